@@ -1,0 +1,141 @@
+// The operations on one input other than Aggregate: ranges, rounding, cleansing, shifting, grids (semantics §3).
+
+import { roundTo } from './numbers.js';
+import { heldValue, linearValue } from './pairs.js';
+import { earliestAfter, latestAtOrBefore, type Outcome, type Sample, settle } from './series.js';
+import { DAY_MS, parseDuration, parseInstant, YEARS_END_MS, YEARS_START_MS } from './time.js';
+import type { Windows } from './windows.js';
+
+export function mapValues(samples: readonly Sample[], f: (value: number) => number): Outcome {
+  return settle(
+    samples.map(({ timeMs, value }) => ({ timeMs, value: f(value) })),
+    {},
+  );
+}
+
+export interface RangeParameters {
+  readonly valuerangelist?: readonly { readonly lower?: number | undefined; readonly upper?: number | undefined }[];
+  readonly timerangelist?: readonly {
+    readonly starttime?: string | undefined;
+    readonly endtime?: string | undefined;
+  }[];
+}
+
+/** Mask removes, Where keeps, what lies inside any range: values [lower, upper], times [starttime, endtime). */
+export function byRanges(
+  samples: readonly Sample[],
+  parameters: RangeParameters,
+  keepsInside: boolean,
+  timezone: string | undefined,
+): Outcome {
+  const valueRanges = (parameters.valuerangelist ?? []).map(({ lower, upper }) => ({
+    lower: lower ?? Number.NEGATIVE_INFINITY,
+    upper: upper ?? Number.POSITIVE_INFINITY,
+  }));
+  const timeRanges = (parameters.timerangelist ?? []).map(({ starttime, endtime }) => ({
+    startMs: starttime === undefined ? Number.NEGATIVE_INFINITY : parseInstant(starttime, timezone),
+    endMs: endtime === undefined ? Number.POSITIVE_INFINITY : parseInstant(endtime, timezone),
+  }));
+  const isInside = ({ timeMs, value }: Sample): boolean =>
+    valueRanges.some(({ lower, upper }) => lower <= value && value <= upper) ||
+    timeRanges.some(({ startMs, endMs }) => startMs <= timeMs && timeMs < endMs);
+  return { samples: samples.filter((sample) => isInside(sample) === keepsInside), dropped: {} };
+}
+
+export function round(samples: readonly Sample[], digits: number, mode = 'halfaway'): Outcome {
+  const tie = mode.toLowerCase() === 'halfeven' ? 'halfeven' : 'halfaway';
+  return mapValues(samples, (value) => roundTo(value, digits, tie));
+}
+
+/** BoundsLimitCleanse clamps into the bounds; BoundsLimitAnomaly returns what lies outside them. */
+export function cleanse(samples: readonly Sample[], functionName: string, lower: number, upper: number): Outcome {
+  if (functionName.toLowerCase() === 'boundslimitanomaly') {
+    return { samples: samples.filter(({ value }) => value < lower || value > upper), dropped: {} };
+  }
+  return mapValues(samples, (value) => {
+    if (value < lower) return lower;
+    if (value > upper) return upper;
+    return value;
+  });
+}
+
+/** Moves every sample by a fixed time; `shiftMs` is negative for backward. */
+export function shiftByTime(samples: readonly Sample[], shiftMs: number): Outcome {
+  return settle(
+    samples.map(({ timeMs, value }) => ({ timeMs: timeMs + shiftMs, value })),
+    {},
+  );
+}
+
+/** Moves every sample by whole windows; `windowCount` is negative for backward. */
+export function shiftByWindow(samples: readonly Sample[], windowCount: number, windows: Windows): Outcome {
+  if (windows.lengthMs !== undefined) return shiftByTime(samples, windowCount * windows.lengthMs);
+  const moved = samples.map(({ timeMs, value }) => {
+    const startMs = windows.borderAtOrBefore(timeMs);
+    const targetMs = borderAway(startMs, windowCount, windows);
+    const targetLengthMs = windows.borderAfter(targetMs) - targetMs;
+    return { timeMs: targetMs + Math.min(timeMs - startMs, targetLengthMs), value };
+  });
+  return settle(moved, {});
+}
+
+/** The border so many windows away; the walk ends early where every further result is out of range all the same. */
+function borderAway(startMs: number, windowCount: number, windows: Windows): number {
+  const isNear = (ms: number) => ms > YEARS_START_MS - 800 * DAY_MS && ms < YEARS_END_MS + 800 * DAY_MS;
+  let borderMs = startMs;
+  for (let step = 0; step < Math.abs(windowCount) && isNear(borderMs); step += 1) {
+    borderMs = windowCount > 0 ? windows.borderAfter(borderMs) : windows.borderBefore(borderMs);
+  }
+  return borderMs;
+}
+
+/** The borders in [firstMs, lastMs]. */
+function bordersWithin(windows: Windows, firstMs: number, lastMs: number): number[] {
+  const borders: number[] = [];
+  let borderMs = windows.borderAtOrBefore(firstMs);
+  if (borderMs < firstMs) borderMs = windows.borderAfter(firstMs);
+  for (; borderMs <= lastMs; borderMs = windows.borderAfter(borderMs)) borders.push(borderMs);
+  return borders;
+}
+
+/** At each tick from the first sample to the end of the run (`untilMs`, or else the last sample), the value held. */
+export function holdLastValue(
+  samples: readonly Sample[],
+  windows: Windows,
+  maxholdMs: number,
+  untilMs: number | undefined,
+): Outcome {
+  const [first] = samples;
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return { samples: [], dropped: {} };
+  const candidates = bordersWithin(windows, first.timeMs, untilMs ?? last.timeMs).flatMap((tickMs) => {
+    const value = heldValue(samples, tickMs, maxholdMs);
+    return value === undefined ? [] : [{ timeMs: tickMs, value }];
+  });
+  return settle(candidates, {});
+}
+
+/** At each grid point from the first sample to the last, the value there; none strictly inside a gap over `maxgap`. */
+export function resample(samples: readonly Sample[], grid: Windows, method = 'step', maxgapMs: number): Outcome {
+  const [first] = samples;
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return { samples: [], dropped: {} };
+  const isLinear = method.toLowerCase() === 'linear';
+  const candidates = bordersWithin(grid, first.timeMs, last.timeMs).flatMap((pointMs) => {
+    if (liesInGap(samples, pointMs, maxgapMs)) return [];
+    const value = isLinear ? linearValue(samples, pointMs) : heldValue(samples, pointMs, Number.POSITIVE_INFINITY);
+    return value === undefined ? [] : [{ timeMs: pointMs, value }];
+  });
+  return settle(candidates, {});
+}
+
+function liesInGap(samples: readonly Sample[], timeMs: number, maxgapMs: number): boolean {
+  const before = latestAtOrBefore(samples, timeMs);
+  const after = earliestAfter(samples, timeMs);
+  if (before === undefined || after === undefined || before.timeMs === timeMs) return false;
+  return after.timeMs - before.timeMs > maxgapMs;
+}
+
+export function durationOr(text: string | undefined, otherwiseMs: number): number {
+  return text === undefined ? otherwiseMs : parseDuration(text);
+}

@@ -1,0 +1,146 @@
+// Arithmetic, comparison and logic, and how two inputs meet (semantics §3: Two inputs).
+
+import { lerp } from './numbers.js';
+import {
+  countDropped,
+  type Dropped,
+  earliestAfter,
+  latestAtOrBefore,
+  type Outcome,
+  type Sample,
+  settle,
+} from './series.js';
+import { parseDuration } from './time.js';
+
+const truth = (condition: boolean): number => (condition ? 1 : 0);
+
+/** First `op` second. `tolerance` is for Eq and Ne. */
+const BINARY: Readonly<Record<string, (a: number, b: number, tolerance: number) => number>> = {
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  div: (a, b) => a / b,
+  eq: (a, b, tolerance) => truth(a === b || Math.abs(a - b) <= tolerance),
+  ne: (a, b, tolerance) => truth(!(a === b || Math.abs(a - b) <= tolerance)),
+  lt: (a, b) => truth(a < b),
+  lte: (a, b) => truth(a <= b),
+  gt: (a, b) => truth(a > b),
+  gte: (a, b) => truth(a >= b),
+  and: (a, b) => truth(a !== 0 && b !== 0),
+  or: (a, b) => truth(a !== 0 || b !== 0),
+};
+
+export interface PairParameters {
+  readonly tolerance?: number | undefined;
+  readonly align?: string | undefined;
+  readonly maxhold?: string | undefined;
+}
+
+export function isBinary(operation: string): boolean {
+  return operation in BINARY;
+}
+
+function binaryNamed(operation: string, tolerance = 0): (a: number, b: number) => number {
+  const op = BINARY[operation];
+  if (op === undefined) throw new Error(`no such operation: ${operation}`);
+  return (a, b) => op(a, b, tolerance);
+}
+
+/** Sample `op` scalar. */
+export function withScalar(
+  operation: string,
+  samples: readonly Sample[],
+  scalar: number,
+  parameters: PairParameters,
+): Outcome {
+  const op = binaryNamed(operation, parameters.tolerance);
+  return settle(
+    samples.map(({ timeMs, value }) => ({ timeMs, value: op(value, scalar) })),
+    {},
+  );
+}
+
+/** First input `op` second input, at the times where they meet. */
+export function withSecond(
+  operation: string,
+  first: readonly Sample[],
+  second: readonly Sample[],
+  parameters: PairParameters,
+): Outcome {
+  const op = binaryNamed(operation, parameters.tolerance);
+  const dropped: Dropped = {};
+  const { pairs, unmatchedCount } = align(first, second, parameters);
+  countDropped(dropped, 'unmatched', unmatchedCount);
+  const candidates = pairs.map(({ timeMs, a, b }) => {
+    // An interpolated value may overflow; then nothing is known of the result either.
+    return { timeMs, value: Number.isFinite(a) && Number.isFinite(b) ? op(a, b) : Number.NaN };
+  });
+  return settle(candidates, dropped);
+}
+
+interface Aligned {
+  readonly pairs: { timeMs: number; a: number; b: number }[];
+  readonly unmatchedCount: number;
+}
+
+function align(first: readonly Sample[], second: readonly Sample[], parameters: PairParameters): Aligned {
+  const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
+  const held = (samples: readonly Sample[]) => (timeMs: number) => heldValue(samples, timeMs, maxholdMs);
+  const lined = (samples: readonly Sample[]) => (timeMs: number) => linearValue(samples, timeMs);
+  const exact = (samples: readonly Sample[]) => (timeMs: number) => heldValue(samples, timeMs, 0);
+  const mode = parameters.align?.toLowerCase() ?? 'inner';
+  const union = unionOfTimes(first, second);
+  switch (mode) {
+    case 'inner':
+      return pairsAt(union, exact(first), exact(second));
+    case 'hold':
+      return pairsAt(union, held(first), held(second));
+    case 'linear':
+      return pairsAt(union, lined(first), lined(second));
+    case 'asof':
+      return pairsAt(
+        first.map(({ timeMs }) => timeMs),
+        exact(first),
+        held(second),
+      );
+    default:
+      throw new Error(`no such align: ${mode}`);
+  }
+}
+
+/**
+ * The times where both values are known. Every other one counts as unmatched, once: it is the time of a sample of
+ * one input alone, for where both have a sample both are known.
+ */
+function pairsAt(
+  timesMs: readonly number[],
+  valueOfFirst: (timeMs: number) => number | undefined,
+  valueOfSecond: (timeMs: number) => number | undefined,
+): Aligned {
+  const pairs = timesMs.flatMap((timeMs) => {
+    const a = valueOfFirst(timeMs);
+    const b = valueOfSecond(timeMs);
+    return a === undefined || b === undefined ? [] : [{ timeMs, a, b }];
+  });
+  return { pairs, unmatchedCount: timesMs.length - pairs.length };
+}
+
+function unionOfTimes(first: readonly Sample[], second: readonly Sample[]): number[] {
+  return [...new Set([...first, ...second].map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
+}
+
+/** The last value at or before the time; unknown before the first, and when older than `maxhold`. */
+export function heldValue(samples: readonly Sample[], timeMs: number, maxholdMs: number): number | undefined {
+  const latest = latestAtOrBefore(samples, timeMs);
+  return latest === undefined || timeMs - latest.timeMs > maxholdMs ? undefined : latest.value;
+}
+
+/** A sample at the time is taken as it is; between two it is interpolated; outside the first and last, unknown. */
+export function linearValue(samples: readonly Sample[], timeMs: number): number | undefined {
+  const before = latestAtOrBefore(samples, timeMs);
+  if (before === undefined || before.timeMs === timeMs) return before?.value;
+  const after = earliestAfter(samples, timeMs);
+  if (after === undefined) return undefined;
+  const f = (timeMs - before.timeMs) / (after.timeMs - before.timeMs);
+  return lerp(before.value, after.value, f);
+}

@@ -1,0 +1,54 @@
+// The words the oracle is written in: samples, what a step gives, and the checks every result passes (semantics §1).
+
+import { liesInYears } from './time.js';
+
+export interface Sample {
+  readonly timeMs: number;
+  readonly value: number;
+}
+
+/** How many samples were left out, by reason. A reason with no sample is absent. */
+export type Dropped = Record<string, number>;
+
+export interface Outcome {
+  readonly samples: Sample[];
+  readonly dropped: Dropped;
+}
+
+export function countDropped(dropped: Dropped, reason: string, sampleCount = 1): void {
+  if (sampleCount > 0) dropped[reason] = (dropped[reason] ?? 0) + sampleCount;
+}
+
+/** §1.2: what is not finite or outside the years 0001-9999 is left out; of two results of one time the later stays. */
+export function settle(candidates: readonly Sample[], dropped: Dropped): Outcome {
+  const samples: Sample[] = [];
+  for (const candidate of candidates) {
+    if (!Number.isFinite(candidate.value)) {
+      countDropped(dropped, 'nonFinite');
+    } else if (!liesInYears(candidate.timeMs)) {
+      countDropped(dropped, 'outOfRange');
+    } else {
+      if (samples.at(-1)?.timeMs === candidate.timeMs) {
+        samples.pop();
+        countDropped(dropped, 'duplicate');
+      }
+      samples.push(candidate);
+    }
+  }
+  return { samples, dropped };
+}
+
+/** The last sample at or before the time, if there is one. Samples are in time order. */
+export function latestAtOrBefore(samples: readonly Sample[], timeMs: number): Sample | undefined {
+  let latest: Sample | undefined;
+  for (const sample of samples) {
+    if (sample.timeMs > timeMs) break;
+    latest = sample;
+  }
+  return latest;
+}
+
+/** The first sample later than the time, if there is one. */
+export function earliestAfter(samples: readonly Sample[], timeMs: number): Sample | undefined {
+  return samples.find((sample) => sample.timeMs > timeMs);
+}

@@ -1,0 +1,117 @@
+// Time zones from Intl alone: the offset at an instant, and the instants of a local time (semantics §2 and §5).
+
+const HOUR_MS = 3_600_000;
+
+/** Epoch milliseconds of a civil date in UTC; `month` counts from 0. (Date.UTC takes the years 0-99 for 1900-99.) */
+export function civilMs(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month, day);
+}
+
+/** How far apart offsets are looked at; no zone ever changed its clock twice within 95 h. */
+const LOOK_MS = 6 * HOUR_MS;
+
+/** More than the greatest offset a zone ever had. */
+const OFFSET_MS_MAX = 26 * HOUR_MS;
+
+/** `timezone: UTC` is the same as none (§2). */
+export function zoneOrNone(timezone: string | undefined): string | undefined {
+  return timezone?.toUpperCase() === 'UTC' ? undefined : timezone;
+}
+
+interface Zone {
+  readonly format: Intl.DateTimeFormat;
+  readonly offsetMsAt: Map<number, number>;
+}
+
+const zones = new Map<string, Zone>();
+
+function zoneNamed(timezone: string): Zone {
+  const known = zones.get(timezone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    calendar: 'gregory',
+    hourCycle: 'h23',
+    era: 'short',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  const zone = { format, offsetMsAt: new Map<number, number>() };
+  zones.set(timezone, zone);
+  return zone;
+}
+
+/** Local time less UTC at an instant given in whole seconds. */
+function offsetMs(timezone: string, timeMs: number): number {
+  const { format, offsetMsAt } = zoneNamed(timezone);
+  const known = offsetMsAt.get(timeMs);
+  if (known !== undefined) return known;
+  const part: Record<string, string> = {};
+  for (const { type, value } of format.formatToParts(timeMs)) part[type] = value;
+  const year = part.era?.startsWith('B') ? 1 - Number(part.year) : Number(part.year);
+  const dateMs = civilMs(year, Number(part.month) - 1, Number(part.day));
+  const secondOfDay = (Number(part.hour) * 60 + Number(part.minute)) * 60 + Number(part.second);
+  const offset = dateMs + secondOfDay * 1000 - timeMs;
+  offsetMsAt.set(timeMs, offset);
+  return offset;
+}
+
+/** A stretch of time, [startMs, endMs), through which the zone's offset stays the same. */
+interface Stretch {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly offsetMs: number;
+}
+
+/** The stretches around a local time, in order, wide enough to hold every instant it may mean. */
+function stretchesAround(localMs: number, timezone: string): Stretch[] {
+  const stretches: Stretch[] = [];
+  let startMs = Math.floor((localMs - OFFSET_MS_MAX) / LOOK_MS) * LOOK_MS;
+  const lastMs = localMs + OFFSET_MS_MAX + LOOK_MS;
+  for (let lookMs = startMs; lookMs < lastMs; lookMs += LOOK_MS) {
+    const before = offsetMs(timezone, lookMs);
+    if (offsetMs(timezone, lookMs + LOOK_MS) === before) continue;
+    const endMs = changeBetween(lookMs, lookMs + LOOK_MS, timezone);
+    stretches.push({ startMs, endMs, offsetMs: before });
+    startMs = endMs;
+  }
+  stretches.push({ startMs, endMs: Number.POSITIVE_INFINITY, offsetMs: offsetMs(timezone, lastMs) });
+  return stretches;
+}
+
+/** The first second with another offset than at `lowMs`, by halving. */
+function changeBetween(lowMs: number, highMs: number, timezone: string): number {
+  let [sameMs, otherMs] = [lowMs, highMs];
+  while (otherMs - sameMs > 1000) {
+    const middleMs = sameMs + Math.floor((otherMs - sameMs) / 2000) * 1000;
+    if (offsetMs(timezone, middleMs) === offsetMs(timezone, lowMs)) sameMs = middleMs;
+    else otherMs = middleMs;
+  }
+  return otherMs;
+}
+
+/** §5: the instant of a local time; of one that comes twice the first. Throws when the clock never shows it. */
+export function instantOfLocal(localMs: number, timezone: string | undefined): number {
+  const zone = zoneOrNone(timezone);
+  if (zone === undefined) return localMs;
+  for (const stretch of stretchesAround(localMs, zone)) {
+    const timeMs = localMs - stretch.offsetMs;
+    if (timeMs >= stretch.startMs && timeMs < stretch.endMs) return timeMs;
+  }
+  throw new Error(`a local time that does not exist in ${zone}: ${new Date(localMs).toISOString().slice(0, -1)}`);
+}
+
+/** §2: the first instant at which the clock shows the local time, or, where it jumps over it, a later one. */
+export function firstInstantFrom(localMs: number, timezone: string | undefined): number {
+  const zone = zoneOrNone(timezone);
+  if (zone === undefined) return localMs;
+  for (const stretch of stretchesAround(localMs, zone)) {
+    const timeMs = Math.max(stretch.startMs, localMs - stretch.offsetMs);
+    if (timeMs < stretch.endMs) return timeMs;
+  }
+  throw new Error('the last stretch has no end');
+}
