@@ -1,0 +1,2 @@
+// The CSV door: windrow/csv.
+export {};

@@ -1,0 +1,2 @@
+// The library's door.
+export {};

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      exclude: ['src/kernels/assembly/**', 'src/kernels/module.ts'],
+      reporter: ['text-summary', 'html'],
+    },
+  },
+});
