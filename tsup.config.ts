@@ -2,10 +2,11 @@ import { defineConfig, type Options } from 'tsup';
 
 const shared: Options = {
   target: 'node20',
-  platform: 'node',
   sourcemap: true,
   splitting: true,
   treeshake: true,
+  // tsup would turn `node:sqlite` into `sqlite`, which Node does not know.
+  removeNodeProtocol: false,
 };
 
 export default defineConfig([
@@ -14,15 +15,17 @@ export default defineConfig([
     name: 'library',
     entry: { index: 'src/index.ts', csv: 'src/formats/csv/index.ts' },
     format: ['esm', 'cjs'],
-    // luxon and nothing else: the library's doors run in a browser too.
-    platform: 'neutral',
+    outDir: 'dist',
+    clean: ['!cli/**'],
     dts: true,
   },
   {
     ...shared,
     name: 'command',
-    entry: { 'cli/main': 'src/cli/main.ts' },
+    // The shebang of main.ts is kept, and tsup makes the output executable.
+    entry: { main: 'src/cli/main.ts' },
     format: ['esm'],
-    // The shebang in src/cli/main.ts is kept, and makes the output executable.
+    outDir: 'dist/cli',
+    clean: true,
   },
 ]);

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['scripts/build-kernels.mjs'],
     // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,0 +1,63 @@
+// Makes a fresh clone, or one that has moved on, ready to run: installs and builds what is missing or stale, and
+// nothing else. Plain Node, since it runs before anything is installed.
+//
+//   node scripts/ensure.mjs
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const rootPath = fileURLToPath(new URL('../', import.meta.url));
+
+// All that the build reads.
+const buildSources = ['src', 'types', 'scripts/build-kernels.mjs', 'tsup.config.ts', 'tsconfig.json', 'package.json'];
+
+/** Installs the packages of the lock file and builds dist, each only where it is needed. */
+export function ensure() {
+  // npm writes this file last, so it also tells an install that was broken off.
+  if (isStale(['node_modules/.package-lock.json'], ['package-lock.json'])) {
+    run('installing packages (npm ci)', ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']);
+  }
+  if (isStale(publishedFiles(), buildSources)) run('building dist (npm run build)', ['run', '--silent', 'build']);
+}
+
+/** What package.json promises to its users: every file named in `exports` and `bin`. */
+function publishedFiles() {
+  const { exports, bin } = JSON.parse(readFileSync(join(rootPath, 'package.json'), 'utf8'));
+  return leavesOf({ exports, bin }).filter((path) => /^(\.\/)?dist\//.test(path));
+}
+
+function leavesOf(node) {
+  return typeof node === 'string' ? [node] : Object.values(node).flatMap(leavesOf);
+}
+
+/** Whether an output is missing or any is older than the newest source. */
+function isStale(outputs, sources) {
+  const outputPaths = outputs.map((path) => join(rootPath, path));
+  if (!outputPaths.every((path) => existsSync(path))) return true;
+  const oldestOutputMs = Math.min(...outputPaths.map((path) => statSync(path).mtimeMs));
+  return oldestOutputMs < Math.max(...sources.map((path) => newestMsUnder(join(rootPath, path))));
+}
+
+/** The last change of a file, or of a folder and all in it; a folder's own time tells of files that were removed. */
+function newestMsUnder(path) {
+  if (!existsSync(path)) return 0;
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestMsUnder(join(path, name))));
+}
+
+function run(title, npmArguments) {
+  console.error(`windrow: ${title}`);
+  // What npm says goes to standard error: standard output belongs to the command that follows.
+  const { status, error } = spawnSync('npm', npmArguments, {
+    cwd: rootPath,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) ensure();
