@@ -1,2 +1,18 @@
-// The library's door.
-export {};
+export {
+  CheckpointError,
+  type ErrorCode,
+  errorCodes,
+  InputError,
+  type Issue,
+  OutputLimitError,
+  RequestError,
+  WindrowError,
+} from './core/errors.js';
+export type { Series, SeriesReference } from './core/series.js';
+export type { Instant, RunOptions, StreamOptions } from './engine/options.js';
+export type { Report, SourceReport, StepReport } from './engine/report.js';
+export { type BatchOptions, type Run, runBatch } from './engine/run-batch.js';
+export { openStream, restoreStream, type Stream } from './engine/stream.js';
+export { createPlan, type PlanOptions } from './plan/create-plan.js';
+export { explain } from './plan/explain.js';
+export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';

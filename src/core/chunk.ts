@@ -1,0 +1,15 @@
+/**
+ * A run of samples on its way through the steps: the first `count` entries of two columns, in time order.
+ * Chunks are views of scratch columns or of the caller's own arrays; whoever receives one reads it at once
+ * and never writes to `timeMs`.
+ */
+export interface Chunk {
+  timeMs: Float64Array;
+  value: Float64Array;
+  count: number;
+  /** Whether the times outlive the call: they are the caller's own, not a scratch column. */
+  areTimesLasting: boolean;
+}
+
+/** Samples in one chunk: two columns of it fit into a core's first cache (2 × 16 KiB). */
+export const CHUNK_LENGTH = 2048;

@@ -1,0 +1,128 @@
+/**
+ * Every code that an error of windrow can carry, with what it means. `docs/errors.md` is this table,
+ * and a test holds the two together. Codes are stable: programs may branch on them.
+ */
+export const errorCodes = {
+  'request.type': 'A value of the request has the wrong JSON type.',
+  'request.missing': 'A required field or parameter is not there.',
+  'request.unknown': 'A field, parameter or name that windrow does not know.',
+  'request.value': 'A value of the right type that is not allowed here.',
+  'request.range': 'A number outside its range, or bounds in the wrong order.',
+  'request.duration': 'Text that is not an ISO 8601 duration, or one that does not fit here.',
+  'request.instant': 'Text that is not an ISO 8601 instant.',
+  'request.timezone': 'A name that is not an IANA time zone.',
+  'request.inputs': 'A step with the wrong number of inputs.',
+  'request.conflict': 'Two parts of the request that exclude each other.',
+  'request.duplicate': 'Two steps or items that give the same series.',
+  'request.cycle': 'Steps that wait for each other in a circle.',
+  'request.window': 'A ShiftByWindow that knows no window to shift by.',
+  'request.json': 'The text of the request is not JSON.',
+  'option.value': 'An option of a run that is not allowed.',
+  'input.columns': 'The columns of an input series do not fit together.',
+  'input.time': 'A time that is not a number, or outside the years 0001 to 9999.',
+  'input.missing': 'The request names a series that the input lacks.',
+  'output.limit': 'The request would make more samples than `maxOutputSamples`.',
+  'stream.closed': 'A stream that was closed was used again.',
+  'checkpoint.format': 'The bytes are not a checkpoint of windrow, or are damaged.',
+  'checkpoint.version': 'The checkpoint was written by another version of the format.',
+  'checkpoint.plan': 'The checkpoint belongs to another plan or to other options.',
+  'csv.empty': 'The file holds nothing.',
+  'csv.binary': 'The file is not text.',
+  'csv.header': 'The header has no time column, or columns that cannot be told apart.',
+  'csv.row': 'A row with the wrong number of fields, or a quote that is never closed.',
+  'csv.time': 'A time in a row that cannot be read.',
+  'csv.number': 'A number in a row that cannot be read.',
+  'csv.gzip': 'A compressed file that cannot be unpacked.',
+  'file.missing': 'There is no such file.',
+  'file.directory': 'A folder stands where a file is expected.',
+  'file.denied': 'The file may not be read or written.',
+  'file.full': 'There is no room left on the disk.',
+  'file.write': 'The file could not be written.',
+  'file.read': 'The file could not be read.',
+  'arguments': 'The arguments of the command are wrong.',
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** What all errors of windrow share: a stable code and a sentence that says how to mend the cause. */
+export class WindrowError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** One problem of a request. */
+export interface Issue {
+  /** JSON pointer (RFC 6901) into the request; '' is the request itself. */
+  readonly pointer: string;
+  readonly code: ErrorCode;
+  /** What was expected, as a noun phrase. */
+  readonly expected: string;
+  /** What came, shortened; 'nothing' where the value is absent. */
+  readonly received: string;
+  /** How to mend it, where that can be told. */
+  readonly suggestion?: string;
+}
+
+/** A request with problems: all of them, in the order of the request. */
+export class RequestError extends WindrowError {
+  readonly issues: readonly Issue[];
+
+  constructor(issues: readonly Issue[]) {
+    super(issues[0]?.code ?? 'request.value', describeIssues(issues));
+    this.issues = issues;
+  }
+}
+
+/** Input series, options, or a call that cannot be taken. */
+export class InputError extends WindrowError {}
+
+/** A run that would make more samples than it may. */
+export class OutputLimitError extends WindrowError {
+  /** JSON pointer of the step. */
+  readonly pointer: string;
+  readonly sampleCount: number;
+  readonly limit: number;
+
+  constructor(pointer: string, operation: string, sampleCount: number, limit: number) {
+    super(
+      'output.limit',
+      `${pointer}: ${operation} would make ${sampleCount.toLocaleString('en-US')} samples, over the limit of ` +
+        `${limit.toLocaleString('en-US')}; take a longer interval, a shorter run (from, until), ` +
+        'or raise maxOutputSamples',
+    );
+    this.pointer = pointer;
+    this.sampleCount = sampleCount;
+    this.limit = limit;
+  }
+}
+
+/** Bytes that are no checkpoint of this plan. */
+export class CheckpointError extends WindrowError {}
+
+/** One issue as a line: where, what was expected, what came, how to mend it. */
+export function describeIssue(issue: Issue): string {
+  const place = issue.pointer === '' ? 'the request' : issue.pointer;
+  const mend = issue.suggestion === undefined ? '' : `; ${issue.suggestion}`;
+  return `${place}: expected ${issue.expected}, received ${issue.received}${mend}`;
+}
+
+function describeIssues(issues: readonly Issue[]): string {
+  const lines = issues.map((issue) => `  ${describeIssue(issue)}`);
+  const count = issues.length === 1 ? 'one problem' : `${issues.length} problems`;
+  return `the request has ${count}\n${lines.join('\n')}`;
+}
+
+/** A value as it came, short enough for a message. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
+  if (value !== null && typeof value === 'object') return 'an object';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

@@ -1,0 +1,115 @@
+import { DAY_MS, dateOfDay, dayOfDate, daysInMonth } from './calendar.js';
+import { TIME_MS_END, TIME_MS_MIN } from './series.js';
+import type { Zone } from './zone.js';
+
+const INSTANT =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+/** Why a text is no instant, as the end of a sentence; or the instant in epoch milliseconds. */
+export type InstantReading = { readonly timeMs: number } | { readonly problem: string };
+
+/**
+ * Reads an ISO 8601 instant (semantics.md, section 5) as the nearest double of its epoch milliseconds.
+ * Without an offset the text is local to `zone`; without a zone it is UTC.
+ */
+export function readInstant(text: string, zone?: Zone): InstantReading {
+  const match = INSTANT.exec(text);
+  if (match === null) return { problem: 'is not of the form 2024-01-31T12:00:00Z' };
+  const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = '', offset] = match;
+  const fault = fieldFault(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
+  if (fault !== undefined) return { problem: fault };
+  const offsetMs = offset === undefined ? 0 : parseOffsetMs(offset);
+  if (offsetMs === undefined) return { problem: `has the offset ${offset}, which is not within 23:59` };
+  const localMs =
+    dayOfDate(Number(year), Number(month), Number(day)) * DAY_MS +
+    (Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1000;
+  let wholeMs = localMs - offsetMs;
+  if (offset === undefined && zone !== undefined) {
+    const instant = zone.instantsOf(localMs)[0];
+    if (instant === undefined) return { problem: `does not exist in ${zone.name} (clocks go forward then)` };
+    wholeMs = instant;
+  }
+  const timeMs = fraction === '' ? wholeMs : addFraction(wholeMs, fraction);
+  if (timeMs < TIME_MS_MIN || timeMs >= TIME_MS_END) return { problem: 'lies outside the years 0001 to 9999' };
+  return { timeMs };
+}
+
+/** As `readInstant`; undefined when the text is no instant. */
+export function parseInstant(text: string, zone?: Zone): number | undefined {
+  const reading = readInstant(text, zone);
+  return 'timeMs' in reading ? reading.timeMs : undefined;
+}
+
+function fieldFault(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+): string | undefined {
+  if (year < 1) return 'lies outside the years 0001 to 9999';
+  if (month < 1 || month > 12) return `has the month ${month}`;
+  if (day < 1 || day > daysInMonth(year, month)) return `has the day ${day}, which its month lacks`;
+  if (hour > 23) return `has the hour ${hour}`;
+  if (minute > 59) return `has the minute ${minute}`;
+  if (second > 59) return `has the second ${second} (leap seconds are not taken)`;
+  return undefined;
+}
+
+function parseOffsetMs(text: string): number | undefined {
+  if (text === 'Z') return 0;
+  const hours = Number(text.slice(1, 3));
+  const minutes = text.length > 3 ? Number(text.slice(-2)) : 0;
+  if (hours > 23 || minutes > 59) return undefined;
+  return (text[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+
+// The sum as an exact decimal, read once: any number of digits gives the nearest double.
+function addFraction(wholeMs: number, fraction: string): number {
+  const digits = fraction.padEnd(3, '0');
+  const scale = 10n ** BigInt(digits.length - 3);
+  return decimalToNumber(BigInt(wholeMs) * scale + BigInt(digits), scale);
+}
+
+function decimalToNumber(scaled: bigint, scale: bigint): number {
+  const magnitude = scaled < 0n ? -scaled : scaled;
+  const digits = String(scale).length - 1;
+  const text = `${magnitude / scale}.${String(magnitude % scale).padStart(digits, '0').slice(0, digits)}`;
+  return scaled < 0n ? -Number(text) : Number(text);
+}
+
+/** An instant in UTC: `2013-07-04T00:15:00.000Z`, with further digits only where the time has them. */
+export function formatInstant(timeMs: number): string {
+  const wholeMs = Math.floor(timeMs);
+  const finer = wholeMs === timeMs ? '' : finerDigits(timeMs);
+  const dayNumber = Math.floor(wholeMs / DAY_MS);
+  const { year, month, day } = dateOfDay(dayNumber);
+  const msOfDay = wholeMs - dayNumber * DAY_MS;
+  const hour = Math.floor(msOfDay / 3_600_000);
+  const minute = Math.floor(msOfDay / 60_000) % 60;
+  const second = Math.floor(msOfDay / 1000) % 60;
+  const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+  return `${date}T${pad(hour, 2)}:${pad(minute, 2)}:${pad(second, 2)}.${pad(msOfDay % 1000, 3)}${finer}Z`;
+}
+
+function pad(value: number, width: number): string {
+  return String(value).padStart(width, '0');
+}
+
+// The digits after the milliseconds, from the shortest decimal of the double; before 1970 their complement,
+// because the text counts up from the whole millisecond below.
+function finerDigits(timeMs: number): string {
+  const digits = plainFraction(Math.abs(timeMs));
+  if (timeMs >= 0) return digits;
+  const scale = 10n ** BigInt(digits.length);
+  return String((scale - BigInt(digits)) % scale).padStart(digits.length, '0');
+}
+
+function plainFraction(value: number): string {
+  const text = String(value);
+  const exponent = text.indexOf('e-');
+  if (exponent < 0) return text.split('.')[1] ?? '';
+  const digits = text.slice(0, exponent).replace('.', '');
+  return '0'.repeat(Number(text.slice(exponent + 2)) - 1) + digits;
+}

@@ -1,0 +1,45 @@
+import { DAY_MS } from './calendar.js';
+import { formatDuration, parseDuration } from './duration.js';
+
+/** The interface's names for windows of a fixed length. */
+const NAMED_MS = { QuarterHourly: 900_000, HalfHourly: 1_800_000, Hourly: 3_600_000, Daily: DAY_MS } as const;
+
+/** Windows whose length depends on the calendar (a week only in a zone). */
+const CALENDAR_NAMES = ['Weekly', 'Monthly', 'Yearly'] as const;
+
+export type CalendarName = (typeof CALENDAR_NAMES)[number];
+
+/** How long windows are: a fixed length, or a unit of the calendar. `Daily` is fixed until a zone makes it local. */
+export type Interval =
+  | { readonly kind: 'fixed'; readonly lengthMs: number }
+  | { readonly kind: 'calendar'; readonly unit: CalendarName };
+
+/** Every name an interval can have, apart from durations. */
+export const intervalNames: readonly string[] = [...Object.keys(NAMED_MS), ...CALENDAR_NAMES];
+
+/** Reads a name (in any case) or an ISO 8601 duration. Undefined when it is neither. */
+export function parseInterval(text: string): Interval | undefined {
+  const wanted = text.toLowerCase();
+  for (const [name, lengthMs] of Object.entries(NAMED_MS)) {
+    if (name.toLowerCase() === wanted) return { kind: 'fixed', lengthMs };
+  }
+  const unit = CALENDAR_NAMES.find((name) => name.toLowerCase() === wanted);
+  if (unit !== undefined) return { kind: 'calendar', unit };
+  if (text === 'P1M') return { kind: 'calendar', unit: 'Monthly' };
+  if (text === 'P1Y') return { kind: 'calendar', unit: 'Yearly' };
+  const lengthMs = parseDuration(text);
+  return lengthMs === undefined ? undefined : { kind: 'fixed', lengthMs };
+}
+
+/** The one text of an interval: the interface's name where it has one, else the shortest duration. */
+export function formatInterval(interval: Interval): string {
+  if (interval.kind === 'calendar') return interval.unit;
+  const named = Object.entries(NAMED_MS).find(([, lengthMs]) => lengthMs === interval.lengthMs);
+  return named?.[0] ?? formatDuration(interval.lengthMs);
+}
+
+/** The greatest length of a window of the interval, in milliseconds: a day of 25 h, a month of 31 days. */
+export function longestMs(interval: Interval): number {
+  if (interval.kind === 'fixed') return interval.lengthMs;
+  return { Weekly: 7, Monthly: 31, Yearly: 366 }[interval.unit] * DAY_MS;
+}

@@ -1,0 +1,88 @@
+/**
+ * A list of doubles that grows at its end and shrinks at its front: what a step keeps of samples that it
+ * still needs. It gives back room, so that a long run does not keep its worst moment.
+ */
+export class DoubleList {
+  #items = new Float64Array(0);
+  #start = 0;
+  #end = 0;
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  /** The item at an index of 0 to length − 1. */
+  at(index: number): number {
+    return this.#items[this.#start + index] as number; // trusted: callers stay below `length`
+  }
+
+  set(index: number, item: number): void {
+    this.#items[this.#start + index] = item;
+  }
+
+  /** Puts an item before the one at `index`, moving those behind it. */
+  insert(index: number, item: number): void {
+    if (this.#end === this.#items.length) this.#makeRoom(1);
+    const at = this.#start + index;
+    this.#items.copyWithin(at + 1, at, this.#end);
+    this.#items[at] = item;
+    this.#end++;
+  }
+
+  /** In a rising list, the first index whose item is at least `item`, else `length`; searched from the end. */
+  firstAtOrAfter(item: number): number {
+    let high = this.length;
+    let reach = 1;
+    while (high - reach >= 0 && this.at(high - reach) >= item) {
+      high -= reach;
+      reach *= 2;
+    }
+    let low = Math.max(0, high - reach);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.at(middle) < item) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  push(item: number): void {
+    if (this.#end === this.#items.length) this.#makeRoom(1);
+    this.#items[this.#end++] = item;
+  }
+
+  /** Appends the items `from` to `to` (exclusive) of a column. */
+  append(column: Float64Array, from: number, to: number): void {
+    const count = to - from;
+    if (this.#end + count > this.#items.length) this.#makeRoom(count);
+    this.#items.set(column.subarray(from, to), this.#end);
+    this.#end += count;
+  }
+
+  /** Drops the first `count` items. */
+  shift(count: number): void {
+    this.#start += count;
+    if (this.#start === this.#end) this.clear();
+  }
+
+  clear(): void {
+    this.#start = 0;
+    this.#end = 0;
+    if (this.#items.length > 65_536) this.#items = new Float64Array(0);
+  }
+
+  /** The items as a view, valid until the next change. */
+  view(): Float64Array {
+    return this.#items.subarray(this.#start, this.#end);
+  }
+
+  #makeRoom(count: number): void {
+    const length = this.length;
+    const isMostlyFree = length + count <= this.#items.length / 2;
+    const items = isMostlyFree ? this.#items : new Float64Array(Math.max(16, 2 * (length + count)));
+    items.set(this.view());
+    this.#items = items;
+    this.#start = 0;
+    this.#end = length;
+  }
+}

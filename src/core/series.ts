@@ -1,0 +1,32 @@
+/**
+ * A series of samples in two columns of equal length.
+ *
+ * `timeMs` holds UTC epoch milliseconds (fractions allowed). In results it is strictly increasing and
+ * every `value` is finite; in inputs any order is taken and a value that is not finite is a missing one.
+ */
+export interface Series {
+  readonly timeseriesId: string;
+  readonly metric: string;
+  readonly timeMs: Float64Array;
+  readonly value: Float64Array;
+}
+
+/** Names a series: a request's `input` and `output` entries. The metric `Raw` is what the sensor sent. */
+export interface SeriesReference {
+  readonly timeseriesId: string;
+  readonly metric: string;
+}
+
+/** One text for a reference, for maps and messages. Both parts may hold any character, so the length leads. */
+export function seriesKey(reference: SeriesReference): string {
+  return `${reference.timeseriesId.length}:${reference.timeseriesId}/${reference.metric}`;
+}
+
+/** A reference as a person reads it. */
+export function seriesName(reference: SeriesReference): string {
+  return `${reference.timeseriesId}/${reference.metric}`;
+}
+
+/** The first and last instant that windrow knows: the years 0001 to 9999 in UTC. */
+export const TIME_MS_MIN = -62_135_596_800_000;
+export const TIME_MS_END = 253_402_300_800_000;

@@ -1,0 +1,44 @@
+/**
+ * The name among `names` that `text` was most likely meant to be, or undefined when none is near.
+ * Near is a third of the length in edits (insert, delete, replace, swap of neighbours), at least one.
+ */
+export function nearestName(text: string, names: Iterable<string>): string | undefined {
+  const wanted = text.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const name of names) {
+    const distance = editDistance(wanted, name.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** "did you mean `Hourly`?", or undefined when no name is near. */
+export function didYouMean(text: string, names: Iterable<string>): string | undefined {
+  const name = nearestName(text, names);
+  return name === undefined ? undefined : `did you mean \`${name}\`?`;
+}
+
+// Optimal string alignment (Damerau-Levenshtein without repeated edits of a part), three rows at a time.
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let twoAbove: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let edits = Math.min((above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (above[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        edits = Math.min(edits, (twoAbove[j - 2] ?? 0) + 1);
+      }
+      row.push(edits);
+    }
+    twoAbove = above;
+    above = row;
+  }
+  return above[b.length] ?? limit;
+}

@@ -1,0 +1,131 @@
+import { DAY_MS, dateOfDay, dayOfDate } from './calendar.js';
+import type { CalendarName, Interval } from './interval.js';
+import type { Zone } from './zone.js';
+
+/**
+ * A tiling of time: every instant lies in exactly one window `[start, end)`, and the end of a window
+ * is the start of the next.
+ */
+export interface Windows {
+  /** The start of the window that holds the instant. */
+  startOf(timeMs: number): number;
+  /** The start of the window after the one that starts at `startMs`. */
+  next(startMs: number): number;
+  /** The start of the window before the one that starts at `startMs`. */
+  previous(startMs: number): number;
+  /** The start of the window `count` windows away (either sign) from the one that starts at `startMs`. */
+  step(startMs: number, count: number): number;
+  /** The length when all windows share one and lie on its multiples since the epoch. */
+  readonly gridMs: number | undefined;
+}
+
+/** The windows of an interval, on the epoch grid in UTC or by the local days of a zone. */
+export function windowsOf(interval: Interval, zone: Zone | undefined): Windows {
+  if (zone !== undefined) return localWindows(interval, zone);
+  if (interval.kind === 'fixed') return gridWindows(interval.lengthMs);
+  const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
+  return calendarWindows(interval.unit, (dayNumber) => dayNumber * DAY_MS, dayOf);
+}
+
+/** Windows of one length on the epoch grid. */
+export function gridWindows(lengthMs: number): Windows {
+  // The products decide, not the quotient, so that borders of lengths like PT0.1S are the same from all sides.
+  function indexOf(timeMs: number): number {
+    let index = Math.floor(timeMs / lengthMs);
+    while (index * lengthMs > timeMs) index--;
+    while ((index + 1) * lengthMs <= timeMs) index++;
+    return index;
+  }
+  const step = (startMs: number, count: number): number => (Math.round(startMs / lengthMs) + count) * lengthMs;
+  return {
+    gridMs: lengthMs,
+    startOf: (timeMs) => indexOf(timeMs) * lengthMs,
+    next: (startMs) => step(startMs, 1),
+    previous: (startMs) => step(startMs, -1),
+    step,
+  };
+}
+
+// Weeks, months and years over days that are numbered from 1970-01-01; a day's start is given from outside.
+function calendarWindows(
+  unit: CalendarName,
+  startOfDay: (dayNumber: number) => number,
+  dayOf: (timeMs: number) => number,
+): Windows {
+  const firstDay = { Weekly: firstDayOfWeek, Monthly: firstDayOfMonth, Yearly: firstDayOfYear }[unit];
+  const step = (startMs: number, count: number): number =>
+    startOfDay(firstDay(indexOfDay(unit, dayOf(startMs)) + count));
+  return {
+    gridMs: undefined,
+    startOf: (timeMs) => startOfDay(firstDay(indexOfDay(unit, dayOf(timeMs)))),
+    next: (startMs) => step(startMs, 1),
+    previous: (startMs) => step(startMs, -1),
+    step,
+  };
+}
+
+function indexOfDay(unit: CalendarName, dayNumber: number): number {
+  if (unit === 'Weekly') return Math.floor((dayNumber + 3) / 7); // 1970-01-01 was a Thursday
+  const { year, month } = dateOfDay(dayNumber);
+  return unit === 'Yearly' ? year : year * 12 + month - 1;
+}
+
+const firstDayOfWeek = (week: number): number => week * 7 - 3;
+const firstDayOfMonth = (month: number): number => dayOfDate(0, month + 1, 1);
+const firstDayOfYear = (year: number): number => dayOfDate(year, 1, 1);
+
+function localWindows(interval: Interval, zone: Zone): Windows {
+  const days = localDays(zone);
+  if (interval.kind === 'calendar') return calendarWindows(interval.unit, days.startOfDay, days.dayOf);
+  return tiledDays(days, interval.lengthMs);
+}
+
+interface LocalDays {
+  /** The first instant whose local date is the day or, where the zone skipped that day, the next. */
+  startOfDay(dayNumber: number): number;
+  /** The number of the local day that holds the instant. */
+  dayOf(timeMs: number): number;
+}
+
+function localDays(zone: Zone): LocalDays {
+  const startOfDay = (dayNumber: number): number => zone.firstInstantFrom(dayNumber * DAY_MS);
+  // Where the clock goes back over midnight, the first midnight counts: what follows it is the new day,
+  // though the clock shows the old date again.
+  function dayOf(timeMs: number): number {
+    const dayNumber = Math.floor((timeMs + zone.offsetMsAt(timeMs)) / DAY_MS);
+    return timeMs >= startOfDay(dayNumber + 1) ? dayNumber + 1 : dayNumber;
+  }
+  return { startOfDay, dayOf };
+}
+
+// Each local day is tiled from its start by elapsed time; its last window is cut at the next day's start.
+// With windows of 24 h and days of 25 h that would leave an hour over, so whole days are one window.
+function tiledDays(days: LocalDays, lengthMs: number): Windows {
+  const tileMs = lengthMs === DAY_MS ? Number.POSITIVE_INFINITY : lengthMs;
+  const tileOf = (elapsedMs: number): number => (tileMs === Number.POSITIVE_INFINITY ? 0 : Math.floor(elapsedMs / tileMs));
+  const startOfTile = (dayStartMs: number, tile: number): number => (tile === 0 ? dayStartMs : dayStartMs + tile * tileMs);
+
+  function startOf(timeMs: number): number {
+    const dayStartMs = days.startOfDay(days.dayOf(timeMs));
+    return startOfTile(dayStartMs, tileOf(timeMs - dayStartMs));
+  }
+  function next(startMs: number): number {
+    return Math.min(startMs + tileMs, days.startOfDay(days.dayOf(startMs) + 1));
+  }
+  function previous(startMs: number): number {
+    let dayNumber = days.dayOf(startMs);
+    const dayStartMs = days.startOfDay(dayNumber);
+    if (startMs > dayStartMs) return startMs - tileMs;
+    while (days.startOfDay(dayNumber) === startMs) dayNumber--;
+    const dayBeforeMs = days.startOfDay(dayNumber);
+    const tileCount = tileMs === Number.POSITIVE_INFINITY ? 1 : Math.ceil((startMs - dayBeforeMs) / tileMs);
+    return startOfTile(dayBeforeMs, tileCount - 1);
+  }
+  function step(startMs: number, count: number): number {
+    let reachedMs = startMs;
+    for (let i = 0; i < count; i++) reachedMs = next(reachedMs);
+    for (let i = 0; i > count; i--) reachedMs = previous(reachedMs);
+    return reachedMs;
+  }
+  return { gridMs: undefined, startOf, next, previous, step };
+}

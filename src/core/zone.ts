@@ -1,0 +1,116 @@
+import { IANAZone } from 'luxon';
+import { DAY_MS } from './calendar.js';
+
+/**
+ * A time zone as the list of its offsets from UTC. luxon answers for one instant in some microseconds,
+ * too slow for every sample, so the changes of offset are found once and then looked up.
+ */
+export interface Zone {
+  readonly name: string;
+  /** Local time less UTC at an instant, in milliseconds. */
+  offsetMsAt(timeMs: number): number;
+  /** The instants, in order, at which a local clock shows `localMs` (local time written as if it were UTC). */
+  instantsOf(localMs: number): number[];
+  /** The first instant at which the local clock shows `localMs` or, where it jumps over it, the instant of the jump. */
+  firstInstantFrom(localMs: number): number;
+}
+
+// No zone of the tz database changes its offset twice within three days (the least is 3.98 days,
+// Freetown 1939), so looking every three days misses none.
+const SCAN_STEP_MS = 3 * DAY_MS;
+const YEAR_SPAN_MS = 366 * DAY_MS;
+
+const zones = new Map<string, Zone>();
+
+/** The zone of an IANA name, or undefined when there is none. Names are matched without regard to case. */
+export function zoneOf(name: string): Zone | undefined {
+  const known = zones.get(name);
+  if (known !== undefined) return known;
+  if (!/^[A-Za-z]/.test(name) || !IANAZone.isValidZone(name)) return undefined;
+  const zone = createZone(name);
+  zones.set(name, zone);
+  return zone;
+}
+
+/** Whether the name means UTC itself, so that windows lie on the epoch grid. */
+export function isUtc(name: string): boolean {
+  return /^(etc\/)?(utc|uct|zulu|universal|gmt|gmt[+-]?0|greenwich)$/i.test(name);
+}
+
+/** Spans of constant offset: `startMs[i] <= t < startMs[i + 1]` has `offsetMs[i]`. */
+interface Spans {
+  readonly startMs: number[];
+  readonly offsetMs: number[];
+}
+
+function createZone(name: string): Zone {
+  const luxonZone = IANAZone.create(name);
+  const offsetMsOf = (timeMs: number): number => Math.round(luxonZone.offset(timeMs) * 60_000);
+  const years = new Map<number, Spans>();
+  let spanStartMs = Number.NaN;
+  let spanEndMs = Number.NaN;
+  let spanOffsetMs = 0;
+
+  function offsetMsAt(timeMs: number): number {
+    if (timeMs >= spanStartMs && timeMs < spanEndMs) return spanOffsetMs;
+    const year = Math.floor(timeMs / YEAR_SPAN_MS);
+    const spans = years.get(year) ?? scanOffsets(offsetMsOf, year * YEAR_SPAN_MS, (year + 1) * YEAR_SPAN_MS);
+    years.set(year, spans);
+    let index = spans.startMs.length - 1;
+    while ((spans.startMs[index] ?? 0) > timeMs) index--;
+    spanStartMs = spans.startMs[index] ?? 0;
+    spanEndMs = spans.startMs[index + 1] ?? (year + 1) * YEAR_SPAN_MS;
+    spanOffsetMs = spans.offsetMs[index] ?? 0;
+    return spanOffsetMs;
+  }
+
+  function instantsOf(localMs: number): number[] {
+    // Offsets lie within a day of UTC, so whatever offset holds at the instant holds somewhere in this day.
+    const earlier = offsetMsAt(localMs - DAY_MS);
+    const later = offsetMsAt(localMs + DAY_MS);
+    const candidates = [...new Set([localMs - earlier, localMs - later])].sort((a, b) => a - b);
+    return candidates.filter((timeMs) => timeMs + offsetMsAt(timeMs) === localMs);
+  }
+
+  function firstInstantFrom(localMs: number): number {
+    const instant = instantsOf(localMs)[0];
+    if (instant !== undefined) return instant;
+    return firstInstantAfterChange(offsetMsAt, localMs - DAY_MS, localMs + DAY_MS, offsetMsAt(localMs - DAY_MS));
+  }
+
+  return { name, offsetMsAt, instantsOf, firstInstantFrom };
+}
+
+function scanOffsets(offsetMsOf: (timeMs: number) => number, startMs: number, endMs: number): Spans {
+  const spans: Spans = { startMs: [startMs], offsetMs: [offsetMsOf(startMs)] };
+  let lastMs = startMs;
+  let lastOffsetMs = spans.offsetMs[0] ?? 0;
+  while (lastMs < endMs - 1) {
+    const nextMs = Math.min(lastMs + SCAN_STEP_MS, endMs - 1);
+    const offsetMs = offsetMsOf(nextMs);
+    if (offsetMs !== lastOffsetMs) {
+      spans.startMs.push(firstInstantAfterChange(offsetMsOf, lastMs, nextMs, lastOffsetMs));
+      spans.offsetMs.push(offsetMs);
+      lastOffsetMs = offsetMs;
+    }
+    lastMs = nextMs;
+  }
+  return spans;
+}
+
+// Transitions fall on whole seconds.
+function firstInstantAfterChange(
+  offsetMsOf: (timeMs: number) => number,
+  beforeMs: number,
+  afterMs: number,
+  offsetBeforeMs: number,
+): number {
+  let low = Math.floor(beforeMs / 1000);
+  let high = Math.ceil(afterMs / 1000);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetMsOf(middle * 1000) === offsetBeforeMs) low = middle;
+    else high = middle;
+  }
+  return high * 1000;
+}

@@ -1,0 +1,148 @@
+import { OutputLimitError } from '../core/errors.js';
+import { operationsByName } from '../operations/index.js';
+import type { Runner } from '../operations/operation.js';
+import { durationMsIn } from '../operations/parameters.js';
+import { alignOf } from '../operations/two-inputs.js';
+import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
+import { combineNode, matchers } from './align.js';
+import { type StepCounts, zeroStepCounts } from './counts.js';
+import { filterNode, type Inlet, mapNode, type Node, type NodeContext, regridNode } from './node.js';
+import type { RunSettings } from './options.js';
+import { createSource, type Source } from './source.js';
+
+/** A plan wired up: sources at one end, a node or more for each step, and places to take results from. */
+export interface Graph {
+  readonly sources: readonly Source[];
+  readonly steps: readonly GraphStep[];
+  /** Tells every step how far time has come; steps give what became final. */
+  readonly advance: () => void;
+  /** Ends every input. `advancedMs` is the last `advance` of the run. */
+  readonly close: (advancedMs: number) => void;
+  /** Starts a new count for `maxOutputSamples`. */
+  readonly resetLimit: () => void;
+}
+
+/** A step: one node, or one for each stage of a pipeline, each with its own counts. */
+export interface GraphStep {
+  readonly nodes: readonly Node[];
+  readonly counts: readonly StepCounts[];
+}
+
+/** @param sinks where the results of each item go. */
+export function buildGraph(plan: Plan, settings: RunSettings, sinks: readonly Inlet[]): Graph {
+  let columnCount = 0;
+  const nextColumn = (): number => columnCount++;
+  const sources = plan.sources.map(() => createSource(settings, nextColumn));
+  const readerCount = countReaders(plan);
+  const limits: (() => void)[] = [];
+  const steps: GraphStep[] = [];
+  for (const [index, planStep] of plan.steps.entries()) {
+    const mayOverwrite = planStep.inputs.every(({ from, index: at }) => from === 'step' && readerCount[at] === 1);
+    const step = openStep(planStep, settings, { nextColumn, mayOverwrite }, limits);
+    steps.push(step);
+    for (const [side, input] of planStep.inputs.entries()) {
+      outletsOf(input, sources, steps).push(step.nodes[0]!.inlets[side]!);
+    }
+    for (const [item, { step: at }] of plan.items.entries()) {
+      if (at === index) lastOf(step.nodes).outlets.push(sinks[item]!);
+    }
+  }
+  const close = (advancedMs: number): void => {
+    for (const source of sources) source.close();
+    for (const { nodes } of steps) for (const node of nodes) node.close(advancedMs);
+  };
+  const resetLimit = (): void => {
+    for (const reset of limits) reset();
+  };
+  return { sources, steps, advance: createAdvance(plan, sources, steps), close, resetLimit };
+}
+
+// Steps stand in running order, so one pass brings the sources' watermarks to the last of them.
+function createAdvance(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[]): () => void {
+  const stepMs = plan.steps.map(() => Number.NEGATIVE_INFINITY);
+  const inputMs = plan.steps.map(({ inputs }) => inputs.map(() => Number.NEGATIVE_INFINITY));
+  const single = [Number.NEGATIVE_INFINITY];
+  return () => {
+    for (let at = 0; at < steps.length; at++) {
+      const { inputs } = plan.steps[at]!;
+      const marks = inputMs[at]!;
+      for (let k = 0; k < inputs.length; k++) {
+        const { from, index } = inputs[k]!;
+        marks[k] = from === 'source' ? sources[index]!.watermarkMs() : stepMs[index]!;
+      }
+      const { nodes } = steps[at]!;
+      single[0] = nodes[0]!.advance(marks);
+      for (let n = 1; n < nodes.length; n++) single[0] = nodes[n]!.advance(single);
+      stepMs[at] = single[0];
+    }
+  };
+}
+
+function lastOf(nodes: readonly Node[]): Node {
+  const node = nodes[nodes.length - 1];
+  if (node === undefined) throw new Error('assertion failed: a step without nodes');
+  return node;
+}
+
+function outletsOf(input: PlanInput, sources: readonly Source[], steps: readonly GraphStep[]): Inlet[] {
+  return input.from === 'source' ? sources[input.index]!.outlets : lastOf(steps[input.index]!.nodes).outlets;
+}
+
+// How many read each step's result: steps and items.
+function countReaders(plan: Plan): number[] {
+  const counts = plan.steps.map(() => 0);
+  for (const { inputs } of plan.steps) for (const { from, index } of inputs) if (from === 'step') counts[index]!++;
+  for (const { step } of plan.items) counts[step]!++;
+  return counts;
+}
+
+function openStep(
+  step: PlanStep,
+  settings: RunSettings,
+  place: Pick<NodeContext, 'nextColumn' | 'mayOverwrite'>,
+  limits: (() => void)[],
+): GraphStep {
+  const operation = operationsByName.get(step.operation);
+  if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
+  const opened = operation.open(step.parameters, { untilMs: settings.untilMs });
+  const counts: StepCounts[] = [];
+  const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
+    const own = zeroStepCounts();
+    counts.push(own);
+    return openNode(runner, step, { ...place, counts: own, checkLimit: createLimit(step, own, settings, limits) });
+  });
+  for (const [index, node] of nodes.entries()) if (index > 0) nodes[index - 1]!.outlets.push(node.inlets[0]!);
+  return { nodes, counts };
+}
+
+function isList(opened: Runner | readonly Runner[]): opened is readonly Runner[] {
+  return Array.isArray(opened);
+}
+
+function createLimit(step: PlanStep, counts: StepCounts, settings: RunSettings, limits: (() => void)[]) {
+  let countedFrom = 0;
+  limits.push(() => {
+    countedFrom = counts.samplesOut;
+  });
+  return (sampleCount: number): void => {
+    const made = sampleCount - countedFrom;
+    if (made <= settings.maxOutputSamples) return;
+    throw new OutputLimitError(step.pointer, step.operation, made, settings.maxOutputSamples);
+  };
+}
+
+function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
+  switch (runner.kind) {
+    case 'map':
+      return mapNode(runner, context);
+    case 'filter':
+      return filterNode(runner, context);
+    case 'regrid':
+      return regridNode(runner, context);
+    case 'combine': {
+      const align = alignOf(step.parameters);
+      const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
+      return combineNode(runner, align, matchers[align], maxHoldMs, context);
+    }
+  }
+}

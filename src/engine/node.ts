@@ -1,0 +1,177 @@
+import type { Chunk } from '../core/chunk.js';
+import { CHUNK_LENGTH } from '../core/chunk.js';
+import { DoubleList } from '../core/list.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { copyFinite, isAllFinite } from '../kernels/check.js';
+import { scratchColumn } from '../kernels/columns.js';
+import type { FilterRunner, MapRunner, Output, RegridRunner, State } from '../operations/operation.js';
+import type { StepCounts } from './counts.js';
+
+/** Where a chunk goes next. It is read before the call returns. */
+export type Inlet = (chunk: Chunk) => void;
+
+/**
+ * A step in work, between the inlets of the steps before and after it. Chunks go depth first: a node hands on
+ * what it makes before it returns, so that a chunk is worked on while it is in the cache.
+ */
+export interface Node {
+  /** One for each input. */
+  readonly inlets: readonly Inlet[];
+  /** Where its results go; filled in while the graph is wired. */
+  readonly outlets: Inlet[];
+  /** Takes the promise that no sample before these times (one for each input) will come; gives its own. */
+  readonly advance: (watermarksMs: readonly number[]) => number;
+  /** The inputs have ended. */
+  readonly close: (advancedMs: number) => void;
+  readonly state: State | undefined;
+}
+
+/** What a node needs of its surroundings. */
+export interface NodeContext {
+  readonly counts: StepCounts;
+  /** A number for each scratch column, its own within the plan. */
+  readonly nextColumn: () => number;
+  /** Whether it may overwrite the values that it is given: nobody else reads them. */
+  readonly mayOverwrite: boolean;
+  /** Stops the run when a step is about to make too many samples. */
+  readonly checkLimit: (sampleCount: number) => void;
+}
+
+export function newState(slotCount: number, listCount: number): State {
+  return { slots: new Float64Array(slotCount), lists: Array.from({ length: listCount }, () => new DoubleList()) };
+}
+
+export function scratchChunk(context: Pick<NodeContext, 'nextColumn'>): Chunk {
+  const timeMs = scratchColumn(context.nextColumn());
+  return { timeMs, value: scratchColumn(context.nextColumn()), count: 0, areTimesLasting: false };
+}
+
+export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
+  if (chunk.count === 0) return;
+  for (let i = 0; i < outlets.length; i++) outlets[i]!(chunk);
+}
+
+const onlyWatermark = (watermarksMs: readonly number[]): number => watermarksMs[0]!;
+const nothing = (): void => undefined;
+
+/** Drops what is not finite, counts it, and hands the rest on. */
+export function deliverFinite(
+  outlets: readonly Inlet[],
+  result: Chunk,
+  spare: Chunk,
+  counts: StepCounts,
+  isAlwaysFinite: boolean,
+): void {
+  if (isAlwaysFinite || isAllFinite(result.value, 0, result.count)) {
+    counts.samplesOut += result.count;
+    deliver(outlets, result);
+    return;
+  }
+  spare.count = copyFinite(result.timeMs, result.value, result.count, spare.timeMs, spare.value);
+  counts.nonFinite += result.count - spare.count;
+  counts.samplesOut += spare.count;
+  deliver(outlets, spare);
+}
+
+export function mapNode(runner: MapRunner, context: NodeContext): Node {
+  const { counts, mayOverwrite } = context;
+  const outlets: Inlet[] = [];
+  const spare = scratchChunk(context);
+  const result: Chunk = { ...spare };
+  const inlet: Inlet = (chunk) => {
+    counts.samplesIn += chunk.count;
+    if (!mayOverwrite) copyInto(spare.value, chunk.value, chunk.count);
+    result.timeMs = chunk.timeMs;
+    result.areTimesLasting = chunk.areTimesLasting;
+    result.value = mayOverwrite ? chunk.value : spare.value;
+    result.count = chunk.count;
+    runner.apply(result.value, result.count);
+    deliverFinite(outlets, result, spare, counts, runner.isAlwaysFinite);
+  };
+  return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, state: undefined };
+}
+
+/** Copies the first `count` entries; a view is worth its making only for many. */
+export function copyInto(target: Float64Array, source: Float64Array, count: number): void {
+  if (count < 32) for (let i = 0; i < count; i++) target[i] = source[i]!;
+  else target.set(source.length === count ? source : source.subarray(0, count));
+}
+
+export function filterNode(runner: FilterRunner, context: NodeContext): Node {
+  const { counts } = context;
+  const outlets: Inlet[] = [];
+  const kept = scratchChunk(context);
+  const inlet: Inlet = (chunk) => {
+    counts.samplesIn += chunk.count;
+    runner.select(chunk, kept);
+    counts.samplesOut += kept.count;
+    deliver(outlets, kept);
+  };
+  return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, state: undefined };
+}
+
+export function regridNode(runner: RegridRunner, context: NodeContext): Node {
+  const outlets: Inlet[] = [];
+  const state = newState(runner.slotCount, runner.listCount);
+  runner.start?.(state);
+  const output = new ChunkOutput(scratchChunk(context), outlets, context);
+  const inlet: Inlet = (chunk) => {
+    context.counts.samplesIn += chunk.count;
+    runner.push(state, chunk, output);
+    output.flush();
+  };
+  const advance = (watermarksMs: readonly number[]): number => {
+    const watermarkMs = watermarksMs[0]!;
+    if (watermarkMs === Number.NEGATIVE_INFINITY) return watermarkMs;
+    runner.advance(state, watermarkMs, output);
+    output.flush();
+    return runner.watermark(state, watermarkMs);
+  };
+  const close = (advancedMs: number): void => {
+    runner.close(state, advancedMs, output);
+    output.flush();
+  };
+  return { inlets: [inlet], outlets, advance, close, state };
+}
+
+/** Gathers a regrid's results into chunks. */
+class ChunkOutput implements Output {
+  readonly #chunk: Chunk;
+  readonly #outlets: readonly Inlet[];
+  readonly #context: NodeContext;
+
+  constructor(chunk: Chunk, outlets: readonly Inlet[], context: NodeContext) {
+    this.#chunk = chunk;
+    this.#outlets = outlets;
+    this.#context = context;
+  }
+
+  add(timeMs: number, value: number): void {
+    const chunk = this.#chunk;
+    if (value - value !== 0) this.#context.counts.nonFinite++;
+    else if (!(timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END)) this.#context.counts.outOfRange++;
+    else {
+      chunk.timeMs[chunk.count] = timeMs;
+      chunk.value[chunk.count] = value;
+      chunk.count++;
+      if (chunk.count === CHUNK_LENGTH) this.flush();
+    }
+  }
+
+  expect(count: number): void {
+    if (count > CHUNK_LENGTH) this.#context.checkLimit(this.#context.counts.samplesOut + Math.ceil(count));
+  }
+
+  drop(reason: 'duplicate' | 'insufficient', count: number): void {
+    this.#context.counts[reason] += count;
+  }
+
+  flush(): void {
+    const chunk = this.#chunk;
+    if (chunk.count === 0) return;
+    this.#context.counts.samplesOut += chunk.count;
+    this.#context.checkLimit(this.#context.counts.samplesOut);
+    deliver(this.#outlets, chunk);
+    chunk.count = 0;
+  }
+}

@@ -1,0 +1,71 @@
+import { parseDuration } from '../core/duration.js';
+import { describeValue, InputError } from '../core/errors.js';
+import { readInstant } from '../core/instant.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isUtc, zoneOf } from '../core/zone.js';
+
+/** An ISO 8601 text, local to the run's zone where it has no offset, or UTC epoch milliseconds. */
+export type Instant = string | number;
+
+export interface RunOptions {
+  /** An IANA time zone for windows and local times; the plan's own by default. */
+  readonly timezone?: string;
+  /** Samples before this instant are left out, and counted. */
+  readonly from?: Instant;
+  /** Samples at or after this instant are left out, and counted; HoldLastValue ticks up to it. */
+  readonly until?: Instant;
+  /** The most samples that any one step may make: 100,000,000 by default. In a stream it bounds each call. */
+  readonly maxOutputSamples?: number;
+  /** A clock in milliseconds, for `durationMs` in the report; without one it is 0. */
+  readonly clock?: () => number;
+}
+
+export interface StreamOptions extends RunOptions {
+  /** How far behind the greatest time a sample may arrive, an ISO 8601 duration: `PT0S` by default. */
+  readonly allowedLateness?: string;
+}
+
+/** Options as the engine uses them. */
+export interface RunSettings {
+  readonly fromMs: number;
+  readonly untilMs: number | undefined;
+  readonly maxOutputSamples: number;
+  readonly clock: () => number;
+  readonly allowedLatenessMs: number;
+}
+
+const MAX_OUTPUT_SAMPLES = 100_000_000;
+
+/** Checks options and fills in their defaults. @throws InputError */
+export function readOptions(options: StreamOptions, timezone: string): RunSettings {
+  const fromMs = options.from === undefined ? Number.NEGATIVE_INFINITY : toMs('from', options.from, timezone);
+  const untilMs = options.until === undefined ? undefined : toMs('until', options.until, timezone);
+  if (untilMs !== undefined && untilMs <= fromMs) {
+    throw new InputError('option.value', `until: expected an instant after from, received ${String(options.until)}`);
+  }
+  const { maxOutputSamples = MAX_OUTPUT_SAMPLES, allowedLateness = 'PT0S' } = options;
+  if (!(maxOutputSamples >= 0)) {
+    const received = describeValue(maxOutputSamples);
+    throw new InputError('option.value', `maxOutputSamples: expected a number of at least 0, received ${received}`);
+  }
+  const allowedLatenessMs = parseDuration(allowedLateness);
+  if (allowedLatenessMs === undefined) {
+    const received = describeValue(allowedLateness);
+    const expected = 'an ISO 8601 duration like PT5M';
+    throw new InputError('option.value', `allowedLateness: expected ${expected}, received ${received}`);
+  }
+  return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
+}
+
+/** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */
+export function toMs(name: string, instant: Instant, timezone: string): number {
+  const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch milliseconds';
+  if (typeof instant === 'number') {
+    if (instant >= TIME_MS_MIN && instant <= TIME_MS_END) return instant;
+    throw new InputError('option.value', `${name}: expected ${expected}, received ${instant}`);
+  }
+  const reading = readInstant(instant, isUtc(timezone) ? undefined : zoneOf(timezone));
+  if ('timeMs' in reading) return reading.timeMs;
+  const received = `${describeValue(instant)}, which ${reading.problem}`;
+  throw new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
+}

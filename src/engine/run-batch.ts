@@ -1,0 +1,137 @@
+import { CHUNK_LENGTH } from '../core/chunk.js';
+import { parseDuration } from '../core/duration.js';
+import { InputError } from '../core/errors.js';
+import { type Series, seriesKey, seriesName } from '../core/series.js';
+import { firstAtOrAfter } from '../kernels/search.js';
+import { planInTimezone } from '../plan/create-plan.js';
+import type { Plan } from '../plan/plan.js';
+import { checkExpectedCounts, resultCountHints } from './bounds.js';
+import { buildGraph, type Graph } from './graph.js';
+import { type RunOptions, type RunSettings, readOptions } from './options.js';
+import { createReport, type Report } from './report.js';
+import { createSink } from './sink.js';
+import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
+import { checkColumns, checkTimes } from './source.js';
+
+/** What a run gives: one series for each item of the request, in its order, and what became of every sample. */
+export interface Run {
+  readonly series: readonly Series[];
+  readonly report: Report;
+}
+
+export interface BatchOptions extends RunOptions {
+  /**
+   * An earlier run whose results nobody needs any more: its columns are written over where they are large
+   * enough, which spares the system from handing out fresh memory.
+   */
+  readonly reuse?: Run;
+}
+
+/**
+ * Runs a plan over whole series.
+ *
+ * @param plan from `createPlan`.
+ * @param inputs the series that the plan reads, in any order; more than one part of a series are joined in the
+ *   order given. They are never changed, and results may share their time columns.
+ * @throws InputError for options, columns or times that cannot be taken, or a series that is not there.
+ * @throws OutputLimitError when a step would make more than `maxOutputSamples`.
+ */
+export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
+  const planned = planInTimezone(plan, options.timezone);
+  const settings = readOptions(options, planned.timezone);
+  const startedMs = settings.clock();
+  const { series, unused } = chooseInputs(planned, inputs);
+  const run =
+    tryRun(planned, settings, series.map(asGiven), options.reuse) ??
+    tryRun(planned, settings, series.map((one) => sorted(one, settings)), options.reuse);
+  if (run === undefined) throw new Error('assertion failed: sorted input does not rise');
+  const report = createReport(planned, run.graph, unused, settings.clock() - startedMs);
+  return { series: run.series, report };
+}
+
+function asGiven(series: Series): SortedInput {
+  return { series, missing: 0, outOfRun: 0, duplicate: 0 };
+}
+
+function sorted(series: Series, settings: RunSettings): SortedInput {
+  checkTimes(series);
+  return sortInput(series, settings.fromMs, settings.untilMs ?? Number.POSITIVE_INFINITY);
+}
+
+function chooseInputs(plan: Plan, inputs: readonly Series[]): { series: Series[]; unused: number } {
+  const parts = new Map<string, Series[]>(plan.sources.map((source) => [seriesKey(source), []]));
+  let unused = 0;
+  for (const input of inputs) {
+    checkColumns(input);
+    const wanted = parts.get(seriesKey(input));
+    if (wanted === undefined) unused += input.timeMs.length;
+    else wanted.push(input);
+  }
+  const series = plan.sources.map((source) => {
+    const given = parts.get(seriesKey(source)) ?? [];
+    if (given.length > 0) return joinSeries(given);
+    const names = inputs.map(seriesName).join(', ') || 'none';
+    throw new InputError('input.missing', `inputs: expected the series ${seriesName(source)}, received ${names}`);
+  });
+  return { series, unused };
+}
+
+// Undefined when an input does not rise in time: then nothing has been lost but the time until it was seen.
+function tryRun(
+  plan: Plan,
+  settings: RunSettings,
+  inputs: readonly SortedInput[],
+  reuse: Run | undefined,
+): { series: Series[]; graph: Graph } | undefined {
+  const series = inputs.map((input) => input.series);
+  checkExpectedCounts(plan, series, settings);
+  const hints = resultCountHints(plan, series);
+  const sinks = plan.items.map(({ output }, item) => createSink(output, hints[item] ?? 0, reuse?.series[item]));
+  const graph = buildGraph(plan, settings, sinks.map((sink) => sink.inlet));
+  for (const [index, { missing, outOfRun, duplicate }] of inputs.entries()) {
+    const { counts } = graph.sources[index]!;
+    counts.samplesIn += missing + outOfRun + duplicate;
+    counts.missing += missing;
+    counts.outOfRun += outOfRun;
+    counts.duplicate += duplicate;
+  }
+  if (!pushAll(plan, graph, series)) return undefined;
+  graph.close(Number.NEGATIVE_INFINITY);
+  return { series: sinks.map((sink) => sink.take()), graph };
+}
+
+// Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.
+// With a `frequency` no chunk reaches over a boundary between two runs.
+function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
+  const frequencyMs = shortestFrequencyMs(plan);
+  const position = inputs.map(() => 0);
+  for (;;) {
+    let at = -1;
+    let earliestMs = Number.POSITIVE_INFINITY;
+    for (let k = 0; k < inputs.length; k++) {
+      const { timeMs } = inputs[k]!;
+      if (position[k]! >= timeMs.length) continue;
+      const nextMs = timeMs[position[k]!]!;
+      if (at < 0 || nextMs < earliestMs) {
+        at = k;
+        earliestMs = nextMs;
+      }
+    }
+    if (at < 0) return true;
+    const input = inputs[at]!;
+    const from = position[at]!;
+    let to = Math.min(from + CHUNK_LENGTH, input.timeMs.length);
+    if (frequencyMs !== undefined) {
+      const boundaryMs = (Math.floor(earliestMs / frequencyMs) + 1) * frequencyMs;
+      to = Math.max(from + 1, firstAtOrAfter(input.timeMs, from, to, boundaryMs));
+    }
+    if (!graph.sources[at]!.pushRising(input, from, to)) return false;
+    position[at] = to;
+    graph.advance();
+  }
+}
+
+function shortestFrequencyMs(plan: Plan): number | undefined {
+  const lengths = plan.items.flatMap(({ frequency }) => (frequency === undefined ? [] : [parseDuration(frequency) ?? 0]));
+  return lengths.length === 0 ? undefined : Math.min(...lengths);
+}

@@ -1,0 +1,55 @@
+/** Checks over columns that the engine makes on every chunk before it trusts it. */
+
+/** The first index in `from..to` at which time does not rise above the one before it (`beforeMs` for the first), else `to`. */
+export function firstNotRising(timeMs: Float64Array, from: number, to: number, beforeMs: number): number {
+  let before = beforeMs;
+  for (let i = from; i < to; i++) {
+    const t = timeMs[i]!;
+    if (!(t > before)) return i;
+    before = t;
+  }
+  return to;
+}
+
+/** Whether all of `value[from..to)` are finite. Four sums keep the adder busy; only NaN survives times zero. */
+export function isAllFinite(value: Float64Array, from: number, to: number): boolean {
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  let i = from;
+  for (; i + 3 < to; i += 4) {
+    a += value[i]! * 0;
+    b += value[i + 1]! * 0;
+    c += value[i + 2]! * 0;
+    d += value[i + 3]! * 0;
+  }
+  for (; i < to; i++) a += value[i]! * 0;
+  return a + b + c + d === 0;
+}
+
+/** Moves the samples with finite values to the front of the out columns; gives their count. */
+export function copyFinite(
+  timeMs: Float64Array,
+  value: Float64Array,
+  count: number,
+  outTimeMs: Float64Array,
+  outValue: Float64Array,
+): number {
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const x = value[i]!;
+    outTimeMs[kept] = timeMs[i]!;
+    outValue[kept] = x;
+    kept += x - x === 0 ? 1 : 0;
+  }
+  return kept;
+}
+
+/** Whether the first `count` times of two columns are the same. */
+export function isSameTimes(a: Float64Array, b: Float64Array, count: number): boolean {
+  for (let i = 0; i < count; i++) {
+    if (a[i] !== b[i]) return false;
+  }
+  return true;
+}

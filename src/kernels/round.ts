@@ -1,0 +1,73 @@
+/**
+ * Rounding of decimals that live in doubles, judged on the shortest decimal that reads back to the double.
+ *
+ * Let k = floor(|x|·10^d), and t the double nearest to the tie (k + ½)/10^d. Reading decimals is monotone, so
+ * |x| < t means that the shortest decimal of |x| lies below the tie, and |x| > t that it lies above. Where the
+ * tie has at most 15 digits no other decimal so short reads to the same double, so |x| = t means that the
+ * shortest decimal of |x| is the tie itself. (k + ½) and 10^d are exact, so one correctly rounded division
+ * gives t, and another the result: two divisions and no text. A product |x|·10^d that is rounded over a whole
+ * number moves k by one, and the comparison with t brings it back.
+ */
+
+/** Products up to here leave ties of at most 15 digits. */
+const FAST_LIMIT = 1e14;
+
+export type RoundMode = 'halfaway' | 'halfeven';
+
+/** Rounds in place to `digits` (−15 to 15) after the point, ties away from zero. */
+export function roundHalfAway(value: Float64Array, count: number, digits: number): void {
+  if (digits < 0) return roundEach(value, count, digits, 'halfaway');
+  const power = 10 ** digits;
+  for (let i = 0; i < count; i++) {
+    const x = value[i]!;
+    const size = Math.abs(x);
+    const product = size * power;
+    if (product < FAST_LIMIT) {
+      const k = Math.floor(product);
+      const rounded = (size >= (k + 0.5) / power ? k + 1 : k) / power;
+      value[i] = x < 0 && rounded !== 0 ? -rounded : rounded;
+    } else {
+      value[i] = roundDecimal(x, digits, 'halfaway');
+    }
+  }
+}
+
+/** Rounds in place to `digits` (−15 to 15) after the point, ties to the even neighbour. */
+export function roundHalfEven(value: Float64Array, count: number, digits: number): void {
+  roundEach(value, count, digits, 'halfeven');
+}
+
+function roundEach(value: Float64Array, count: number, digits: number, mode: RoundMode): void {
+  for (let i = 0; i < count; i++) value[i] = roundOne(value[i]!, digits, mode);
+}
+
+/** One value, rounded: the form that the loops above must agree with. */
+export function roundOne(x: number, digits: number, mode: RoundMode): number {
+  const power = 10 ** Math.abs(digits);
+  const size = Math.abs(x);
+  const scaled = digits < 0 ? size / power : size * power;
+  if (!((digits < 0 ? size : scaled) < FAST_LIMIT)) return roundDecimal(x, digits, mode);
+  const k = Math.floor(scaled);
+  const tie = digits < 0 ? (k + 0.5) * power : (k + 0.5) / power;
+  const isUp = size > tie || (size === tie && (mode === 'halfaway' || k % 2 === 1));
+  const multiple = isUp ? k + 1 : k;
+  const rounded = digits < 0 ? multiple * power : multiple / power;
+  return x < 0 && rounded !== 0 ? -rounded : rounded;
+}
+
+/** The same by the digits of the shortest decimal: slow, for any magnitude. */
+export function roundDecimal(x: number, digits: number, mode: RoundMode): number {
+  const [mantissa = '', exponentText = '0'] = Math.abs(x).toExponential().split('e');
+  const significant = mantissa.replace('.', '');
+  // |x| = significant × 10^exponent, and `cut` of its last digits are to go.
+  const exponent = Number(exponentText) - (significant.length - 1);
+  const cut = -digits - exponent;
+  if (cut <= 0) return x === 0 ? 0 : x;
+  const unit = 10n ** BigInt(cut);
+  const whole = BigInt(significant);
+  const k = whole / unit;
+  const twiceRest = 2n * (whole % unit);
+  const isUp = twiceRest > unit || (twiceRest === unit && (mode === 'halfaway' || k % 2n === 1n));
+  const rounded = Number(`${isUp ? k + 1n : k}e${-digits}`);
+  return x < 0 && rounded !== 0 ? -rounded : rounded;
+}

@@ -1,0 +1,45 @@
+/**
+ * Compensated sums. `slots[at]` is the running sum and `slots[at + 1]` what rounding has lost so far; the
+ * result is their sum. The loss of each addition is exact (Knuth's TwoSum, which has no branch to mispredict)
+ * and gathered as by Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
+ */
+
+/** Adds `value[from..to)` in order. */
+export function sumInto(slots: Float64Array, at: number, value: Float64Array, from: number, to: number): void {
+  let sum = slots[at]!;
+  let lost = slots[at + 1]!;
+  for (let i = from; i < to; i++) {
+    const x = value[i]!;
+    const next = sum + x;
+    const part = next - sum;
+    lost += sum - (next - part) + (x - part);
+    sum = next;
+  }
+  slots[at] = sum;
+  slots[at + 1] = lost;
+}
+
+/** Adds one number. */
+export function addInto(slots: Float64Array, at: number, x: number): void {
+  const sum = slots[at]!;
+  const next = sum + x;
+  const part = next - sum;
+  slots[at + 1] = slots[at + 1]! + (sum - (next - part) + (x - part));
+  slots[at] = next;
+}
+
+/** Adds the differences from `origin` and, to the sum at `at + 2`, their squares. */
+export function sumDeviationsInto(
+  slots: Float64Array,
+  at: number,
+  origin: number,
+  value: Float64Array,
+  from: number,
+  to: number,
+): void {
+  for (let i = from; i < to; i++) {
+    const deviation = value[i]! - origin;
+    addInto(slots, at, deviation);
+    addInto(slots, at + 2, deviation * deviation);
+  }
+}

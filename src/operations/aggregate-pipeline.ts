@@ -1,0 +1,131 @@
+import { DAY_MS } from '../core/calendar.js';
+import { parseInterval } from '../core/interval.js';
+import { checkFunction, describeAggregate, functionParameters, openAggregate, windowParameters } from './aggregate.js';
+import type { Operation } from './operation.js';
+import {
+  isObjectOf,
+  listOf,
+  type Parameter,
+  type Parameters,
+  type ParameterValue,
+  type ReadContext,
+  type Report,
+  textIn,
+  within,
+} from './parameters.js';
+import { checkedInterval, checkInterval } from './windowing.js';
+
+export const aggregatePipeline: Operation = {
+  name: 'Aggregate Pipeline',
+  aliases: ['AggregatePipeline'],
+  summary: 'Runs aggregates one after another, each over the results of the one before.',
+  shape: 'regrid',
+  inputs: 'one',
+  parameters: { pipeline: stageList(), ...windowParameters },
+  check: checkStages,
+  describe: (parameters) => {
+    const stages = stagesOf(parameters).map((stage) => describeAggregate({ ...parameters, ...stage }));
+    const last = stages.at(-1) ?? describeAggregate(parameters);
+    return { ...last, does: stages.map((stage) => stage.does).join(', then ') };
+  },
+  open: (parameters) => {
+    const stages = stagesOf(parameters);
+    const closed = parameters.closed === 'right' ? 'right' : 'left';
+    const timezone = textIn(parameters, 'timezone');
+    return stages.map((stage, index) => {
+      // Windows that own their end pass results on stamped with it: then the last hour belongs to its own day.
+      const isLast = index === stages.length - 1;
+      const label = isLast ? (parameters.label === 'end' ? 'end' : 'start') : closed === 'right' ? 'end' : 'start';
+      return openAggregate(stage, { timezone, closed, label });
+    });
+  },
+  examples: [
+    {
+      title: 'The greatest hourly average of a day',
+      parameters: { pipeline: [{ function: 'Average', interval: 'Hourly' }, { function: 'Max', interval: 'Daily' }] },
+      inputs: [[['00:00', 1], ['00:30', 3], ['05:00', 7], ['05:30', 8], ['05:45', 3]]],
+      output: [['00:00', 6]],
+    },
+    {
+      title: 'How many hours of a day had samples',
+      parameters: { pipeline: [{ function: 'Count', interval: 'Hourly' }, { function: 'Count', interval: 'Daily' }] },
+      inputs: [[['00:00', 1], ['00:30', 3], ['05:00', 7], ['23:59', 0]]],
+      output: [['00:00', 3]],
+    },
+    {
+      title: 'The average of daily sums over a month',
+      parameters: { pipeline: [{ function: 'Sum', interval: 'Daily' }, { function: 'Average', interval: 'Monthly' }] },
+      inputs: [[['2024-03-01T06:00:00Z', 1], ['2024-03-01T18:00:00Z', 2], ['2024-03-02T06:00:00Z', 5]]],
+      output: [['2024-03-01T00:00:00Z', 4]],
+    },
+  ],
+};
+
+function stagesOf(parameters: Parameters): readonly Parameters[] {
+  const { pipeline } = parameters;
+  if (!Array.isArray(pipeline)) throw new Error('assertion failed: the plan holds no pipeline');
+  return pipeline;
+}
+
+function stageList(): Parameter {
+  const properties = Object.fromEntries(Object.entries(functionParameters).map(([name, { schema }]) => [name, schema]));
+  const itemSchema = { type: 'object', required: ['function', 'interval'], properties };
+  const summary = 'Stages of `{function, interval}`, each interval a multiple of the one before.';
+  const list = listOf({ summary, extension: true }, itemSchema, readStage);
+  return {
+    ...list,
+    schema: { ...list.schema, minItems: 1 },
+    read: (value, report, context) => {
+      if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
+      report('', 'request.missing', 'at least one stage of {function, interval}', 'an empty array');
+      return undefined;
+    },
+  };
+}
+
+function readStage(item: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
+  const names = Object.keys(functionParameters);
+  if (!isObjectOf(item, names, report)) return undefined;
+  const stage: Record<string, ParameterValue> = {};
+  let isSound = true;
+  for (const [name, parameter] of Object.entries(functionParameters)) {
+    const place = within(report, `/${name}`);
+    if (item[name] === undefined) {
+      if (parameter.isRequired) place('', 'request.missing', parameter.summary, 'nothing');
+      if (parameter.isRequired) isSound = false;
+      if (parameter.default !== undefined) stage[name] = parameter.default;
+      continue;
+    }
+    const value = parameter.read(item[name], place, context);
+    if (value === undefined) isSound = false;
+    else stage[name] = value;
+  }
+  if (isSound) checkFunction(stage, report);
+  return isSound ? stage : undefined;
+}
+
+function checkStages(parameters: Parameters, report: Report): void {
+  const timezone = textIn(parameters, 'timezone');
+  let before: string | undefined;
+  for (const [index, stage] of stagesOf(parameters).entries()) {
+    const place = within(report, `/pipeline/${index}/interval`);
+    const text = textIn(stage, 'interval');
+    checkInterval(text, timezone, place);
+    if (before !== undefined && !isMultiple(text, before)) {
+      place('', 'request.conflict', `an interval that is a multiple of the one before, \`${before}\``, `\`${text}\``);
+    }
+    before = text;
+  }
+}
+
+/** Monthly of Daily, Yearly of Monthly, Weekly of Daily; what divides a day divides them all. */
+function isMultiple(text: string, beforeText: string): boolean {
+  const interval = parseInterval(text) ?? checkedInterval(text);
+  const before = parseInterval(beforeText) ?? checkedInterval(beforeText);
+  if (before.kind === 'calendar') {
+    if (interval.kind === 'fixed') return false;
+    return interval.unit === before.unit || (interval.unit === 'Yearly' && before.unit === 'Monthly');
+  }
+  const lengthMs = interval.kind === 'fixed' ? interval.lengthMs : DAY_MS;
+  return Number.isInteger(lengthMs / before.lengthMs);
+}

@@ -1,0 +1,106 @@
+import type { Windows } from '../core/windows.js';
+import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
+import type { Accumulator } from './aggregate-functions.js';
+import type { Output, RegridRunner, State } from './operation.js';
+
+/** How windows take their samples and name their results. */
+export interface WindowOptions {
+  readonly windows: Windows;
+  /** `left`: [start, end). `right`: (start, end]. */
+  readonly closed: 'left' | 'right';
+  readonly label: 'start' | 'end';
+  /** What stands for a window without samples between two with some. */
+  readonly empty: 'omit' | 'zero' | 'hold';
+}
+
+const IS_OPEN = 0;
+const START_MS = 1; // of the open window or, after it, of the last one that had samples
+const END_MS = 2;
+const COUNT = 3;
+const HAS_RESULT = 4; // whether any window has come before, for `empty`
+const RESULT = 5; // the last finite result, for `empty: hold`
+const FUNCTION = 6; // the accumulator's own slots
+
+/** The life of the windows of one series: open with a sample, gather, emit when passed. */
+export function windowRunner(accumulator: Accumulator, options: WindowOptions): RegridRunner {
+  const { windows, label, empty } = options;
+  const isRight = options.closed === 'right';
+  const slotCount = FUNCTION + accumulator.slotCount;
+  const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
+
+  function startFor(timeMs: number): number {
+    const startMs = windows.startOf(timeMs);
+    return isRight && startMs === timeMs ? windows.previous(startMs) : startMs;
+  }
+
+  function labelOf(startMs: number): number {
+    return label === 'start' ? startMs : windows.next(startMs);
+  }
+
+  function open(slots: Float64Array, timeMs: number, out: Output): void {
+    const startMs = startFor(timeMs);
+    if (empty !== 'omit' && slots[HAS_RESULT] === 1) fillTo(slots, startMs, out);
+    slots.fill(0, FUNCTION);
+    slots[IS_OPEN] = 1;
+    slots[START_MS] = startMs;
+    slots[END_MS] = windows.next(startMs);
+    slots[COUNT] = 0;
+  }
+
+  function fillTo(slots: Float64Array, untilStartMs: number, out: Output): void {
+    const fill = empty === 'hold' ? slots[RESULT]! : 0;
+    const isFilled = empty === 'zero' || slots[HAS_RESULT] === 1;
+    let startMs = slots[END_MS]!;
+    if (windows.gridMs !== undefined) out.expect((untilStartMs - startMs) / windows.gridMs);
+    for (; startMs < untilStartMs; startMs = windows.next(startMs)) if (isFilled) out.add(labelOf(startMs), fill);
+  }
+
+  function emit({ slots, lists }: State, out: Output): void {
+    slots[IS_OPEN] = 0;
+    const startMs = slots[START_MS]!;
+    if (slots[COUNT]! < accumulator.sampleCountMin) {
+      out.drop('insufficient', 1);
+    } else {
+      const result = accumulator.result(slots, FUNCTION, slots[COUNT]!, lists[0]);
+      out.add(label === 'start' ? startMs : slots[END_MS]!, result);
+      if (Number.isFinite(result)) slots[RESULT] = result;
+    }
+    slots[HAS_RESULT] = 1;
+    lists[0]?.clear();
+  }
+
+  return {
+    kind: 'regrid',
+    slotCount,
+    listCount: accumulator.isListKept ? 1 : 0,
+    push: (state, chunk, out) => {
+      const { slots, lists } = state;
+      const { timeMs, count } = chunk;
+      let from = 0;
+      while (from < count) {
+        let to = slots[IS_OPEN] === 1 ? firstBeyond(timeMs, from, count, slots[END_MS]!) : from;
+        if (to === from) {
+          if (slots[IS_OPEN] === 1) emit(state, out);
+          open(slots, timeMs[from]!, out);
+          to = firstBeyond(timeMs, from, count, slots[END_MS]!);
+        }
+        accumulator.add(slots, FUNCTION, chunk, from, to, slots[COUNT]!);
+        lists[0]?.append(chunk.value, from, to);
+        slots[COUNT] = slots[COUNT]! + (to - from);
+        from = to;
+      }
+    },
+    advance: (state, watermarkMs, out) => {
+      const endMs = state.slots[END_MS]!;
+      if (state.slots[IS_OPEN] === 1 && (isRight ? watermarkMs > endMs : watermarkMs >= endMs)) emit(state, out);
+    },
+    close: (state, _advancedMs, out) => {
+      if (state.slots[IS_OPEN] === 1) emit(state, out);
+    },
+    watermark: ({ slots }, watermarkMs) => {
+      if (slots[IS_OPEN] === 1) return labelOf(slots[START_MS]!);
+      if (empty !== 'omit' && slots[HAS_RESULT] === 1) return labelOf(slots[END_MS]!);
+      return labelOf(startFor(watermarkMs));
+    },
+  };
+}

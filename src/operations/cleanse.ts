@@ -1,0 +1,60 @@
+import { clamp } from '../kernels/arithmetic.js';
+import { selectOutside } from '../kernels/select.js';
+import type { Operation } from './operation.js';
+import { choice, number, numberIn, textIn } from './parameters.js';
+
+export const cleanse: Operation = {
+  name: 'Cleanse',
+  summary: 'Trims values into a range (BoundsLimitCleanse), or gives the samples outside it (BoundsLimitAnomaly).',
+  shape: 'map',
+  inputs: 'one',
+  parameters: {
+    function: choice({ summary: 'What to do with the range.' }, ['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
+    lowerbound: number({ summary: 'The least value of the range.' }),
+    upperbound: number({ summary: 'The greatest value of the range.' }),
+  },
+  check: (parameters, report) => {
+    const lower = numberIn(parameters, 'lowerbound');
+    const upper = numberIn(parameters, 'upperbound');
+    if (lower <= upper) return;
+    report('', 'request.range', 'lowerbound at most upperbound', `${lower} over ${upper}`, 'swap the two');
+  },
+  describe: (parameters) => {
+    const range = `[${numberIn(parameters, 'lowerbound')}, ${numberIn(parameters, 'upperbound')}]`;
+    const isAnomaly = textIn(parameters, 'function') === 'BoundsLimitAnomaly';
+    return {
+      does: isAnomaly ? `keeps samples outside ${range}` : `trims values into ${range}`,
+      reads: { kind: 'sample' },
+      keeps: 'nothing',
+      final: 'with its sample',
+    };
+  },
+  open: (parameters) => {
+    const lower = numberIn(parameters, 'lowerbound');
+    const upper = numberIn(parameters, 'upperbound');
+    if (textIn(parameters, 'function') === 'BoundsLimitAnomaly') {
+      return { kind: 'filter', select: (chunk, out) => selectOutside(lower, upper, chunk, out) };
+    }
+    return { kind: 'map', isAlwaysFinite: true, apply: (value, count) => clamp(value, count, lower, upper) };
+  },
+  examples: [
+    {
+      title: 'Values are trimmed into the range',
+      parameters: { function: 'BoundsLimitCleanse', lowerbound: 0, upperbound: 100 },
+      inputs: [[['00:00', -5], ['00:01', 50], ['00:02', 120]]],
+      output: [['00:00', 0], ['00:01', 50], ['00:02', 100]],
+    },
+    {
+      title: 'The samples outside the range',
+      parameters: { function: 'BoundsLimitAnomaly', lowerbound: 0, upperbound: 100 },
+      inputs: [[['00:00', -5], ['00:01', 50], ['00:02', 120], ['00:03', 100]]],
+      output: [['00:00', -5], ['00:02', 120]],
+    },
+    {
+      title: 'Bounds may be fractions',
+      parameters: { function: 'BoundsLimitCleanse', lowerbound: 18.5, upperbound: 21.5 },
+      inputs: [[['00:00', 18], ['00:01', 20], ['00:02', 22]]],
+      output: [['00:00', 18.5], ['00:01', 20], ['00:02', 21.5]],
+    },
+  ],
+};

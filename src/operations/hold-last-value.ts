@@ -1,0 +1,109 @@
+import type { Windows } from '../core/windows.js';
+import type { Operation, Output, RegridRunner } from './operation.js';
+import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
+import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
+
+export const holdLastValue: Operation = {
+  name: 'HoldLastValue',
+  summary: 'Gives, at each tick of an interval, the value of the last sample at or before the tick.',
+  shape: 'regrid',
+  inputs: 'one',
+  parameters: {
+    function: choice({ summary: 'The only one there is.', default: 'HoldLastValue' }, ['HoldLastValue']),
+    interval: interval('How far apart the ticks are.', { calendar: false }),
+    timezone: timezone({ summary: 'Whose local days the ticks follow.', extension: true }),
+    maxhold: duration({ summary: 'How old a held value may be.', optional: true, extension: true }, 0),
+  },
+  check: (parameters, report) =>
+    checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
+      report(`/interval${below}`, ...problem),
+    ),
+  describe: (parameters) => ({
+    does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest(parameters)}`,
+    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
+    keeps: 'the last sample and the next tick',
+    final: 'when time has passed its tick',
+  }),
+  open: (parameters, run) => {
+    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+    const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
+    return holder(windows, maxHoldMs, run.untilMs);
+  },
+  pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? fixedLengthMs(parameters) : undefined),
+  examples: [
+    {
+      title: 'Changes of value, held at each quarter of an hour',
+      parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
+      inputs: [[['00:05', 20], ['00:20', 21], ['01:00', 22]]],
+      output: [['00:15', 20], ['00:30', 21], ['00:45', 21], ['01:00', 22]],
+    },
+    {
+      title: 'Values older than maxhold are unknown',
+      parameters: { interval: 'PT10M', maxhold: 'PT15M' },
+      inputs: [[['00:00', 1], ['00:50', 2]]],
+      output: [['00:00', 1], ['00:10', 1], ['00:50', 2]],
+    },
+    {
+      title: 'Ticks at local midnights',
+      parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
+      inputs: [[['2024-03-30T12:00:00Z', 5], ['2024-04-01T12:00:00Z', 6]]],
+      output: [['2024-03-30T23:00:00Z', 5], ['2024-03-31T22:00:00Z', 5]],
+    },
+  ],
+};
+
+function oldest(parameters: Parameters): string {
+  return parameters.maxhold === undefined ? '' : `, for at most ${textIn(parameters, 'maxhold')}`;
+}
+
+const HAS_LAST = 0;
+const LAST_MS = 1;
+const LAST_VALUE = 2;
+const TICK_MS = 3;
+
+function holder(windows: Windows, maxHoldMs: number, untilMs: number | undefined): RegridRunner {
+  const lastTickMs = untilMs ?? Number.POSITIVE_INFINITY;
+  const firstTickFrom = (timeMs: number): number => {
+    const startMs = windows.startOf(timeMs);
+    return startMs === timeMs ? startMs : windows.next(startMs);
+  };
+
+  // Emits the ticks before `endMs`, and at it where `isEndTaken`.
+  function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
+    const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
+    let tickMs = slots[TICK_MS]!;
+    const stopMs = Math.min(endMs, lastTickMs, heldUntilMs);
+    if (windows.gridMs !== undefined) out.expect((stopMs - tickMs) / windows.gridMs);
+    while (tickMs < stopMs || (tickMs === stopMs && (isEndTaken || tickMs < endMs))) {
+      out.add(tickMs, slots[LAST_VALUE]!);
+      tickMs = windows.next(tickMs);
+    }
+    const resumeMs = Math.min(endMs, lastTickMs);
+    if (tickMs < resumeMs) tickMs = firstTickFrom(resumeMs);
+    slots[TICK_MS] = tickMs;
+  }
+
+  return {
+    kind: 'regrid',
+    slotCount: 4,
+    listCount: 0,
+    push: ({ slots }, { timeMs, value, count }, out) => {
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        if (slots[HAS_LAST] === 0) slots[TICK_MS] = firstTickFrom(t);
+        else if (slots[TICK_MS]! < t) tickTo(slots, t, false, out);
+        slots[HAS_LAST] = 1;
+        slots[LAST_MS] = t;
+        slots[LAST_VALUE] = value[i]!;
+      }
+    },
+    advance: ({ slots }, watermarkMs, out) => {
+      if (slots[HAS_LAST] === 1 && slots[TICK_MS]! < watermarkMs) tickTo(slots, watermarkMs, false, out);
+    },
+    close: ({ slots }, advancedMs, out) => {
+      if (slots[HAS_LAST] === 0) return;
+      tickTo(slots, untilMs ?? Math.max(advancedMs, slots[LAST_MS]!), true, out);
+    },
+    watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[TICK_MS]! : watermarkMs),
+  };
+}

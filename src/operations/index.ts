@@ -1,0 +1,54 @@
+import { abs } from './abs.js';
+import { aggregate } from './aggregate.js';
+import { aggregatePipeline } from './aggregate-pipeline.js';
+import { add, div, mul, sub } from './arithmetic.js';
+import { cleanse } from './cleanse.js';
+import { eq, gt, gte, lt, lte, ne } from './comparison.js';
+import { holdLastValue } from './hold-last-value.js';
+import { and, not, or } from './logic.js';
+import { mask, where } from './mask.js';
+import type { Operation } from './operation.js';
+import { resample } from './resample.js';
+import { round } from './round.js';
+import { shift } from './shift.js';
+
+/** The table of contents: every operation, in the order of the interface. */
+const all: readonly Operation[] = [
+  aggregate,
+  aggregatePipeline,
+  add,
+  sub,
+  mul,
+  div,
+  eq,
+  ne,
+  lte,
+  lt,
+  gt,
+  gte,
+  not,
+  and,
+  or,
+  mask,
+  where,
+  round,
+  abs,
+  cleanse,
+  shift,
+  holdLastValue,
+  resample,
+];
+
+/** Every operation by its name. */
+export const operationsByName: ReadonlyMap<string, Operation> = new Map(all.map((operation) => [operation.name, operation]));
+
+/** Every name and alias, for suggestions. */
+export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+
+/** The operation of a name or alias, in any case. */
+export function findOperation(name: string): Operation | undefined {
+  const wanted = name.toLowerCase();
+  return all.find((operation) =>
+    [operation.name, ...(operation.aliases ?? [])].some((known) => known.toLowerCase() === wanted),
+  );
+}

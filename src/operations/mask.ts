@@ -1,0 +1,151 @@
+import { type Ranges, selectRanges } from '../kernels/select.js';
+import type { Example, Operation } from './operation.js';
+import {
+  columnIn,
+  isObjectOf,
+  listOf,
+  number,
+  type Parameter,
+  type ParameterValue,
+  type Parameters,
+  type ReadContext,
+  type Report,
+  readInstantField,
+  within,
+} from './parameters.js';
+
+export const mask = ranges('Mask', 'Removes', false, [
+  {
+    title: 'Values from 10 to 20 go; both bounds belong to the range',
+    parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
+    inputs: [[['00:00', 9.9], ['00:01', 10], ['00:02', 15], ['00:03', 20], ['00:04', 20.1]]],
+    output: [['00:00', 9.9], ['00:04', 20.1]],
+  },
+  {
+    title: 'A time range ends before its `endtime`',
+    parameters: { timerangelist: [{ starttime: '2024-03-01T00:01:00Z', endtime: '2024-03-01T00:03:00Z' }] },
+    inputs: [[['00:00', 1], ['00:01', 2], ['00:02', 3], ['00:03', 4]]],
+    output: [['00:00', 1], ['00:03', 4]],
+  },
+  {
+    title: 'An absent bound is open',
+    parameters: { valuerangelist: [{ upper: 0 }, { lower: 100 }] },
+    inputs: [[['00:00', -5], ['00:01', 50], ['00:02', 100]]],
+    output: [['00:01', 50]],
+  },
+]);
+
+export const where = ranges('Where', 'Keeps', true, [
+  {
+    title: 'Values from 10 to 20 stay; both bounds belong to the range',
+    parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
+    inputs: [[['00:00', 9.9], ['00:01', 10], ['00:02', 15], ['00:03', 20], ['00:04', 20.1]]],
+    output: [['00:01', 10], ['00:02', 15], ['00:03', 20]],
+  },
+  {
+    title: 'A time range ends before its `endtime`',
+    parameters: { timerangelist: [{ starttime: '2024-03-01T01:01:00+01:00', endtime: '2024-03-01T00:03:00Z' }] },
+    inputs: [[['00:00', 1], ['00:01', 2], ['00:02', 3], ['00:03', 4]]],
+    output: [['00:01', 2], ['00:02', 3]],
+  },
+  {
+    title: 'In any value range or in any time range',
+    parameters: {
+      valuerangelist: [{ lower: 100 }],
+      timerangelist: [{ starttime: '2024-03-01T00:00:00Z', endtime: '2024-03-01T00:01:00Z' }],
+    },
+    inputs: [[['00:00', 1], ['00:01', 2], ['00:02', 300]]],
+    output: [['00:00', 1], ['00:02', 300]],
+  },
+]);
+
+const bound = number({ summary: 'A bound of the range.', optional: true });
+
+function ranges(name: string, verb: string, isInside: boolean, examples: readonly Example[]): Operation {
+  return {
+    name,
+    summary: `${verb} the samples inside any of the value ranges or time ranges.`,
+    shape: 'filter',
+    inputs: 'one',
+    parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
+    check: checkRanges,
+    describe: (parameters) => ({
+      does: `${verb.toLowerCase()} samples inside ${describeRanges(parameters)}`,
+      reads: { kind: 'sample' },
+      keeps: 'nothing',
+      final: 'with its sample',
+    }),
+    open: (parameters) => {
+      const bounds = boundsOf(parameters);
+      return { kind: 'filter', select: (chunk, out) => selectRanges(bounds, isInside, chunk, out) };
+    },
+    examples,
+  };
+}
+
+function boundsOf(parameters: Parameters): Ranges {
+  return {
+    lower: columnIn(parameters, 'valuerangelist', 'lower', Number.NEGATIVE_INFINITY),
+    upper: columnIn(parameters, 'valuerangelist', 'upper', Number.POSITIVE_INFINITY),
+    startMs: columnIn(parameters, 'timerangelist', 'starttime', Number.NEGATIVE_INFINITY),
+    endMs: columnIn(parameters, 'timerangelist', 'endtime', Number.POSITIVE_INFINITY),
+  };
+}
+
+function describeRanges(parameters: Parameters): string {
+  const { lower, startMs } = boundsOf(parameters);
+  const parts = [lower.length && `${lower.length} value range(s)`, startMs.length && `${startMs.length} time range(s)`];
+  return parts.filter(Boolean).join(' or ');
+}
+
+function checkRanges(parameters: Parameters, report: Report): void {
+  const { lower, startMs } = boundsOf(parameters);
+  if (lower.length + startMs.length > 0) return;
+  const hint = 'add a valuerangelist or a timerangelist';
+  report('', 'request.missing', 'at least one value range or time range', 'none', hint);
+}
+
+function valueRanges(): Parameter {
+  const schema = { type: 'object', properties: { lower: { type: 'number' }, upper: { type: 'number' } } };
+  const summary = 'Closed value ranges, `[lower, upper]`; an absent bound is open.';
+  return listOf({ summary, optional: true }, schema, (item, report, context) => {
+    if (!isObjectOf(item, ['lower', 'upper'], report)) return undefined;
+    const lower = readBound(item.lower, within(report, '/lower'), context);
+    const upper = readBound(item.upper, within(report, '/upper'), context);
+    if (item.lower === undefined && item.upper === undefined) {
+      report('', 'request.missing', 'a range with `lower`, `upper` or both', 'neither');
+      return undefined;
+    }
+    if (lower !== undefined && upper !== undefined && lower > upper) {
+      report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
+    }
+    return { ...(lower === undefined ? {} : { lower }), ...(upper === undefined ? {} : { upper }) };
+  });
+}
+
+function readBound(value: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
+  return value === undefined ? undefined : bound.read(value, report, context);
+}
+
+function timeRanges(): Parameter {
+  const instant = { type: 'string', format: 'date-time' };
+  const schema = { type: 'object', properties: { starttime: instant, endtime: instant } };
+  const summary = 'Half-open time ranges, `[starttime, endtime)`; an absent bound is open.';
+  return listOf({ summary, optional: true }, schema, (item, report, context) => {
+    if (!isObjectOf(item, ['starttime', 'endtime'], report)) return undefined;
+    const { starttime: start, endtime: end } = item;
+    const startMs = start === undefined ? undefined : readInstantField(start, within(report, '/starttime'), context);
+    const endMs = end === undefined ? undefined : readInstantField(end, within(report, '/endtime'), context);
+    if (start === undefined && end === undefined) {
+      report('', 'request.missing', 'a range with `starttime`, `endtime` or both', 'neither');
+      return undefined;
+    }
+    if (startMs !== undefined && endMs !== undefined && startMs >= endMs) {
+      report('', 'request.range', 'starttime before endtime', `${String(start)} to ${String(end)}`);
+    }
+    return {
+      ...(startMs === undefined ? {} : { starttime: startMs }),
+      ...(endMs === undefined ? {} : { endtime: endMs }),
+    };
+  });
+}

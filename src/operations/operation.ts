@@ -1,0 +1,119 @@
+import type { Chunk } from '../core/chunk.js';
+import type { DoubleList } from '../core/list.js';
+import type { Parameter, Parameters, Report } from './parameters.js';
+
+/**
+ * The contract between an operation and everything that uses it. One object per operation holds its words
+ * (for `explain`, the listings and the docs), its parameters with their checks, worked examples, and its code.
+ */
+export interface Operation {
+  /** As the interface spells it. */
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** One sentence in the present tense. */
+  readonly summary: string;
+  /** map: one result a sample, at its time. filter: drops samples. regrid: results at times of its own. */
+  readonly shape: 'map' | 'filter' | 'regrid';
+  readonly inputs: 'one' | 'two' | 'one with scalar, or two';
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  /** Problems that lie between parameters, each sound in itself. */
+  readonly check?: (parameters: Parameters, report: Report) => void;
+  readonly describe: (parameters: Parameters) => Description;
+  /** A step in work; a list of regrids runs one after another. */
+  readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
+  /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
+  readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
+  readonly examples: readonly Example[];
+}
+
+/** What `explain` says of one step. */
+export interface Description {
+  /** What it computes, with its parameters, as a clause. */
+  readonly does: string;
+  /** How far before and after an output it reads its inputs, and so which outputs a changed input touches. */
+  readonly reads: Reach;
+  /** What it keeps of the past for each series. */
+  readonly keeps: string;
+  /** When a result is final. */
+  readonly final: string;
+}
+
+/** Which samples of the input one output rests on. */
+export type Reach =
+  | { readonly kind: 'sample' }
+  | { readonly kind: 'moved'; readonly byMs: number | undefined }
+  | { readonly kind: 'window'; readonly lengthMsMax: number; readonly isCarriedIn: boolean }
+  | { readonly kind: 'last'; readonly ageMsMax: number | undefined }
+  | { readonly kind: 'neighbours'; readonly gapMsMax: number | undefined };
+
+/** What a run gives to its steps: bounds of time that are not parameters of any one step. */
+export interface RunContext {
+  readonly untilMs: number | undefined;
+}
+
+/** A step in work. Only a regrid has a state; the others see each chunk by itself. */
+export type Runner = MapRunner | CombineRunner | FilterRunner | RegridRunner;
+
+/** Overwrites the first `count` values with the results. A result that is not finite is dropped by the engine. */
+export interface MapRunner {
+  readonly kind: 'map';
+  readonly isAlwaysFinite: boolean;
+  readonly apply: (value: Float64Array, count: number) => void;
+}
+
+/** A map over two inputs that meet at equal times: results overwrite `left`. */
+export interface CombineRunner {
+  readonly kind: 'combine';
+  readonly isAlwaysFinite: boolean;
+  readonly apply: (left: Float64Array, right: Float64Array, count: number) => void;
+}
+
+/** Copies the samples to keep to the columns of `out` and sets its count. */
+export interface FilterRunner {
+  readonly kind: 'filter';
+  readonly select: (chunk: Chunk, out: Chunk) => void;
+}
+
+/**
+ * Results at times of its own. `push` sees final samples in time order; `advance` the promise that no sample
+ * before the watermark will come; `close` that none will come at all. However the input is cut into chunks and
+ * wherever `advance` falls, the results are the same; only when they come differs.
+ */
+export interface RegridRunner {
+  readonly kind: 'regrid';
+  readonly slotCount: number;
+  readonly listCount: number;
+  /** Sets a new state's slots, which are 0, where they start otherwise. */
+  readonly start?: (state: State) => void;
+  readonly push: (state: State, chunk: Chunk, out: Output) => void;
+  readonly advance: (state: State, watermarkMs: number, out: Output) => void;
+  /** `advancedMs` is the last `advance` of the run, −Infinity without one. */
+  readonly close: (state: State, advancedMs: number, out: Output) => void;
+  /** The time before which no further result will come, when the input's is `watermarkMs`. */
+  readonly watermark: (state: State, watermarkMs: number) => number;
+}
+
+/** Everything a step remembers: plain numbers, so that a checkpoint is the states written out. */
+export interface State {
+  readonly slots: Float64Array;
+  readonly lists: readonly DoubleList[];
+}
+
+/** Where a regrid's results go. Drops and counts what is not finite or outside the years 0001 to 9999. */
+export interface Output {
+  add(timeMs: number, value: number): void;
+  /** Announces `count` results to come, and stops the run if they are too many. */
+  expect(count: number): void;
+  drop(reason: 'duplicate' | 'insufficient', count: number): void;
+}
+
+/** A worked example: run in every mode by the tests, printed in the docs. */
+export interface Example {
+  readonly title: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** One list of samples for each input. Times are `HH:MM[:SS]` on 2024-03-01 UTC, or whole instants. */
+  readonly inputs: readonly (readonly ExampleSample[])[];
+  readonly output: readonly ExampleSample[];
+}
+
+export type ExampleSample = readonly [time: string, value: number];

@@ -1,0 +1,229 @@
+import { parseDuration } from '../core/duration.js';
+import type { ErrorCode } from '../core/errors.js';
+import { describeValue } from '../core/errors.js';
+import { readInstant } from '../core/instant.js';
+import { didYouMean } from '../core/suggest.js';
+import { isUtc, zoneOf } from '../core/zone.js';
+
+/** The parameters of a step as the plan holds them: checked, named in the interface's spelling, defaults filled in. */
+export type Parameters = Readonly<Record<string, ParameterValue>>;
+export type ParameterValue = string | number | readonly ParameterValue[] | { readonly [name: string]: ParameterValue };
+
+/** Takes note of a problem at a place below the one that is being read (`''` for the place itself). */
+export type Report = (below: string, code: ErrorCode, expected: string, received: string, suggestion?: string) => void;
+
+/** What a parameter may need to know of the run. */
+export interface ReadContext {
+  /** The zone of the run, 'UTC' by default. */
+  readonly timezone: string;
+}
+
+/** One parameter of an operation: its words, its JSON Schema, and its check. */
+export interface Parameter {
+  readonly summary: string;
+  readonly isRequired: boolean;
+  /** Filled in where the request has none. */
+  readonly default?: ParameterValue;
+  /** Not in the interface: marked + in semantics.md. */
+  readonly isExtension: boolean;
+  readonly schema: JsonSchema;
+  /** The value as the plan holds it, or undefined after reporting what is wrong with it. */
+  readonly read: (value: unknown, report: Report, context: ReadContext) => ParameterValue | undefined;
+}
+
+export type JsonSchema = { readonly [key: string]: unknown };
+
+interface Words {
+  readonly summary: string;
+  readonly optional?: true;
+  readonly default?: ParameterValue;
+  readonly extension?: true;
+}
+
+function parameter(words: Words, schema: JsonSchema, read: Parameter['read']): Parameter {
+  return {
+    summary: words.summary,
+    isRequired: words.optional !== true && words.default === undefined,
+    isExtension: words.extension === true,
+    schema: words.default === undefined ? schema : { ...schema, default: words.default },
+    read,
+    ...(words.default === undefined ? {} : { default: words.default }),
+  };
+}
+
+/** A finite number within bounds (both taken). */
+export function number(words: Words & { minimum?: number; maximum?: number; integer?: true }): Parameter {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = words;
+  const noun = integer ? 'a whole number' : 'a number';
+  const bounds = {
+    ...(minimum > Number.NEGATIVE_INFINITY ? { minimum } : {}),
+    ...(maximum < Number.POSITIVE_INFINITY ? { maximum } : {}),
+  };
+  const range = describeRange(minimum, maximum);
+  return parameter(words, { type: integer ? 'integer' : 'number', ...bounds }, (value, report) => {
+    if (typeof value !== 'number' || !Number.isFinite(value)) {
+      report('', 'request.type', noun + range, describeValue(value), numberHint(value));
+    } else if (integer && !Number.isInteger(value)) {
+      report('', 'request.value', noun + range, describeValue(value));
+    } else if (value < minimum || value > maximum) {
+      report('', 'request.range', noun + range, describeValue(value));
+    } else {
+      return value === 0 ? 0 : value;
+    }
+    return undefined;
+  });
+}
+
+function describeRange(minimum: number, maximum: number): string {
+  if (minimum > Number.NEGATIVE_INFINITY && maximum < Number.POSITIVE_INFINITY) return ` of ${minimum} to ${maximum}`;
+  return minimum > Number.NEGATIVE_INFINITY ? ` of at least ${minimum}` : '';
+}
+
+function numberHint(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.trim() === '' || !Number.isFinite(Number(value))) return undefined;
+  return `write ${Number(value)} without quotes`;
+}
+
+/** One of some names, in any case; the plan holds it as it is spelled here. */
+export function choice(words: Words, names: readonly string[]): Parameter {
+  return parameter(words, { type: 'string', enum: names }, (value, report) => readName(value, names, report));
+}
+
+/** The name that `value` means, or undefined after reporting that it means none. */
+export function readName(value: unknown, names: readonly string[], report: Report): string | undefined {
+  const expected = `one of ${names.join(', ')}`;
+  if (typeof value !== 'string') {
+    report('', 'request.type', expected, describeValue(value));
+    return undefined;
+  }
+  const name = names.find((known) => known.toLowerCase() === value.toLowerCase());
+  if (name === undefined) report('', 'request.unknown', expected, describeValue(value), didYouMean(value, names));
+  return name;
+}
+
+/** An ISO 8601 duration of fixed length; `atLeastMs` bounds it from below. */
+export function duration(words: Words, atLeastMs: 0 | 'positive'): Parameter {
+  const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
+  return parameter(words, { type: 'string', format: 'duration' }, (value, report) => {
+    if (typeof value !== 'string') {
+      report('', 'request.type', expected, describeValue(value));
+      return undefined;
+    }
+    const lengthMs = parseDuration(value);
+    if (lengthMs === undefined) {
+      report('', 'request.duration', expected, describeValue(value), durationHint(value));
+      return undefined;
+    }
+    if (atLeastMs === 'positive' && !(lengthMs > 0)) {
+      report('', 'request.duration', 'a duration longer than zero', describeValue(value));
+      return undefined;
+    }
+    return value;
+  });
+}
+
+/** How to mend a text that looks like a duration but is none. */
+export function durationHint(text: string): string | undefined {
+  if (parseDuration(text.toUpperCase()) !== undefined) return `did you mean \`${text.toUpperCase()}\`?`;
+  if (parseDuration(`P${text}`) !== undefined) return `did you mean \`P${text}\`?`;
+  const timed = text.replace(/^P(?!T)/, 'PT');
+  if (timed !== text && parseDuration(timed) !== undefined) return `did you mean \`${timed}\`?`;
+  const untimed = text.replace(/^PT/, 'P');
+  if (untimed !== text && parseDuration(untimed) !== undefined) return `did you mean \`${untimed}\`?`;
+  if (/^P\d+[YM]/.test(text)) return 'years and months have no fixed length';
+  return undefined;
+}
+
+/** An IANA time zone; the plan holds 'UTC' for UTC under any of its names, and the run's zone by default. */
+export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter {
+  return parameter({ ...words, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
+    const expected = 'an IANA time zone like Europe/Berlin';
+    if (typeof value !== 'string') {
+      report('', 'request.type', expected, describeValue(value));
+      return undefined;
+    }
+    if (isUtc(value)) return 'UTC';
+    const zone = zoneOf(value);
+    if (zone === undefined) report('', 'request.timezone', expected, describeValue(value));
+    return zone?.name;
+  });
+}
+
+/** A list of one or more objects, each read by `readItem`. */
+export function listOf(
+  words: Words,
+  itemSchema: JsonSchema,
+  readItem: (item: unknown, report: Report, context: ReadContext) => ParameterValue | undefined,
+): Parameter {
+  return parameter(words, { type: 'array', items: itemSchema }, (value, report, context) => {
+    if (!Array.isArray(value)) {
+      report('', 'request.type', 'an array', describeValue(value));
+      return undefined;
+    }
+    const items = value.map((item, index) => readItem(item, within(report, `/${index}`), context));
+    const sound = items.filter((item) => item !== undefined);
+    return sound.length === items.length ? sound : undefined;
+  });
+}
+
+/** The same report from a place further down. */
+export function within(report: Report, place: string): Report {
+  return (below, ...problem) => report(place + below, ...problem);
+}
+
+/** Whether a value is a JSON object with no fields but the known ones; reports what is not so. */
+export function isObjectOf(value: unknown, fields: readonly string[], report: Report): value is Record<string, unknown> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    report('', 'request.type', `an object with ${fields.join(', ')}`, describeValue(value));
+    return false;
+  }
+  for (const field of Object.keys(value)) {
+    if (fields.includes(field)) continue;
+    const expected = fields.length === 0 ? 'no fields' : `the fields ${fields.join(', ')}`;
+    report(`/${escapePointer(field)}`, 'request.unknown', expected, `\`${field}\``, didYouMean(field, fields));
+  }
+  return true;
+}
+
+/** A field's name as a part of a JSON pointer (RFC 6901). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** An instant as epoch milliseconds; local to the run's zone where it has no offset. */
+export function readInstantField(value: unknown, report: Report, context: ReadContext): number | undefined {
+  const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
+  if (typeof value !== 'string') {
+    report('', 'request.type', expected, describeValue(value));
+    return undefined;
+  }
+  const reading = readInstant(value, context.timezone === 'UTC' ? undefined : zoneOf(context.timezone));
+  if ('timeMs' in reading) return reading.timeMs;
+  report('', 'request.instant', expected, describeValue(value), `it ${reading.problem}`);
+  return undefined;
+}
+
+/** Parameters of a plan are checked: these read them, and stop on a mistake of our own. */
+export function numberIn(parameters: Parameters, name: string): number {
+  const value = parameters[name];
+  if (typeof value !== 'number') throw new Error(`assertion failed: the plan holds no number ${name}`);
+  return value;
+}
+
+export function textIn(parameters: Parameters, name: string): string {
+  const value = parameters[name];
+  if (typeof value !== 'string') throw new Error(`assertion failed: the plan holds no text ${name}`);
+  return value;
+}
+
+/** The length of a duration parameter in milliseconds, undefined where there is none. */
+export function durationMsIn(parameters: Parameters, name: string): number | undefined {
+  return parameters[name] === undefined ? undefined : parseDuration(textIn(parameters, name));
+}
+
+/** A list of objects of numbers, `fallback` standing where a field is absent. */
+export function columnIn(parameters: Parameters, name: string, field: string, fallback: number): Float64Array {
+  const list = parameters[name];
+  if (!Array.isArray(list)) return new Float64Array(0);
+  return Float64Array.from(list, (item: Parameters) => (item[field] === undefined ? fallback : numberIn(item, field)));
+}

@@ -1,0 +1,113 @@
+import { gridWindows } from '../core/windows.js';
+import { lerp } from '../kernels/interpolate.js';
+import type { Operation, Output, RegridRunner } from './operation.js';
+import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
+
+export const resample: Operation = {
+  name: 'Resample',
+  summary: 'Gives the value at each point of an even grid, held or interpolated between the samples; it never averages.',
+  shape: 'regrid',
+  inputs: 'one',
+  parameters: {
+    function: choice({ summary: 'The only one there is.', default: 'Resample' }, ['Resample']),
+    frequency: duration({ summary: 'How far apart the points are, on the epoch grid.' }, 'positive'),
+    method: choice(
+      { summary: '`step`: the last sample at or before; `linear`: interpolated.', default: 'step', extension: true },
+      ['step', 'linear'],
+    ),
+    maxgap: duration(
+      { summary: 'No point is made inside a gap longer than this.', optional: true, extension: true },
+      0,
+    ),
+  },
+  describe: (parameters) => ({
+    does: `gives points every ${textIn(parameters, 'frequency')}, ${
+      isLinear(parameters) ? 'interpolated' : 'holding the last value'
+    }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
+    reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
+    keeps: 'the last sample and the next point',
+    final: 'when a sample at or after its point is final',
+  }),
+  open: (parameters) => {
+    const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+    return resampler(durationMsIn(parameters, 'frequency') ?? 0, isLinear(parameters), gapMsMax);
+  },
+  pointsEveryMs: (parameters) => (parameters.maxgap === undefined ? durationMsIn(parameters, 'frequency') : undefined),
+  examples: [
+    {
+      title: 'The last sample at or before each point',
+      parameters: { function: 'Resample', frequency: 'PT15M' },
+      inputs: [[['00:00', 1], ['00:20', 2], ['00:45', 3]]],
+      output: [['00:00', 1], ['00:15', 1], ['00:30', 2], ['00:45', 3]],
+    },
+    {
+      title: 'Interpolated',
+      parameters: { frequency: 'PT10M', method: 'linear' },
+      inputs: [[['00:05', 1], ['00:25', 3]]],
+      output: [['00:10', 1.5], ['00:20', 2.5]],
+    },
+    {
+      title: 'No points inside a long gap',
+      parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
+      inputs: [[['00:00', 1], ['00:20', 2], ['01:00', 3]]],
+      output: [['00:00', 1], ['00:10', 1], ['00:20', 2], ['01:00', 3]],
+    },
+  ],
+};
+
+function isLinear(parameters: Parameters): boolean {
+  return textIn(parameters, 'method') === 'linear';
+}
+
+const HAS_LAST = 0;
+const LAST_MS = 1;
+const LAST_VALUE = 2;
+const POINT_MS = 3;
+
+function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): RegridRunner {
+  const grid = gridWindows(stepMs);
+  const firstPointFrom = (timeMs: number): number => {
+    const startMs = grid.startOf(timeMs);
+    return startMs === timeMs ? startMs : grid.next(startMs);
+  };
+
+  // Emits the points before the sample at `t`, all of which lie after the sample before it.
+  function fillTo(slots: Float64Array, t: number, x: number, out: Output): void {
+    const lastMs = slots[LAST_MS]!;
+    const lastValue = slots[LAST_VALUE]!;
+    let pointMs = slots[POINT_MS]!;
+    if (t - lastMs > gapMsMax) {
+      slots[POINT_MS] = firstPointFrom(t);
+      return;
+    }
+    out.expect((t - pointMs) / stepMs);
+    for (; pointMs < t; pointMs = grid.next(pointMs)) {
+      out.add(pointMs, isInterpolated ? lerp(lastValue, x, (pointMs - lastMs) / (t - lastMs)) : lastValue);
+    }
+    slots[POINT_MS] = pointMs;
+  }
+
+  return {
+    kind: 'regrid',
+    slotCount: 4,
+    listCount: 0,
+    push: ({ slots }, { timeMs, value, count }, out) => {
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        const x = value[i]!;
+        if (slots[HAS_LAST] === 0) slots[POINT_MS] = firstPointFrom(t);
+        else if (slots[POINT_MS]! < t) fillTo(slots, t, x, out);
+        if (slots[POINT_MS] === t) {
+          out.add(t, x);
+          slots[POINT_MS] = grid.next(t);
+        }
+        slots[HAS_LAST] = 1;
+        slots[LAST_MS] = t;
+        slots[LAST_VALUE] = x;
+      }
+    },
+    advance: () => undefined,
+    close: () => undefined,
+    watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[POINT_MS]! : watermarkMs),
+  };
+}

@@ -1,0 +1,55 @@
+import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
+import type { Operation } from './operation.js';
+import { choice, number, numberIn } from './parameters.js';
+
+export const round: Operation = {
+  name: 'Round',
+  summary: 'Rounds each value to a number of digits after the point, as a person reading the number would.',
+  shape: 'map',
+  inputs: 'one',
+  parameters: {
+    roundtodigits: number({
+      summary: 'Digits after the point; negative ones round to tens, hundreds and so on.',
+      integer: true,
+      minimum: -15,
+      maximum: 15,
+    }),
+    mode: choice(
+      { summary: 'Where ties go: away from zero, or to the even neighbour.', default: 'halfaway', extension: true },
+      ['halfaway', 'halfeven'],
+    ),
+  },
+  describe: (parameters) => ({
+    does: `rounds to ${numberIn(parameters, 'roundtodigits')} digits, ties ${
+      parameters.mode === 'halfeven' ? 'to even' : 'away from zero'
+    }`,
+    reads: { kind: 'sample' },
+    keeps: 'nothing',
+    final: 'with its sample',
+  }),
+  open: (parameters) => {
+    const digits = numberIn(parameters, 'roundtodigits');
+    const kernel = parameters.mode === 'halfeven' ? roundHalfEven : roundHalfAway;
+    return { kind: 'map', isAlwaysFinite: false, apply: (value, count) => kernel(value, count, digits) };
+  },
+  examples: [
+    {
+      title: 'Ties go away from zero, judged on the number as it is written',
+      parameters: { roundtodigits: 2 },
+      inputs: [[['00:00', 1.005], ['00:01', 2.675], ['00:02', -0.125], ['00:03', -0.001]]],
+      output: [['00:00', 1.01], ['00:01', 2.68], ['00:02', -0.13], ['00:03', 0]],
+    },
+    {
+      title: 'Negative digits round to tens',
+      parameters: { roundtodigits: -1 },
+      inputs: [[['00:00', 14.9], ['00:01', 15], ['00:02', -25]]],
+      output: [['00:00', 10], ['00:01', 20], ['00:02', -30]],
+    },
+    {
+      title: 'Ties to even',
+      parameters: { roundtodigits: 0, mode: 'halfeven' },
+      inputs: [[['00:00', 0.5], ['00:01', 1.5], ['00:02', 2.5]]],
+      output: [['00:00', 0], ['00:01', 2], ['00:02', 2]],
+    },
+  ],
+};

@@ -1,0 +1,187 @@
+import { parseDuration } from '../core/duration.js';
+import { describeValue } from '../core/errors.js';
+import type { Windows } from '../core/windows.js';
+import type { Operation, RegridRunner } from './operation.js';
+import { choice, durationHint, numberIn, type Parameter, type Parameters, type Report, textIn, timezone } from './parameters.js';
+import { checkInterval, interval, inZone, openWindows } from './windowing.js';
+
+export const shift: Operation = {
+  name: 'Shift',
+  summary: 'Moves the times of samples, by a duration or by whole windows.',
+  shape: 'regrid',
+  inputs: 'one',
+  parameters: {
+    function: choice({ summary: 'What `shift` counts.' }, ['ShiftByWindow', 'ShiftByTime']),
+    shift: shiftAmount(),
+    direction: choice({ summary: '`forward` moves to later times.' }, ['forward', 'backward']),
+    window: interval('The window that ShiftByWindow counts; that of the nearest windowed step upstream by default.', {
+      calendar: true,
+      optional: true,
+    }),
+    timezone: timezone({ summary: 'Whose local days the windows follow.', extension: true }),
+  },
+  check: checkShift,
+  describe: (parameters) => {
+    const amount = isByTime(parameters) ? textIn(parameters, 'shift') : `${numberIn(parameters, 'shift')} windows of `;
+    const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
+    return {
+      does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
+      reads: { kind: 'moved', byMs: isByTime(parameters) ? shiftMs(parameters) : undefined },
+      keeps: 'the last sample',
+      final: 'with its sample',
+    };
+  },
+  open: (parameters) => {
+    if (isByTime(parameters)) {
+      const byMs = shiftMs(parameters);
+      return mover((timeMs) => timeMs + byMs);
+    }
+    const count = direction(parameters) * numberIn(parameters, 'shift');
+    const windows = openWindows(textIn(parameters, 'window'), textIn(parameters, 'timezone'));
+    if (windows.gridMs === undefined) return mover(windowMover(windows, count));
+    const byMs = count * windows.gridMs;
+    return mover((timeMs) => timeMs + byMs);
+  },
+  examples: [
+    {
+      title: 'Last week beside this week: a week forward',
+      parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
+      inputs: [[['2024-03-01T08:00:00Z', 21.5], ['2024-03-01T09:00:00Z', 22]]],
+      output: [['2024-03-08T08:00:00Z', 21.5], ['2024-03-08T09:00:00Z', 22]],
+    },
+    {
+      title: 'Back by two windows of half an hour; places inside a window are kept',
+      parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
+      inputs: [[['10:00', 1], ['10:10', 2], ['11:45', 3]]],
+      output: [['09:00', 1], ['09:10', 2], ['10:45', 3]],
+    },
+    {
+      title: 'A calendar month forward: the first of a month moves to the first of the next',
+      parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
+      inputs: [[['2024-02-01T00:00:00Z', 29], ['2024-03-01T00:00:00Z', 31]]],
+      output: [['2024-03-01T00:00:00Z', 29], ['2024-04-01T00:00:00Z', 31]],
+    },
+  ],
+};
+
+function shiftAmount(): Parameter {
+  const expected = 'a whole number of windows (0 or more), or an ISO 8601 duration like PT15M';
+  return {
+    summary: 'A whole number of windows (ShiftByWindow), or an ISO 8601 duration, a day being 24 h (ShiftByTime).',
+    isRequired: true,
+    isExtension: false,
+    schema: { oneOf: [{ type: 'integer', minimum: 0 }, { type: 'string', format: 'duration' }] },
+    read: (value, report) => {
+      if (typeof value === 'string') {
+        if (parseDuration(value) !== undefined) return value;
+        report('', 'request.duration', expected, describeValue(value), durationHint(value));
+      } else if (typeof value !== 'number') {
+        report('', 'request.type', expected, describeValue(value));
+      } else if (!Number.isSafeInteger(value) || value < 0) {
+        report('', 'request.range', expected, describeValue(value), 'take the direction `backward` to move back');
+      } else {
+        return value;
+      }
+      return undefined;
+    },
+  };
+}
+
+function checkShift(parameters: Parameters, report: Report): void {
+  const amount = parameters.shift;
+  if (isByTime(parameters)) {
+    if (typeof amount === 'number') {
+      const hint = 'write a duration, or take ShiftByWindow';
+      report('/shift', 'request.type', 'an ISO 8601 duration with ShiftByTime', describeValue(amount), hint);
+    }
+    if (parameters.window !== undefined) {
+      report('/window', 'request.conflict', 'a window only with ShiftByWindow', describeValue(parameters.window));
+    }
+    return;
+  }
+  if (typeof amount === 'string') {
+    const hint = 'write a number, or take ShiftByTime';
+    report('/shift', 'request.type', 'a whole number of windows with ShiftByWindow', describeValue(amount), hint);
+  }
+  // A step's own window, or the one that the plan has found upstream; the plan reports where there is none.
+  if (parameters.window !== undefined) {
+    checkInterval(textIn(parameters, 'window'), textIn(parameters, 'timezone'), (below, ...problem) =>
+      report(`/window${below}`, ...problem),
+    );
+  }
+}
+
+function isByTime(parameters: Parameters): boolean {
+  return textIn(parameters, 'function') === 'ShiftByTime';
+}
+
+function direction(parameters: Parameters): 1 | -1 {
+  return textIn(parameters, 'direction') === 'forward' ? 1 : -1;
+}
+
+function shiftMs(parameters: Parameters): number {
+  return direction(parameters) * (parseDuration(textIn(parameters, 'shift')) ?? 0);
+}
+
+/** Moves by whole calendar windows: a place inside one is kept, cut to the length of the target. */
+function windowMover(windows: Windows, count: number): (timeMs: number) => number {
+  let startMs = Number.NaN;
+  let endMs = Number.NaN;
+  let targetMs = 0;
+  let targetLengthMs = 0;
+  return (timeMs) => {
+    if (!(timeMs >= startMs && timeMs < endMs)) {
+      startMs = windows.startOf(timeMs);
+      endMs = windows.next(startMs);
+      targetMs = windows.step(startMs, count);
+      targetLengthMs = windows.next(targetMs) - targetMs;
+    }
+    return targetMs + Math.min(timeMs - startMs, targetLengthMs);
+  };
+}
+
+// State: the moved sample that a later one of the same moved time would replace. Two times can become one
+// when a long window is cut to a shorter one, or when fractions of a millisecond are rounded off.
+const HAS_LAST = 0;
+const LAST_MS = 1;
+const LAST_VALUE = 2;
+
+function mover(moved: (timeMs: number) => number): RegridRunner {
+  return {
+    kind: 'regrid',
+    slotCount: 3,
+    listCount: 0,
+    push: ({ slots }, { timeMs, value, count }, out) => {
+      let hasLast = slots[HAS_LAST] === 1;
+      let lastMs = slots[LAST_MS]!;
+      let lastValue = slots[LAST_VALUE]!;
+      for (let i = 0; i < count; i++) {
+        const movedMs = moved(timeMs[i]!);
+        if (hasLast) {
+          if (movedMs > lastMs) out.add(lastMs, lastValue);
+          else out.drop('duplicate', 1);
+        }
+        hasLast = true;
+        lastMs = movedMs;
+        lastValue = value[i]!;
+      }
+      slots[HAS_LAST] = hasLast ? 1 : 0;
+      slots[LAST_MS] = lastMs;
+      slots[LAST_VALUE] = lastValue;
+    },
+    advance: (state, watermarkMs, out) => {
+      if (state.slots[LAST_MS]! < moved(watermarkMs)) flush(state.slots, out);
+    },
+    close: (state, _advancedMs, out) => flush(state.slots, out),
+    watermark: (state, watermarkMs) => {
+      const movedMs = moved(watermarkMs);
+      return state.slots[HAS_LAST] === 1 ? Math.min(movedMs, state.slots[LAST_MS]!) : movedMs;
+    },
+  };
+}
+
+function flush(slots: Float64Array, out: { add(timeMs: number, value: number): void }): void {
+  if (slots[HAS_LAST] !== 1) return;
+  slots[HAS_LAST] = 0;
+  out.add(slots[LAST_MS]!, slots[LAST_VALUE]!);
+}

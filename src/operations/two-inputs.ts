@@ -1,0 +1,69 @@
+import type { Description } from './operation.js';
+import {
+  choice,
+  duration,
+  number,
+  type Parameter,
+  type ParameterValue,
+  type Parameters,
+  type Report,
+} from './parameters.js';
+
+/** What the operations on two series share: how samples of different times meet. */
+
+export type Align = 'inner' | 'hold' | 'linear' | 'asof';
+
+const ALIGNMENTS: readonly Align[] = ['inner', 'hold', 'linear', 'asof'];
+
+/** The parameters `align` and `maxhold`, which count with two inputs alone. */
+export const alignParameters: Readonly<Record<'align' | 'maxhold', Parameter>> = {
+  align: choice(
+    {
+      summary:
+        'How two inputs meet: `inner` at equal times; `hold` at every time of either, each side holding its last value; ' +
+        '`linear` likewise, interpolated; `asof` at the times of the first, with the latest of the second.',
+      optional: true,
+      extension: true,
+    },
+    ALIGNMENTS,
+  ),
+  maxhold: duration(
+    { summary: 'How old a held value may be, for `hold` and `asof`.', optional: true, extension: true },
+    0,
+  ),
+};
+
+/** The scalar that takes the place of a second input. */
+export const scalar: Parameter = number({ summary: 'The second operand, in place of a second input.', optional: true });
+
+/** Reports a `maxhold` that no alignment uses. */
+export function checkAlign(parameters: Parameters, report: Report): void {
+  if (parameters.maxhold === undefined || parameters.align === 'hold' || parameters.align === 'asof') return;
+  report('/maxhold', 'request.conflict', 'maxhold only with align `hold` or `asof`', quoted(parameters.maxhold));
+}
+
+function quoted(value: ParameterValue): string {
+  return JSON.stringify(value);
+}
+
+export function alignOf(parameters: Parameters): Align {
+  return ALIGNMENTS.find((name) => name === parameters.align) ?? 'inner';
+}
+
+/** How a step with two inputs reads, keeps and ends. */
+export function describeTwo(parameters: Parameters): Omit<Description, 'does'> {
+  const align = alignOf(parameters);
+  if (align === 'inner') {
+    const keeps = 'samples of one input that the other has not reached';
+    return { reads: { kind: 'sample' }, keeps, final: 'when both inputs have its time' };
+  }
+  if (align === 'linear') {
+    const keeps = 'the last sample of each input, and those that the other has not reached';
+    return { reads: { kind: 'neighbours', gapMsMax: undefined }, keeps, final: 'when both inputs have passed its time' };
+  }
+  return {
+    reads: { kind: 'last', ageMsMax: undefined },
+    keeps: 'the last sample of each input, and those that the other has not reached',
+    final: 'when both inputs have passed its time',
+  };
+}

@@ -1,0 +1,85 @@
+import { DAY_MS } from '../core/calendar.js';
+import { describeValue } from '../core/errors.js';
+import { formatInterval, type Interval, intervalNames, parseInterval } from '../core/interval.js';
+import { didYouMean } from '../core/suggest.js';
+import { type Windows, windowsOf } from '../core/windows.js';
+import { zoneOf } from '../core/zone.js';
+import { durationHint, type Parameter, type Parameters, type Report, textIn } from './parameters.js';
+
+/** What the steps with windows share: the `interval` and `timezone` parameters and the windows they mean. */
+
+const EXPECTED = 'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
+const EXPECTED_FIXED = 'an interval: QuarterHourly, HalfHourly, Hourly, Daily or a duration like PT10M';
+
+/** The `interval` parameter. Without `calendar`, weeks by Monday, months and years are not taken. */
+export function interval(summary: string, options: { calendar: boolean; optional?: true }): Parameter {
+  const expected = options.calendar ? EXPECTED : EXPECTED_FIXED;
+  return {
+    summary,
+    isRequired: options.optional !== true,
+    isExtension: options.optional === true,
+    schema: { type: 'string', examples: ['QuarterHourly', 'HalfHourly', 'Hourly', 'Daily', 'PT10M'] },
+    read: (value, report) => readInterval(value, report, expected, options.calendar),
+  };
+}
+
+/** The one text of the interval that `value` means, or undefined after reporting what is wrong. */
+export function readInterval(
+  value: unknown,
+  report: Report,
+  expected: string = EXPECTED,
+  isCalendarTaken = true,
+): string | undefined {
+  if (typeof value !== 'string') {
+    report('', 'request.type', expected, describeValue(value));
+    return undefined;
+  }
+  const found = parseInterval(value);
+  if (found === undefined || (found.kind === 'calendar' && !isCalendarTaken)) {
+    const looksLikeName = /^[a-z]+$/i.test(value) && !/^p\d|^pt/i.test(value);
+    const suggestion = looksLikeName ? didYouMean(value, intervalNames) : durationHint(value);
+    report('', looksLikeName ? 'request.unknown' : 'request.duration', expected, describeValue(value), suggestion);
+    return undefined;
+  }
+  if (found.kind === 'fixed' && !(found.lengthMs >= 0.001)) {
+    report('', 'request.duration', 'an interval of at least a microsecond', describeValue(value));
+    return undefined;
+  }
+  return formatInterval(found);
+}
+
+/** Reports an interval that cannot tile the local days of a zone. */
+export function checkInterval(text: string, timezone: string, report: Report): void {
+  const found = parseInterval(text);
+  if (timezone === 'UTC' || found?.kind !== 'fixed') return;
+  if (found.lengthMs > DAY_MS) {
+    const hint = 'take Weekly, Monthly or Yearly, or the timezone UTC';
+    report('', 'request.conflict', `an interval of at most a day in the timezone ${timezone}`, `\`${text}\``, hint);
+  } else if (DAY_MS % found.lengthMs !== 0) {
+    const expected = `an interval that divides 24 hours, in the timezone ${timezone}`;
+    report('', 'request.conflict', expected, `\`${text}\``, 'or take the timezone UTC');
+  }
+}
+
+/** The windows of checked parameters. */
+export function openWindows(intervalText: string, timezone: string): Windows {
+  return windowsOf(checkedInterval(intervalText), timezone === 'UTC' ? undefined : zoneOf(timezone));
+}
+
+/** The interval of a text that the plan has checked. */
+export function checkedInterval(text: string): Interval {
+  const found = parseInterval(text);
+  if (found === undefined) throw new Error(`assertion failed: the plan holds the interval ${text}`);
+  return found;
+}
+
+/** ", in Europe/Berlin", or nothing for UTC. */
+export function inZone(parameters: Parameters): string {
+  return parameters.timezone === undefined || parameters.timezone === 'UTC' ? '' : `, in ${parameters.timezone}`;
+}
+
+/** The length of an interval that is the same everywhere, else undefined. */
+export function fixedLengthMs(parameters: Parameters): number | undefined {
+  const found = checkedInterval(textIn(parameters, 'interval'));
+  return found.kind === 'fixed' ? found.lengthMs : undefined;
+}

@@ -1,0 +1,77 @@
+import { InputError, type Issue, RequestError } from '../core/errors.js';
+import { isUtc, zoneOf } from '../core/zone.js';
+import type { Plan, PlanItem } from './plan.js';
+import { readRequest } from './read-request.js';
+import { fillWindows, resolve } from './resolve.js';
+
+export interface PlanOptions {
+  /** An IANA time zone for windows and local times whose step names none; UTC by default. */
+  readonly timezone?: string;
+}
+
+/**
+ * Checks a request (section 2.5 of the interface) and brings it into running order.
+ *
+ * @param request the parsed JSON: an array of items. It is copied, never changed.
+ * @returns a frozen plan of plain data, with defaults filled in; it may be kept, sent and run many times.
+ * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
+ * @throws InputError when `timezone` is no IANA time zone.
+ */
+export function createPlan(request: unknown, options: PlanOptions = {}): Plan {
+  const timezone = checkTimezone(options.timezone ?? 'UTC');
+  const issues: Issue[] = [];
+  const items = readRequest(request, timezone, issues);
+  const resolved = resolve(items, issues);
+  const parameters = fillWindows(resolved, issues);
+  if (issues.length > 0) throw new RequestError(sortedByPlace(issues));
+  const plan: Plan = {
+    version: 1,
+    timezone,
+    sources: resolved.sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })),
+    steps: resolved.steps.map(({ step, inputs }, index) => ({
+      pointer: step.pointer,
+      operation: step.operation.name,
+      parameters: parameters[index] ?? {},
+      inputs,
+      output: step.output,
+    })),
+    items: items.map((item): PlanItem => {
+      const last = item.steps[item.steps.length - 1];
+      if (last === undefined) throw new Error('assertion failed: an item without steps was taken');
+      return {
+        processingType: item.processingType,
+        ...(item.frequency === undefined ? {} : { frequency: item.frequency }),
+        step: resolved.position.get(last) ?? 0,
+        output: { timeseriesId: last.output.timeseriesId, metric: item.metric },
+      };
+    }),
+    request: JSON.parse(JSON.stringify(request)),
+  };
+  return deepFreeze(plan);
+}
+
+/** The plan of the same request for another zone of the run. */
+export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
+  return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
+}
+
+function checkTimezone(timezone: string): string {
+  if (isUtc(timezone)) return 'UTC';
+  const zone = zoneOf(timezone);
+  if (zone !== undefined) return zone.name;
+  throw new InputError('request.timezone', `timezone: expected an IANA time zone like Europe/Berlin, received ${timezone}`);
+}
+
+// In the order of the request, which the two passes over it have mixed.
+function sortedByPlace(issues: readonly Issue[]): Issue[] {
+  const parts = ({ pointer }: Issue): string => pointer.replace(/\d+/g, (digits) => digits.padStart(9, '0'));
+  return [...issues].sort((a, b) => (parts(a) < parts(b) ? -1 : parts(a) > parts(b) ? 1 : 0));
+}
+
+function deepFreeze<T>(value: T): T {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}

@@ -1,0 +1,72 @@
+import { formatDuration } from '../core/duration.js';
+import { seriesName } from '../core/series.js';
+import { operationsByName } from '../operations/index.js';
+import type { Description, Reach } from '../operations/operation.js';
+import type { Plan, PlanInput } from './plan.js';
+
+/** The plan as a person reads it: what runs in which order, what is kept, and when results come. */
+export function explain(plan: Plan): string {
+  const lines = [
+    `${plan.items.length} result(s) from ${plan.sources.length} source(s) by ${plan.steps.length} step(s); ` +
+      `time zone ${plan.timezone}`,
+    '',
+    ...plan.sources.map((source, index) => `source ${index + 1}  ${seriesName(source)}`),
+  ];
+  for (const [index, step] of plan.steps.entries()) {
+    const described = describeStep(plan, index);
+    const inputs = step.inputs.map((input) => inputName(plan, input)).join(' and ');
+    lines.push(
+      '',
+      `step ${index + 1}  ${step.operation}: ${described.does}`,
+      `  reads    ${inputs}`,
+      `  gives    ${seriesName(step.output)}`,
+      `  rests on ${describeReach(described.reads)}`,
+      `  keeps    ${described.keeps}`,
+      `  final    ${described.final}`,
+      `  written  at ${step.pointer}`,
+    );
+  }
+  lines.push('');
+  for (const { output, processingType, frequency, step } of plan.items) {
+    const often = frequency === undefined ? '' : `, run every ${frequency}`;
+    lines.push(`result  ${seriesName(output)} from step ${step + 1}, as ${processingType}${often}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** What the operation of a step says of it. */
+export function describeStep(plan: Plan, index: number): Description {
+  const step = plan.steps[index];
+  const operation = operationsByName.get(step?.operation ?? '');
+  if (step === undefined || operation === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
+  return operation.describe(step.parameters);
+}
+
+function inputName(plan: Plan, { from, index }: PlanInput): string {
+  const reference = from === 'source' ? plan.sources[index] : plan.steps[index]?.output;
+  return `${reference === undefined ? '' : seriesName(reference)} (${from} ${index + 1})`;
+}
+
+function describeReach(reach: Reach): string {
+  switch (reach.kind) {
+    case 'sample':
+      return 'the sample(s) of the same time';
+    case 'moved':
+      return reach.byMs === undefined
+        ? 'the sample that many windows away'
+        : `the sample ${formatDuration(Math.abs(reach.byMs))} ${reach.byMs < 0 ? 'later' : 'earlier'}`;
+    case 'window':
+      return (
+        `the samples of its window, at most ${formatDuration(reach.lengthMsMax)}` +
+        (reach.isCarriedIn ? ', and the last one before it' : '')
+      );
+    case 'last':
+      return reach.ageMsMax === undefined
+        ? 'the last sample at or before, however old'
+        : `the last sample at or before, up to ${formatDuration(reach.ageMsMax)} old`;
+    case 'neighbours':
+      return reach.gapMsMax === undefined
+        ? 'the samples around it, however far'
+        : `the samples around it, in gaps of up to ${formatDuration(reach.gapMsMax)}`;
+  }
+}

@@ -1,0 +1,45 @@
+import type { SeriesReference } from '../core/series.js';
+import type { Parameters } from '../operations/parameters.js';
+
+/**
+ * A checked request in running order: frozen plain data, the same after a trip through JSON. Steps read the
+ * results of earlier steps alone, so a loop over `steps` runs it.
+ */
+export interface Plan {
+  readonly version: 1;
+  /** The zone of local times and windows where a step names none; 'UTC' unless the run has one. */
+  readonly timezone: string;
+  /** Series that come from outside, in the order in which the steps first read them. */
+  readonly sources: readonly SeriesReference[];
+  readonly steps: readonly PlanStep[];
+  readonly items: readonly PlanItem[];
+  /** The request as it came. */
+  readonly request: readonly unknown[];
+}
+
+export interface PlanStep {
+  /** JSON pointer of the step in the request. */
+  readonly pointer: string;
+  /** As the interface spells it. */
+  readonly operation: string;
+  /** Defaults filled in. */
+  readonly parameters: Parameters;
+  readonly inputs: readonly PlanInput[];
+  readonly output: SeriesReference;
+}
+
+/** Where an input comes from: the source, or the result of the step, of an index. */
+export interface PlanInput {
+  readonly from: 'source' | 'step';
+  readonly index: number;
+}
+
+export interface PlanItem {
+  readonly processingType: 'stream' | 'batch';
+  /** How often a batch runs, as an ISO 8601 duration. */
+  readonly frequency?: string;
+  /** The index of the step whose output is the item's result. */
+  readonly step: number;
+  /** The name of the result: the series of the last step under the item's metric. */
+  readonly output: SeriesReference;
+}

@@ -1,0 +1,191 @@
+import { describeValue, type Issue } from '../core/errors.js';
+import type { SeriesReference } from '../core/series.js';
+import { didYouMean } from '../core/suggest.js';
+import { findOperation, operationNames } from '../operations/index.js';
+import type { Operation } from '../operations/operation.js';
+import {
+  escapePointer,
+  isObjectOf,
+  type Parameters,
+  type ParameterValue,
+  readName,
+  type Report,
+  within,
+} from '../operations/parameters.js';
+
+/** The request with every field checked by itself; how its parts hang together comes after. */
+export interface RequestItem {
+  readonly pointer: string;
+  readonly metric: string;
+  readonly processingType: 'stream' | 'batch';
+  readonly frequency: string | undefined;
+  readonly steps: readonly RequestStep[];
+}
+
+export interface RequestStep {
+  readonly pointer: string;
+  readonly operation: Operation;
+  readonly parameters: Parameters;
+  readonly inputs: readonly SeriesReference[];
+  readonly output: SeriesReference;
+}
+
+const ITEM_FIELDS = ['metric', 'operations', 'processingType', 'frequency'];
+const STEP_FIELDS = ['operation', 'input', 'output', 'parameters'];
+const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
+
+/** Reads a request; problems go to `issues`, and what has any is left out of the result. */
+export function readRequest(request: unknown, timezone: string, issues: Issue[]): RequestItem[] {
+  const report: Report = (below, code, expected, received, suggestion) => {
+    issues.push({ pointer: below, code, expected, received, ...(suggestion === undefined ? {} : { suggestion }) });
+  };
+  if (!Array.isArray(request)) {
+    const isItem = request !== null && typeof request === 'object' && 'operations' in request;
+    const hint = isItem ? 'put the item into an array: [ … ]' : undefined;
+    report('', 'request.type', 'an array of request items', describeValue(request), hint);
+    return [];
+  }
+  if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
+  return request
+    .map((item, index) => readItem(item, `/${index}`, timezone, report))
+    .filter((item) => item !== undefined);
+}
+
+function readItem(item: unknown, pointer: string, timezone: string, reportAll: Report): RequestItem | undefined {
+  const report = within(reportAll, pointer);
+  if (!isObjectOf(item, ITEM_FIELDS, report)) return undefined;
+  const metric = readText(item.metric, 'a name for the result', within(report, '/metric'));
+  const processingType = readProcessingType(item.processingType, within(report, '/processingType'));
+  const frequency = readFrequency(item.frequency, processingType, within(report, '/frequency'));
+  const { operations } = item;
+  if (!Array.isArray(operations) || operations.length === 0) {
+    report('/operations', 'request.type', 'an array of one or more steps', describeValue(operations));
+    return undefined;
+  }
+  const steps = operations.map((step, index) => readStep(step, `${pointer}/operations/${index}`, timezone, reportAll));
+  const sound = steps.filter((step) => step !== undefined);
+  if (metric === undefined || processingType === undefined || sound.length < steps.length) return undefined;
+  return { pointer, metric, processingType, frequency, steps: sound };
+}
+
+function readProcessingType(value: unknown, report: Report): 'stream' | 'batch' | undefined {
+  if (value === undefined) {
+    report('', 'request.missing', 'one of stream, batch', 'nothing');
+    return undefined;
+  }
+  const name = readName(value, ['stream', 'batch'], report);
+  return name === 'stream' || name === 'batch' ? name : undefined;
+}
+
+function readFrequency(value: unknown, processingType: string | undefined, report: Report): string | undefined {
+  if (value === undefined) return undefined;
+  if (processingType === 'stream') {
+    report('', 'request.conflict', 'frequency only with processingType batch', describeValue(value), 'leave it out');
+  }
+  return readName(value, FREQUENCIES, report);
+}
+
+function readText(value: unknown, expected: string, report: Report): string | undefined {
+  if (typeof value === 'string' && value !== '') return value;
+  report('', value === undefined ? 'request.missing' : 'request.type', expected, describeValue(value));
+  return undefined;
+}
+
+function readStep(step: unknown, pointer: string, timezone: string, reportAll: Report): RequestStep | undefined {
+  const report = within(reportAll, pointer);
+  if (!isObjectOf(step, STEP_FIELDS, report)) return undefined;
+  const operation = readOperation(step.operation, within(report, '/operation'));
+  const inputs = readReferences(step.input, within(report, '/input'));
+  const outputs = readReferences(step.output, within(report, '/output'));
+  if (outputs !== undefined && outputs.length !== 1) {
+    report('/output', 'request.inputs', 'exactly one output', String(outputs.length));
+  }
+  if (operation === undefined) return undefined;
+  const parameters = readParameters(step.parameters, operation, timezone, within(report, '/parameters'));
+  if (inputs !== undefined) checkInputs(operation, step.parameters, inputs.length, report);
+  const output = outputs?.[0];
+  if (parameters === undefined || inputs === undefined || output === undefined) return undefined;
+  return { pointer, operation, parameters, inputs, output };
+}
+
+function readOperation(value: unknown, report: Report): Operation | undefined {
+  if (typeof value !== 'string') {
+    const code = value === undefined ? 'request.missing' : 'request.type';
+    report('', code, 'the name of an operation', describeValue(value));
+    return undefined;
+  }
+  const operation = findOperation(value);
+  if (operation === undefined) {
+    const hint = didYouMean(value, operationNames) ?? `there are ${operationNames.join(', ')}`;
+    report('', 'request.unknown', 'the name of an operation', describeValue(value), hint);
+  }
+  return operation;
+}
+
+function readReferences(value: unknown, report: Report): SeriesReference[] | undefined {
+  if (!Array.isArray(value)) {
+    const code = value === undefined ? 'request.missing' : 'request.type';
+    report('', code, 'an array of series references {timeseriesId, metric}', describeValue(value));
+    return undefined;
+  }
+  const references = value.map((item, index) => readReference(item, within(report, `/${index}`)));
+  const sound = references.filter((reference) => reference !== undefined);
+  return sound.length === references.length ? sound : undefined;
+}
+
+function readReference(value: unknown, report: Report): SeriesReference | undefined {
+  if (!isObjectOf(value, ['timeseriesId', 'metric'], report)) return undefined;
+  const timeseriesId = readText(value.timeseriesId, 'the id of a series', within(report, '/timeseriesId'));
+  const metric = readText(value.metric, 'a metric, like "Raw"', within(report, '/metric'));
+  return timeseriesId === undefined || metric === undefined ? undefined : { timeseriesId, metric };
+}
+
+function readParameters(
+  value: unknown,
+  operation: Operation,
+  timezone: string,
+  report: Report,
+): Parameters | undefined {
+  const given = value === undefined ? {} : value;
+  if (!isObjectOf(given, Object.keys(operation.parameters), report)) return undefined;
+  const parameters: Record<string, ParameterValue> = {};
+  let isSound = true;
+  for (const [name, parameter] of Object.entries(operation.parameters)) {
+    const place = within(report, `/${escapePointer(name)}`);
+    if (given[name] === undefined) {
+      if (parameter.isRequired) place('', 'request.missing', sentence(parameter.summary), 'nothing');
+      if (parameter.isRequired) isSound = false;
+      if (parameter.default !== undefined) parameters[name] = parameter.default;
+    } else {
+      const read = parameter.read(given[name], place, { timezone });
+      if (read === undefined) isSound = false;
+      else parameters[name] = read;
+    }
+  }
+  if (operation.parameters.timezone !== undefined && isSound) parameters.timezone ??= timezone;
+  if (isSound) operation.check?.(parameters, report);
+  return isSound ? parameters : undefined;
+}
+
+function sentence(summary: string): string {
+  return summary.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}
+
+function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {
+  const given = parameters !== null && typeof parameters === 'object' ? parameters : {};
+  const hasScalar = 'scalar' in given;
+  if (operation.inputs === 'one with scalar, or two') {
+    if (hasScalar === (count === 1) && count <= 2 && count > 0) {
+      if (hasScalar && ('align' in given || 'maxhold' in given)) {
+        report('/parameters', 'request.conflict', 'align and maxhold only with two inputs', 'a scalar');
+      }
+      return;
+    }
+    const hint = hasScalar ? 'leave the scalar or the second input out' : 'add a scalar or a second input';
+    const received = `${count} with ${hasScalar ? 'a' : 'no'} scalar`;
+    report('/input', 'request.inputs', `one input and a scalar, or two inputs and no scalar`, received, hint);
+    return;
+  }
+  const wanted = operation.inputs === 'one' ? 1 : 2;
+  if (count !== wanted) report('/input', 'request.inputs', `exactly ${operation.inputs} input(s)`, String(count));
+}
