@@ -15,17 +15,33 @@ const buildSources = ['src', 'types', 'scripts/build-kernels.mjs', 'tsup.config.
 
 /** Installs the packages of the lock file and builds dist, each only where it is needed. */
 export function ensure() {
-  // npm writes this file last, so it also tells an install that was broken off.
-  if (isStale(['node_modules/.package-lock.json'], ['package-lock.json'])) {
+  if (!isInstalled()) {
     run('installing packages (npm ci)', ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']);
   }
   if (isStale(publishedFiles(), buildSources)) run('building dist (npm run build)', ['run', '--silent', 'build']);
 }
 
+/** Whether node_modules holds what the lock names. npm writes its own list last, so a broken-off install has none. */
+function isInstalled() {
+  const installedPath = join(rootPath, 'node_modules/.package-lock.json');
+  if (!existsSync(installedPath)) return false;
+  const installed = readJson(installedPath).packages;
+  const locked = readJson(join(rootPath, 'package-lock.json')).packages;
+  return Object.entries(locked).every(([path, { version, os, cpu }]) => {
+    if (path === '') return true;
+    const isForSomePlatforms = os !== undefined || cpu !== undefined;
+    return path in installed ? installed[path].version === version : isForSomePlatforms;
+  });
+}
+
 /** What package.json promises to its users: every file named in `exports` and `bin`. */
 function publishedFiles() {
-  const { exports, bin } = JSON.parse(readFileSync(join(rootPath, 'package.json'), 'utf8'));
+  const { exports, bin } = readJson(join(rootPath, 'package.json'));
   return leavesOf({ exports, bin }).filter((path) => /^(\.\/)?dist\//.test(path));
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 function leavesOf(node) {
