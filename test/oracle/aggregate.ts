@@ -46,7 +46,10 @@ export function aggregate(samples: readonly Sample[], parameters: AggregateParam
   return settle(candidates, dropped);
 }
 
-/** §3: stages run one after another; the label is for the last, the zone and `closed` for all. */
+/**
+ * §3: stages run one after another; the label is for the last, the zone and `closed` for all. Windows that own their
+ * end pass results on stamped with it, so that the last hour belongs to its own day.
+ */
 export function aggregatePipeline(
   samples: readonly Sample[],
   stages: readonly AggregateParameters[],
@@ -55,7 +58,8 @@ export function aggregatePipeline(
   const dropped: Dropped = {};
   let current = [...samples];
   stages.forEach((stage, index) => {
-    const label = index === stages.length - 1 ? whole.label : 'start';
+    const between = whole.closed?.toLowerCase() === 'right' ? 'end' : 'start';
+    const label = index === stages.length - 1 ? whole.label : between;
     const outcome = aggregate(current, { ...stage, timezone: whole.timezone, closed: whole.closed, label });
     for (const [reason, count] of Object.entries(outcome.dropped)) countDropped(dropped, reason, count);
     current = outcome.samples;

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createPlan, type Report } from '../../src/index.js';
+import { type OracleResult, runOracle } from '../oracle/index.js';
+import { linesOf, runWithin, type Scene, sceneArbitrary, seriesOf } from './running.js';
+
+function runOracleOver({ request, samples, options }: Scene): OracleResult {
+  const inputs = samples.map(({ timeMs, value }, k) => {
+    return { timeseriesId: `s${k}`, metric: 'Raw', samples: timeMs.map((t, i): [number, number] => [t, value[i]!]) };
+  });
+  const { timezone, from, until } = options;
+  return runOracle([...request], inputs, {
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(typeof from === 'number' ? { fromMs: from } : {}),
+    ...(typeof until === 'number' ? { untilMs: until } : {}),
+  });
+}
+
+/** The oracle's counts: a reason without a sample is absent, and the unmatched of both inputs are one number. */
+function droppedOf({ sources, steps }: Report, request: readonly unknown[]): OracleResult['dropped'] {
+  const written = (request as { operations: unknown[] }[]).flatMap(({ operations }, item) =>
+    operations.map((_, step) => `/${item}/operations/${step}`),
+  );
+  const byPointer = new Map(steps.map((step) => [step.pointer, step.dropped]));
+  return {
+    sources: Object.fromEntries(
+      sources.map(({ timeseriesId, metric, dropped }) => [`${timeseriesId}/${metric}`, withoutZeros(dropped)]),
+    ),
+    steps: written.map((pointer) => {
+      const { unmatched, ...counts } = byPointer.get(pointer)!;
+      return withoutZeros({ ...counts, unmatched: unmatched[0] + unmatched[1] });
+    }),
+  };
+}
+
+function withoutZeros(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+function expectAgreement(scene: Scene): void {
+  const { request, samples, options } = scene;
+  const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+  const run = runWithin(plan, seriesOf(samples), options);
+  if (run === undefined) return;
+  const oracle = runOracleOver(scene);
+  const expected = oracle.series.map(({ samples: own, ...name }) => {
+    return { ...name, timeMs: Float64Array.from(own, ([t]) => t), value: Float64Array.from(own, ([, x]) => x!) };
+  });
+  expect(linesOf(run.series)).toEqual(linesOf(expected));
+  expect(droppedOf(run.report, request)).toEqual(oracle.dropped);
+}
+
+test('one step gives the bits, times and counts of the oracle', () => {
+  fc.assert(fc.property(sceneArbitrary(1), expectAgreement), { numRuns: 5000 });
+});
+
+test('many steps over many series give the bits, times and counts of the oracle', () => {
+  fc.assert(fc.property(sceneArbitrary(7), expectAgreement), { numRuns: 3000 });
+});

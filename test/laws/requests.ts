@@ -1,0 +1,259 @@
+import fc from 'fast-check';
+import { aggregateFunctionNames } from '../../src/operations/aggregate-functions.js';
+import { type Scale, zoneNames } from './samples.js';
+
+/** Requests of any shape: steps that read sources and each other, spread over items, written in any order. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A step before its inputs have names. `first` and `second` choose among all that is known by then. */
+export interface Recipe {
+  readonly operation: string;
+  readonly inputCount: 1 | 2;
+  readonly first: number;
+  readonly second: number;
+  readonly parameters: Json;
+  /** Which item it is written into, and whether its window is left to be found upstream. */
+  readonly item: number;
+  readonly isWindowFound: boolean;
+  readonly isByAlias: boolean;
+}
+
+type Kind = Pick<Recipe, 'operation' | 'inputCount' | 'parameters'>;
+
+const zone = fc.constantFrom(...zoneNames);
+const scalar = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(0.1, 1e308, 5e-324, 1.005, -273.15)).map((x) => x + 0);
+const optionally = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+
+function one(operation: string, parameters: fc.Arbitrary<Json>): fc.Arbitrary<Kind> {
+  return parameters.map((given) => ({ operation, inputCount: 1 as const, parameters: present(given) }));
+}
+
+/** The fields that have a value. */
+function present(fields: Json): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** An interval with a zone that it tiles; without a zone the run's counts, so it tiles any. */
+function windowArbitrary(scale: Scale, isCalendarTaken: boolean): fc.Arbitrary<Json> {
+  const isTaken = (text: string): boolean => isCalendarTaken || !/ly$|P1[MY]$/.test(text) || /Hourly|Daily/.test(text);
+  const zoned = fc.constantFrom(...scale.zonedIntervals.filter(isTaken));
+  return fc.oneof(
+    fc.record({ interval: fc.constantFrom(...scale.intervals.filter(isTaken)), timezone: fc.constant('UTC') }),
+    fc.record({ interval: zoned, timezone: zone }),
+    fc.record({ interval: zoned }),
+  );
+}
+
+const label = optionally(fc.constantFrom('start', 'end'));
+const closed = optionally(fc.constantFrom('left', 'right'));
+const empty = optionally(fc.constantFrom('omit', 'zero', 'hold'));
+const functionName = fc.constantFrom(...aggregateFunctionNames);
+const percentile = fc.oneof(fc.constantFrom(0, 100, 50, 37.5), fc.double({ min: 0, max: 100, noNaN: true }).map((x) => x + 0));
+
+function stageOf(name: string, interval: string, percent: number, maxhold: string | undefined, fill?: string): Json {
+  const isWeighted = name === 'TimeWeightedAverage' || name === 'WeightedAverage';
+  return present({
+    function: name === 'WeightedAverage' && interval !== 'QuarterHourly' ? 'TimeWeightedAverage' : name,
+    interval,
+    percentile: name === 'Percentile' ? percent : undefined,
+    maxhold: isWeighted ? maxhold : undefined,
+    empty: fill,
+  });
+}
+
+function aggregateKind(scale: Scale): fc.Arbitrary<Kind> {
+  const maxhold = optionally(fc.constantFrom(...scale.durations));
+  const parts = fc.tuple(functionName, windowArbitrary(scale, true), percentile, maxhold, empty, label, closed);
+  return one(
+    'Aggregate',
+    parts.map(([name, window, percent, hold, fill, stamp, border]) => ({
+      ...window,
+      ...stageOf(name, String(window.interval), percent, hold, fill),
+      label: stamp,
+      closed: border,
+    })),
+  );
+}
+
+const chains: readonly (readonly string[])[] = [
+  ['PT5M', 'QuarterHourly', 'HalfHourly', 'Hourly', 'PT6H', 'Daily', 'Monthly', 'Yearly'],
+  ['PT10M', 'Hourly', 'PT12H', 'PT24H', 'Weekly', 'Weekly'],
+];
+
+function pipelineKind(scale: Scale): fc.Arbitrary<Kind> {
+  const intervals = fc
+    .constantFrom(...chains)
+    .map((chain) => (scale.stepMs >= 3_600_000 ? chain.filter((text) => !/M$|Half|Quarter/.test(text)) : chain))
+    .chain((chain) => fc.subarray([...chain], { minLength: 1, maxLength: 3 }));
+  const stage = fc.tuple(functionName, percentile, optionally(fc.constantFrom(...scale.durations)), empty);
+  const zones = optionally(fc.oneof(zone, fc.constant('UTC')));
+  return one(
+    'Aggregate Pipeline',
+    fc.tuple(intervals, fc.array(stage, { minLength: 3, maxLength: 3 }), zones, label, closed).map(
+      ([chain, stages, timezone, stamp, border]) => ({
+        pipeline: chain.map((interval, at) => {
+          const [name, percent, hold, fill] = stages[at]!;
+          return stageOf(name, interval, percent, hold, fill);
+        }),
+        timezone,
+        label: stamp,
+        closed: border,
+      }),
+    ),
+  );
+}
+
+function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
+  const names = ['Add', 'Sub', 'Mul', 'Div', 'Eq', 'Ne', 'Lte', 'Lt', 'Gt', 'Gte', 'And', 'Or'];
+  const align = optionally(fc.constantFrom('inner', 'hold', 'linear', 'asof'));
+  const maxhold = optionally(fc.constantFrom(...scale.durations));
+  const tolerance = optionally(fc.constantFrom(0, 0.25, 1, 1e300));
+  return fc
+    .tuple(fc.constantFrom(...names), optionally(scalar), align, maxhold, tolerance)
+    .map(([operation, operand, mode, hold, near]): Kind => {
+      const isLogic = operation === 'And' || operation === 'Or';
+      const isScalar = operand !== undefined && !isLogic;
+      const isHeld = mode === 'hold' || mode === 'asof';
+      const parameters = present({
+        scalar: isScalar ? operand : undefined,
+        align: isScalar ? undefined : mode,
+        maxhold: !isScalar && isHeld ? hold : undefined,
+        tolerance: operation === 'Eq' || operation === 'Ne' ? near : undefined,
+      });
+      return { operation, inputCount: isScalar ? 1 : 2, parameters };
+    });
+}
+
+function rangesKind(startMs: number, scale: Scale): fc.Arbitrary<Kind> {
+  const bound = fc.integer({ min: -20, max: 20 }).map((x) => x / 2 + 0);
+  const values = fc.tuple(bound, fc.nat(10), fc.nat(2)).map(([lower, width, open]) =>
+    present({ lower: open === 1 ? undefined : lower, upper: open === 2 ? undefined : lower + width }),
+  );
+  const earliestMs = Math.max(startMs, -62_135_596_800_000 + 86_400_000);
+  const times = fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 9 }), fc.nat(2)).map(([from, length, open]) => {
+    const text = (steps: number): string => {
+      return new Date(Math.min(earliestMs + steps * scale.stepMs, 253_402_300_799_999)).toISOString();
+    };
+    const [starttime, endtime] = [text(from), text(from + length)];
+    if (starttime >= endtime) return { starttime };
+    return present({ starttime: open === 1 ? undefined : starttime, endtime: open === 2 ? undefined : endtime });
+  });
+  const lists = fc.tuple(fc.array(values, { maxLength: 3 }), fc.array(times, { maxLength: 2 }));
+  return fc.constantFrom('Mask', 'Where').chain((operation) =>
+    one(
+      operation,
+      lists.map(([valuerangelist, timerangelist]) => ({
+        valuerangelist: valuerangelist.length + timerangelist.length === 0 ? [{ lower: 0 }] : valuerangelist,
+        timerangelist: timerangelist.length === 0 ? undefined : timerangelist,
+      })),
+    ),
+  );
+}
+
+function shiftKind(scale: Scale): fc.Arbitrary<Kind> {
+  const direction = fc.constantFrom('forward', 'backward');
+  const byTime = fc.record({
+    function: fc.constant('ShiftByTime'),
+    shift: fc.constantFrom(...scale.durations, 'PT0.1S'),
+    direction,
+  });
+  const byWindow = fc
+    .tuple(windowArbitrary(scale, true), fc.integer({ min: 0, max: 4 }), direction)
+    .map(([{ interval: window, timezone }, shift, to]) =>
+      present({ function: 'ShiftByWindow', shift, direction: to, window, timezone }),
+    );
+  return one('Shift', fc.oneof(byTime, byWindow));
+}
+
+function gridKind(scale: Scale): fc.Arbitrary<Kind> {
+  const age = optionally(fc.constantFrom(...scale.durations));
+  const hold = fc.tuple(windowArbitrary(scale, false), age).map(([window, maxhold]) => ({ ...window, maxhold }));
+  const frequencies = scale.intervals.filter((text) => text.startsWith('P') && !/^P1[MY]$/.test(text));
+  const sampled = fc.record({
+    frequency: fc.constantFrom(...frequencies),
+    method: optionally(fc.constantFrom('step', 'linear')),
+    maxgap: age,
+  });
+  return fc.oneof(one('HoldLastValue', hold), one('Resample', sampled));
+}
+
+function plainKind(): fc.Arbitrary<Kind> {
+  const digits = fc.integer({ min: -15, max: 15 }).map((x) => x + 0);
+  const mode = optionally(fc.constantFrom('halfaway', 'halfeven'));
+  const cleanse = fc
+    .tuple(fc.constantFrom('BoundsLimitCleanse', 'BoundsLimitAnomaly'), fc.integer({ min: -9, max: 9 }), fc.nat(9))
+    .map(([name, lower, width]) => ({ function: name, lowerbound: lower + 0, upperbound: lower + width }));
+  return fc.oneof(
+    one('Not', fc.constant({})),
+    one('Abs', fc.constant({})),
+    one('Round', fc.record({ roundtodigits: fc.oneof(digits, fc.integer({ min: 0, max: 3 })), mode })),
+    one('Cleanse', cleanse),
+  );
+}
+
+/** Any step with any parameters. */
+export function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
+  return fc.oneof(
+    { weight: 5, arbitrary: aggregateKind(scale) },
+    { weight: 2, arbitrary: pipelineKind(scale) },
+    { weight: 5, arbitrary: binaryKind(scale) },
+    { weight: 1, arbitrary: rangesKind(startMs, scale) },
+    { weight: 2, arbitrary: shiftKind(scale) },
+    { weight: 3, arbitrary: gridKind(scale) },
+    { weight: 2, arbitrary: plainKind() },
+  );
+}
+
+export function recipeArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Recipe> {
+  const places = fc.tuple(fc.nat(9), fc.nat(9), fc.nat(2), fc.boolean(), fc.boolean());
+  return fc
+    .tuple(kindArbitrary(scale, startMs), places)
+    .map(([kind, [first, second, item, isWindowFound, isByAlias]]) => ({
+      ...kind, first, second, item, isWindowFound, isByAlias,
+    }));
+}
+
+interface Known {
+  readonly timeseriesId: string;
+  readonly metric: string;
+  readonly hasWindow: boolean;
+}
+
+const WINDOWED = ['Aggregate', 'Aggregate Pipeline', 'HoldLastValue', 'Resample'];
+
+/** The items that recipes come to over sources `s0`, `s1` …; a step reads what stands before it, late things first. */
+export function buildRequest(recipes: readonly Recipe[], sourceCount: number, frequency?: string): Json[] {
+  const known: Known[] = Array.from({ length: sourceCount }, (_, k) => {
+    return { timeseriesId: `s${k}`, metric: 'Raw', hasWindow: false };
+  });
+  const itemOf = recipes.map(({ item }) => item);
+  const items = new Map<number, Json[]>();
+  for (const [index, recipe] of recipes.entries()) {
+    const pick = (choice: number): Known => known[known.length - 1 - (choice % known.length)]!;
+    const inputs = recipe.inputCount === 1 ? [pick(recipe.first)] : [pick(recipe.first), pick(recipe.second)];
+    const hasWindowAbove = inputs.some((input) => input.hasWindow);
+    const { window: _window, timezone: _timezone, ...windowless } = recipe.parameters;
+    const isFound = recipe.operation === 'Shift' && recipe.isWindowFound && hasWindowAbove;
+    const timeseriesId = `t${index}`;
+    items.set(recipe.item, [
+      ...(items.get(recipe.item) ?? []),
+      {
+        operation: recipe.operation,
+        input: inputs.map((input) => ({ timeseriesId: input.timeseriesId, metric: input.metric })),
+        output: [{ timeseriesId, metric: 'Step' }],
+        parameters: isFound ? windowless : recipe.parameters,
+      },
+    ]);
+    const isLast = itemOf.lastIndexOf(recipe.item) === index;
+    const metric = isLast && recipe.isByAlias ? 'Result' : 'Step';
+    known.push({ timeseriesId, metric, hasWindow: hasWindowAbove || WINDOWED.includes(recipe.operation) });
+  }
+  return [...items.values()].map((steps, index) => ({
+    metric: 'Result',
+    processingType: 'batch',
+    ...(frequency === undefined || index > 0 ? {} : { frequency }),
+    operations: [...steps.slice(0, -1).reverse(), ...steps.slice(-1)],
+  }));
+}

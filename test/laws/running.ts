@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import {
+  type createPlan,
+  OutputLimitError,
+  openStream,
+  type Report,
+  type Run,
+  type RunOptions,
+  restoreStream,
+  runBatch,
+  type Series,
+  type Stream,
+  type StreamOptions,
+} from '../../src/index.js';
+import { joinParts } from '../conformance/conformance.js';
+import { buildRequest, type Recipe, recipeArbitrary } from './requests.js';
+import { type Samples, samplesArbitrary, scales, startArbitrary, toSeries, valueArbitrary, zoneNames } from './samples.js';
+
+type Plan = ReturnType<typeof createPlan>;
+
+/** A request with its inputs in time order, and the options of a run. */
+export interface Scene {
+  readonly request: readonly unknown[];
+  readonly samples: readonly Samples[];
+  readonly options: RunOptions;
+}
+
+const SOURCE_COUNT = 3;
+
+/** Results over this many are another matter (`test/engine/limits.test.ts`). */
+const OUTPUT_LIMIT = 4000;
+
+export function sceneArbitrary(stepCountMax: number, value: fc.Arbitrary<number> = valueArbitrary): fc.Arbitrary<Scene> {
+  return fc
+    .constantFrom(...scales)
+    .chain((scale) => fc.tuple(fc.constant(scale), startArbitrary(scale)))
+    .chain(([scale, startMs]) => {
+      const series = samplesArbitrary(scale, startMs, value);
+      return fc.record({
+        recipes: fc.array(recipeArbitrary(scale, startMs), { minLength: 1, maxLength: stepCountMax, size: 'max' }),
+        samples: fc.tuple(series, series, series),
+        frequency: fc.constantFrom(undefined, undefined, 'PT15M', 'PT1H', 'PT24H'),
+        timezone: fc.oneof(fc.constant(undefined), fc.constantFrom(...zoneNames)),
+        from: fc.option(fc.nat(10), { nil: undefined, freq: 4 }),
+        until: fc.option(fc.integer({ min: 11, max: 60 }), { nil: undefined, freq: 1 }),
+      }).map((drawn) => toScene(drawn, startMs, scale.stepMs));
+    });
+}
+
+interface Drawn {
+  readonly recipes: readonly Recipe[];
+  readonly samples: readonly Samples[];
+  readonly frequency: string | undefined;
+  readonly timezone: string | undefined;
+  readonly from: number | undefined;
+  readonly until: number | undefined;
+}
+
+function toScene({ recipes, samples, frequency, timezone, from, until }: Drawn, startMs: number, stepMs: number): Scene {
+  const at = (steps: number): number => Math.min(startMs + steps * stepMs, 253_402_300_800_000);
+  const isPossible = from === undefined || until === undefined || at(from) < at(until);
+  return {
+    request: buildRequest(recipes, SOURCE_COUNT, frequency),
+    samples,
+    options: {
+      maxOutputSamples: OUTPUT_LIMIT,
+      ...(timezone === undefined ? {} : { timezone }),
+      ...(from === undefined || !isPossible ? {} : { from: at(from) }),
+      ...(until === undefined ? {} : { until: at(until) }),
+    },
+  };
+}
+
+export function seriesOf(samples: readonly Samples[]): Series[] {
+  return samples.map((own, k) => toSeries(`s${k}`, own));
+}
+
+/** The run, or nothing where a step would make more than the scene allows. */
+export function runWithin(plan: Plan, inputs: readonly Series[], options: RunOptions): Run | undefined {
+  try {
+    return runBatch(plan, inputs, options);
+  } catch (error) {
+    if (error instanceof OutputLimitError) return undefined;
+    throw error;
+  }
+}
+
+/** How a stream is fed: pushes of so many samples, and what is done after each. */
+export interface Turn {
+  readonly count: number;
+  readonly then: 'nothing' | 'advance' | 'restore' | 'advance and restore';
+}
+
+export interface Feeding {
+  readonly turns: readonly Turn[];
+  /** In which order the sources take their turns: mixed by time, one sample each in turn, or one after another. */
+  readonly mixing: 'by time' | 'in turn' | 'one after another';
+}
+
+export const feedingArbitrary: fc.Arbitrary<Feeding> = fc.record({
+  turns: fc.array(
+    fc.record({
+      count: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 })),
+      then: fc.constantFrom('nothing' as const, 'advance' as const, 'restore' as const, 'advance and restore' as const),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+  mixing: fc.constantFrom('by time' as const, 'in turn' as const, 'one after another' as const),
+});
+
+interface Place {
+  readonly series: number;
+  readonly at: number;
+}
+
+function placesOf(inputs: readonly Series[], mixing: Feeding['mixing']): Place[] {
+  const places = inputs.flatMap(({ timeMs }, series) => [...timeMs.keys()].map((at) => ({ series, at })));
+  if (mixing === 'one after another') return places;
+  if (mixing === 'in turn') return places.sort((a, b) => a.at - b.at || a.series - b.series);
+  // The greatest time so far: mixing by it keeps each source's own order of arrival.
+  const reached = inputs.map(({ timeMs }) => {
+    let greatest = Number.NEGATIVE_INFINITY;
+    return [...timeMs].map((t) => {
+      greatest = Math.max(greatest, t);
+      return greatest;
+    });
+  });
+  const key = ({ series, at }: Place): number => reached[series]![at]!;
+  return places.sort((a, b) => key(a) - key(b) || a.series - b.series || a.at - b.at);
+}
+
+function pick(inputs: readonly Series[], places: readonly Place[]): Series[] {
+  const parts = inputs.map((input, series) => {
+    const own = places.filter((place) => place.series === series);
+    const timeMs = Float64Array.from(own, ({ at }) => input.timeMs[at]!);
+    return { ...input, timeMs, value: Float64Array.from(own, ({ at }) => input.value[at]!) };
+  });
+  return parts.filter(({ timeMs }) => timeMs.length > 0);
+}
+
+/** A stream over all inputs, fed as said; checkpoints are restored into a new stream and the old one is dropped. */
+export function runFed(plan: Plan, inputs: readonly Series[], options: StreamOptions, feeding: Feeding): Run {
+  const places = placesOf(inputs, feeding.mixing);
+  const earliestFrom = earliestToCome(inputs, places);
+  const parts: Series[] = [];
+  let stream: Stream = openStream(plan, options);
+  for (let from = 0, turn = 0; from < places.length; turn++) {
+    const { count, then } = feeding.turns[turn % feeding.turns.length]!;
+    parts.push(...stream.push(pick(inputs, places.slice(from, from + count))));
+    if (stream.late.length > 0) throw new Error('a sample within the allowed lateness came out late');
+    from += count;
+    const nextMs = earliestFrom[from];
+    if (then.startsWith('advance') && nextMs !== undefined) parts.push(...stream.advance(nextMs));
+    if (then.endsWith('restore')) stream = restoreStream(plan, stream.checkpoint(), options);
+  }
+  const { series, report } = stream.close();
+  return { series: plan.items.map(({ output }) => joinParts(output, [...parts, ...series])), report };
+}
+
+function earliestToCome(inputs: readonly Series[], places: readonly Place[]): number[] {
+  const earliest: number[] = new Array(places.length);
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = places.length - 1; i >= 0; i--) {
+    const { series, at } = places[i]!;
+    least = Math.min(least, inputs[series]!.timeMs[at]!);
+    earliest[i] = least;
+  }
+  return earliest;
+}
+
+/** Series as lines of text in which -0 and 0 differ, for whole comparisons with a readable difference. */
+export function linesOf(series: readonly Pick<Series, 'timeseriesId' | 'metric' | 'timeMs' | 'value'>[]): string[] {
+  return series.flatMap(({ timeseriesId, metric, timeMs, value }) => [
+    `${timeseriesId}/${metric}: ${timeMs.length}`,
+    ...[...timeMs].map((t, i) => `${t} ${Object.is(value[i], -0) ? '-0' : value[i]}`),
+  ]);
+}
+
+/** A report without what is no count. */
+export function countsOf({ sources, steps, unused }: Report): Omit<Report, 'durationMs'> {
+  return { sources, steps, unused };
+}
