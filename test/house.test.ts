@@ -1,0 +1,251 @@
+// The rules of the house, as laws over the files of the project. Each law is a function in test/house/, and the second
+// half of this file feeds each one a breach, so that none of them passes because it sees nothing.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { importsRunOneWay, neutralLayersImportNoPackage, oneFileKnowsLuxon } from './house/imports.js';
+import type { Law, SourceFile } from './house/law.js';
+import { completeLockFile, exactVersions, luxonAlone } from './house/packages.js';
+import { noClockAndNoChance } from './house/purity.js';
+import { filesSayWhatTheyAre, namedExports, noAny, shortFiles, shortFunctions, shortLines } from './house/shape.js';
+
+const laws: readonly Law[] = [
+  importsRunOneWay,
+  neutralLayersImportNoPackage,
+  oneFileKnowsLuxon,
+  noClockAndNoChance,
+  luxonAlone,
+  exactVersions,
+  completeLockFile,
+  shortFunctions,
+  shortLines,
+  shortFiles,
+  namedExports,
+  filesSayWhatTheyAre,
+  noAny,
+];
+
+describe('the house', () => {
+  const files = readProject();
+
+  it('is read whole', () => {
+    const paths = files.map(({ path }) => path);
+    for (const path of [
+      'package.json',
+      'package-lock.json',
+      'src/index.ts',
+      'scripts/ensure.mjs',
+      'test/house.test.ts',
+    ]) {
+      expect(paths).toContain(path);
+    }
+  });
+
+  it.each(laws)('$title', (law) => {
+    const breaches = law.breaches(files);
+    if (breaches.length > 0) expect.fail(`${law.title}\n  ${breaches.join('\n  ')}\nTo mend: ${law.mend}`);
+  });
+});
+
+/** A breach of a law: files by path, and what is said of them. */
+type Breach = readonly [law: Law, files: Readonly<Record<string, string>>, said: readonly string[]];
+
+const lines = (count: number, text = '//'): string => Array.from({ length: count }, () => text).join('\n');
+const manyFiles = (count: number, lineCount: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`src/core/f${lineCount}-${i}.ts`, lines(lineCount)]));
+
+const breaches: readonly Breach[] = [
+  [
+    importsRunOneWay,
+    imports('src/core/a.ts', '../engine/b.js'),
+    ['src/core/a.ts:1 core imports engine (../engine/b.js)'],
+  ],
+  [importsRunOneWay, imports('src/plan/a.ts', '../index.js'), ['src/plan/a.ts:1 plan imports door (../index.js)']],
+  [importsRunOneWay, imports('src/index.ts', './cli/b.js'), ['src/index.ts:1 door imports cli (./cli/b.js)']],
+  [
+    importsRunOneWay,
+    imports('src/formats/csv/a.ts', '../../storage/b.js'),
+    ['src/formats/csv/a.ts:1 formats imports storage (../../storage/b.js)'],
+  ],
+  [
+    importsRunOneWay,
+    imports('src/cli/a.ts', '../service/b.js'),
+    ['src/cli/a.ts:1 cli imports service (../service/b.js)'],
+  ],
+  [
+    importsRunOneWay,
+    imports('src/workbench/a.ts', '../core/b.js'),
+    ['src/workbench/a.ts:1 workbench imports core (../core/b.js), not the door'],
+  ],
+  [
+    importsRunOneWay,
+    imports('src/core/a.ts', '../odd/b.js'),
+    ['src/core/a.ts:1 imports ../odd/b.js, which lies in no known layer'],
+  ],
+  [
+    importsRunOneWay,
+    { 'src/core/a.ts': "import type { B } from '../plan/b.js';" },
+    ['src/core/a.ts:1 core imports plan (../plan/b.js)'],
+  ],
+  [
+    importsRunOneWay,
+    { 'src/core/a.ts': "\nexport { b } from '../plan/b.js';" },
+    ['src/core/a.ts:2 core imports plan (../plan/b.js)'],
+  ],
+  [
+    importsRunOneWay,
+    { 'src/core/a.ts': "const b = await import('../plan/b.js');" },
+    ['src/core/a.ts:1 core imports plan (../plan/b.js)'],
+  ],
+  [
+    importsRunOneWay,
+    { 'src/core/a.ts': "type B = import('../plan/b.js').B;" },
+    ['src/core/a.ts:1 core imports plan (../plan/b.js)'],
+  ],
+  [neutralLayersImportNoPackage, imports('src/kernels/a.ts', 'node:fs'), ['src/kernels/a.ts:1 imports node:fs']],
+  [neutralLayersImportNoPackage, imports('src/engine/a.ts', 'fs'), ['src/engine/a.ts:1 imports fs']],
+  [neutralLayersImportNoPackage, imports('src/plan/a.ts', 'commander'), ['src/plan/a.ts:1 imports commander']],
+  [
+    oneFileKnowsLuxon,
+    { ...imports('src/core/a.ts', 'luxon'), ...imports('src/core/b.ts', 'luxon') },
+    ['src/core/a.ts:1 imports luxon', 'src/core/b.ts:1 imports luxon'],
+  ],
+  [oneFileKnowsLuxon, imports('src/cli/a.ts', 'luxon'), ['src/cli/a.ts:1 imports luxon']],
+  ...impure('Date.now()', 'uses Date.now'),
+  ...impure('globalThis.Date.now()', 'uses Date.now'),
+  ...impure('new Date()', 'takes the time of now (Date without arguments)'),
+  ...impure('Date()', 'takes the time of now (Date without arguments)'),
+  ...impure('DateTime.utc()', 'takes the time of now (DateTime.utc without arguments)'),
+  ...impure('Date.parse(text)', 'uses Date.parse'),
+  ...impure('Math.random()', 'uses Math.random'),
+  ...impure('performance.now()', 'uses performance'),
+  ...impure('globalThis.crypto.randomUUID()', 'uses globalThis.crypto'),
+  ...impure('process.env', 'uses process'),
+  ...impure('{ process }', 'uses process'),
+  ...impure('setTimeout(run, 1)', 'uses setTimeout'),
+  ...impure('console.log(1)', 'uses console'),
+  ...impure('date.getHours()', "uses getHours, which answers by the machine's zone or language"),
+  ...impure('a.toLocaleString()', "uses toLocaleString, which answers by the machine's zone or language"),
+  ...impure('a.localeCompare(b)', "uses localeCompare, which answers by the machine's zone or language"),
+  [
+    luxonAlone,
+    manifest({ dependencies: { lodash: '4.17.21', luxon: '3.7.2' } }),
+    ['package.json depends on lodash, luxon'],
+  ],
+  [luxonAlone, manifest({}), ['package.json depends on nothing']],
+  [
+    exactVersions,
+    manifest({ devDependencies: { a: '^1.0.0', b: '1.2', c: 'latest', d: '1.0.0-rc.1' } }),
+    ['package.json asks for a ^1.0.0', 'package.json asks for b 1.2', 'package.json asks for c latest'],
+  ],
+  [
+    completeLockFile,
+    lock({ 'node_modules/a': { optionalDependencies: { 'a-darwin-arm64': '1.0.0' } } }),
+    ['package-lock.json lacks node_modules/a-darwin-arm64'],
+  ],
+  [
+    shortFunctions,
+    { 'src/core/a.ts': `const f = () => {\n${lines(68)}\n};` },
+    ['src/core/a.ts:1 a function of 70 lines'],
+  ],
+  [
+    shortFunctions,
+    { 'scripts/a.mjs': `class A {\n  m() {\n${lines(68)}\n}}` },
+    ['scripts/a.mjs:2 a function of 70 lines'],
+  ],
+  [shortLines, { 'src/core/a.ts': `\n${'x'.repeat(121)}` }, ['src/core/a.ts:2 has 121 characters']],
+  [shortFiles, manyFiles(3, 120), ['the median file has 120 lines']],
+  [
+    shortFiles,
+    { ...manyFiles(8, 10), ...manyFiles(2, 300) },
+    [
+      'the 90th percentile is 300 lines: src/core/f10-5.ts 10, src/core/f10-6.ts 10, src/core/f10-7.ts 10, ' +
+        'src/core/f300-0.ts 300, src/core/f300-1.ts 300',
+    ],
+  ],
+  [namedExports, { 'src/core/a.ts': 'export default 1;' }, ['src/core/a.ts:1 is a default export']],
+  [namedExports, { 'src/core/a.ts': 'export default function f() {}' }, ['src/core/a.ts:1 is a default export']],
+  [
+    namedExports,
+    { 'src/core/a.ts': 'const a = 1;\nexport { a as default };' },
+    ['src/core/a.ts:2 is a default export'],
+  ],
+  [
+    filesSayWhatTheyAre,
+    { 'src/core/date-utils.ts': '', 'src/helpers/a.ts': '', 'test/common.ts': '' },
+    ['src/core/date-utils.ts', 'src/helpers/a.ts', 'test/common.ts'],
+  ],
+  [
+    noAny,
+    { 'src/core/a.ts': 'const a: any = 1;', 'test/b.ts': '\nconst b = x as any[];' },
+    ['src/core/a.ts:1 says `any`', 'test/b.ts:2 says `any`'],
+  ],
+];
+
+describe('a breach is seen', () => {
+  it.each(breaches.map(([law, files, said]) => ({ title: law.title, law, files, said })))('$title: $said', (breach) => {
+    expect(breach.law.breaches(asFiles(breach.files))).toEqual(breach.said);
+  });
+
+  it('of every law', () => {
+    expect(new Set(breaches.map(([law]) => law))).toEqual(new Set(laws));
+  });
+});
+
+describe('what only looks like a breach is none', () => {
+  it.each<[Law, Record<string, string>]>([
+    [
+      importsRunOneWay,
+      imports('src/cli/a.ts', '../formats/csv/index.js', '../index.js', '../core/b.js', './c.js', 'commander'),
+    ],
+    [importsRunOneWay, imports('src/index.ts', './engine/run.js', './plan/plan.js')],
+    [importsRunOneWay, imports('src/cli/a.ts', '../../package.json')],
+    [importsRunOneWay, imports('src/workbench/a.ts', '../index.js', './b.js')],
+    [neutralLayersImportNoPackage, { ...imports('src/core/a.ts', 'luxon'), ...imports('src/cli/a.ts', 'node:fs') }],
+    [noClockAndNoChance, { 'src/core/a.ts': 'const f = (process: Work) => process.go({ performance: 1 }).console;' }],
+    [noClockAndNoChance, { 'src/core/a.ts': 'new Date(0).getUTCHours(); Date.UTC(2000, 1); // Date.now()' }],
+    [noClockAndNoChance, { 'src/core/a.ts': "count.toLocaleString('en-US');" }],
+    [noClockAndNoChance, { 'src/cli/a.ts': 'Date.now(); process.exit(Math.random());' }],
+    [shortFunctions, { 'src/core/a.ts': `const f = () => {\n${lines(67)}\n};` }],
+    [shortLines, { 'src/core/a.ts': 'x'.repeat(120) }],
+    [shortFiles, { ...manyFiles(9, 10), ...manyFiles(1, 900) }],
+    [filesSayWhatTheyAre, { 'src/core/commonality.ts': '' }],
+    [noAny, { 'src/core/a.ts': "const any = 'any'; // any" }],
+  ])('%#: $title', (law, files) => {
+    expect(law.breaches(asFiles(files))).toEqual([]);
+  });
+});
+
+function imports(path: string, ...modules: string[]): Record<string, string> {
+  return { [path]: modules.map((module, i) => `import { a${i} } from '${module}';`).join('\n') };
+}
+
+function impure(expression: string, said: string): Breach[] {
+  return [[noClockAndNoChance, { 'src/core/a.ts': `const a = ${expression};` }, [`src/core/a.ts:1 ${said}`]]];
+}
+
+function manifest(content: object): Record<string, string> {
+  return { 'package.json': JSON.stringify(content) };
+}
+
+function lock(packages: object): Record<string, string> {
+  return { 'package-lock.json': JSON.stringify({ packages }) };
+}
+
+function asFiles(texts: Readonly<Record<string, string>>): SourceFile[] {
+  return Object.entries(texts).map(([path, text]) => ({ path, text }));
+}
+
+/** Every source file of the project, but for what is generated or compiled by AssemblyScript's own compiler. */
+function readProject(): SourceFile[] {
+  const root = join(import.meta.dirname, '..');
+  const sources = ['src', 'scripts', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((name) => join(root, folder, name))
+      .filter((path) => /\.([mc]?ts|[mc]?js)$/.test(path)),
+  );
+  return [...sources, join(root, 'package.json'), join(root, 'package-lock.json')]
+    .map((path) => ({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') }))
+    .filter(({ path }) => path !== 'src/kernels/module.ts');
+}

@@ -1,0 +1,96 @@
+import { posix } from 'node:path';
+import ts from 'typescript';
+import { breachesIn, filesUnder, type Law, type SourceFile } from './law.js';
+
+// A layer imports itself and the layers of lower rank. Equal ranks are siblings, which do not know each other.
+// The door, src/index.ts, lies between the engine and all that is built on it.
+const RANKS: Readonly<Record<string, number>> = {
+  core: 0,
+  kernels: 1,
+  operations: 2,
+  plan: 3,
+  engine: 4,
+  door: 5,
+  formats: 6,
+  storage: 6,
+  service: 7,
+  cli: 7,
+  workbench: 8,
+};
+
+/** The layers that run in a browser as they are. */
+export const NEUTRAL_FOLDERS = ['src/core', 'src/kernels', 'src/operations', 'src/plan', 'src/engine'];
+
+export const importsRunOneWay: Law = {
+  title: 'imports run one way: core <- kernels <- operations <- plan <- engine <- formats, storage <- service, cli',
+  mend: 'Move what is needed down to the lower layer, or hand it in as an argument. Siblings meet in a layer above.',
+  breaches: (files) =>
+    files
+      .filter(({ path }) => path.startsWith('src/'))
+      .flatMap((file) => breachesIn(file, (node) => directionBreach(file, importedModule(node)))),
+};
+
+function directionBreach(file: SourceFile, module: string | undefined): string | undefined {
+  if (module === undefined || !module.startsWith('.')) return undefined;
+  const from = layerOf(file.path);
+  const target = posix.normalize(posix.join(posix.dirname(file.path), module));
+  const to = layerOf(target);
+  if (from === undefined) return `lies in no known layer: ${posix.dirname(file.path)}`;
+  if (to === undefined) return `imports ${module}, which lies in no known layer`;
+  if (from === to) return undefined;
+  if (target === 'package.json' && isAboveTheDoor(from)) return undefined;
+  if (from === 'workbench') return to === 'door' ? undefined : `workbench imports ${to} (${module}), not the door`;
+  const isLower = (RANKS[to] ?? Infinity) < (RANKS[from] ?? -Infinity);
+  return isLower ? undefined : `${from} imports ${to} (${module})`;
+}
+
+function isAboveTheDoor(layer: string): boolean {
+  return (RANKS[layer] ?? 0) > (RANKS.door ?? 0);
+}
+
+function layerOf(path: string): string | undefined {
+  if (/^src\/index(\.[jt]s)?$/.test(path)) return 'door';
+  const folder = /^src\/([^/]+)\//.exec(path)?.[1];
+  return folder !== undefined && folder in RANKS ? folder : undefined;
+}
+
+export const neutralLayersImportNoPackage: Law = {
+  title: 'core to engine import no node: module and no package but luxon',
+  mend: 'These layers run in a browser as they are: let formats, service or cli do it and hand in the result.',
+  breaches: (files) =>
+    filesUnder(files, ...NEUTRAL_FOLDERS, 'src/index.ts').flatMap((file) =>
+      breachesIn(file, (node) => {
+        const module = importedModule(node);
+        const isOwn = module === undefined || module.startsWith('.') || module === 'luxon';
+        return isOwn ? undefined : `imports ${module}`;
+      }),
+    ),
+};
+
+export const oneFileKnowsLuxon: Law = {
+  title: 'luxon is imported by one file, in src/core',
+  mend: 'Ask src/core for times and zones; what it cannot answer yet, add there.',
+  breaches: (files) => {
+    const importers = filesUnder(files, 'src').flatMap((file) =>
+      breachesIn(file, (node) => (importedModule(node) === 'luxon' ? 'imports luxon' : undefined)),
+    );
+    const paths = new Set(importers.map((breach) => breach.replace(/:\d+ .*$/, '')));
+    const isOneInCore = paths.size <= 1 && [...paths].every((path) => path.startsWith('src/core/'));
+    return isOneInCore ? [] : importers;
+  },
+};
+
+/** The module that a node names, if it is an import of any form. */
+function importedModule(node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal);
+  if (ts.isExternalModuleReference(node)) return textOf(node.expression);
+  if (!ts.isCallExpression(node)) return undefined;
+  const isImport = node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
+  return isImport || isRequire ? textOf(node.arguments[0]) : undefined;
+}
+
+function textOf(node: ts.Node | undefined): string | undefined {
+  return node !== undefined && ts.isStringLiteralLike(node) ? node.text : undefined;
+}

@@ -1,0 +1,43 @@
+import ts from 'typescript';
+
+/** A file of the project, its path from the root with forward slashes. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A rule of the house: a pure function, so that a test can feed it a breach. */
+export interface Law {
+  readonly title: string;
+  /** How to mend a breach, for whoever meets this law for the first time. */
+  readonly mend: string;
+  /** One line a breach, each with the file and, where there is one, the line. */
+  breaches(files: readonly SourceFile[]): string[];
+}
+
+/** The files below any of the folders. */
+export function filesUnder(files: readonly SourceFile[], ...folders: string[]): SourceFile[] {
+  return files.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)));
+}
+
+export function parse(file: SourceFile): ts.SourceFile {
+  const kind = /\.[mc]?js$/.test(file.path) ? ts.ScriptKind.JS : ts.ScriptKind.TS;
+  return ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true, kind);
+}
+
+/** What `find` says of each node of the file, as breaches with their place. */
+export function breachesIn(file: SourceFile, find: (node: ts.Node) => string | undefined): string[] {
+  const source = parse(file);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const what = find(node);
+    if (what !== undefined) found.push(`${place(source, node)} ${what}`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function place(source: ts.SourceFile, node: ts.Node): string {
+  return `${source.fileName}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`;
+}

@@ -1,0 +1,53 @@
+import { completeLock } from '../../scripts/complete-lock.mjs';
+import type { Law, SourceFile } from './law.js';
+
+type Versions = Readonly<Record<string, string>>;
+type Manifest = Readonly<Partial<Record<(typeof DEPENDENCY_FIELDS)[number], Versions>>>;
+
+interface Lock {
+  readonly packages: Readonly<Record<string, unknown>>;
+}
+
+const DEPENDENCY_FIELDS = ['dependencies', 'optionalDependencies', 'devDependencies'] as const;
+
+export const luxonAlone: Law = {
+  title: 'the dependencies are luxon and nothing else',
+  mend: 'Do without. What service and command need goes into optionalDependencies, tools into devDependencies.',
+  breaches: (files) =>
+    manifestOf(files).flatMap(({ dependencies = {} }) => {
+      const names = Object.keys(dependencies);
+      return names.join() === 'luxon' ? [] : [`package.json depends on ${names.join(', ') || 'nothing'}`];
+    }),
+};
+
+export const exactVersions: Law = {
+  title: 'every version is exact',
+  mend: 'Pin it: `npm install --save-exact`. What is tested is what is installed.',
+  breaches: (files) =>
+    manifestOf(files).flatMap((manifest) =>
+      DEPENDENCY_FIELDS.flatMap((field) => Object.entries(manifest[field] ?? {}))
+        .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        .map(([name, version]) => `package.json asks for ${name} ${version}`),
+    ),
+};
+
+export const completeLockFile: Law = {
+  title: 'the lock names the native packages of every platform',
+  mend: 'Run `npm run lock` and commit package-lock.json; without it `npm ci` refuses the lock.',
+  breaches: (files) =>
+    read<Lock>(files, 'package-lock.json').flatMap((lock) => {
+      const completed: Lock = completeLock(lock);
+      const missing = Object.keys(completed.packages).filter((path) => !(path in lock.packages));
+      return missing.map((path) => `package-lock.json lacks ${path}`);
+    }),
+};
+
+function manifestOf(files: readonly SourceFile[]): Manifest[] {
+  return read<Manifest>(files, 'package.json');
+}
+
+/** The parsed file, or nothing. The shape is npm's, which wrote it. */
+function read<Shape>(files: readonly SourceFile[], path: string): Shape[] {
+  // `as`: npm checks these two files itself at every install.
+  return files.filter((file) => file.path === path).map(({ text }) => JSON.parse(text) as Shape);
+}
