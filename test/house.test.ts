@@ -42,10 +42,12 @@ describe('the house', () => {
     }
   });
 
-  it.each(laws)('$title', (law) => {
-    const breaches = law.breaches(files);
-    if (breaches.length > 0) expect.fail(`${law.title}\n  ${breaches.join('\n  ')}\nTo mend: ${law.mend}`);
-  });
+  for (const law of laws) {
+    it(law.title, () => {
+      const breaches = law.breaches(files);
+      if (breaches.length > 0) expect.fail(`${law.title}\n  ${breaches.join('\n  ')}\nTo mend: ${law.mend}`);
+    });
+  }
 });
 
 /** A breach of a law: files by path, and what is said of them. */
@@ -184,9 +186,11 @@ const breaches: readonly Breach[] = [
 ];
 
 describe('a breach is seen', () => {
-  it.each(breaches.map(([law, files, said]) => ({ title: law.title, law, files, said })))('$title: $said', (breach) => {
-    expect(breach.law.breaches(asFiles(breach.files))).toEqual(breach.said);
-  });
+  for (const [law, files, said] of breaches) {
+    it(`${law.title}: ${said[0]}`, () => {
+      expect(law.breaches(asFiles(files))).toEqual(said);
+    });
+  }
 
   it('of every law', () => {
     expect(new Set(breaches.map(([law]) => law))).toEqual(new Set(laws));
@@ -194,11 +198,7 @@ describe('a breach is seen', () => {
 });
 
 describe('what only looks like a breach is none', () => {
-  it.each<[Law, Record<string, string>]>([
-    [
-      importsRunOneWay,
-      imports('src/cli/a.ts', '../formats/csv/index.js', '../index.js', '../core/b.js', './c.js', 'commander'),
-    ],
+  const lawful: readonly [law: Law, files: Readonly<Record<string, string>>][] = [
     [importsRunOneWay, imports('src/index.ts', './engine/run.js', './plan/plan.js')],
     [importsRunOneWay, imports('src/cli/a.ts', '../../package.json')],
     [importsRunOneWay, imports('src/workbench/a.ts', '../index.js', './b.js')],
@@ -212,9 +212,13 @@ describe('what only looks like a breach is none', () => {
     [shortFiles, { ...manyFiles(9, 10), ...manyFiles(1, 900) }],
     [filesSayWhatTheyAre, { 'src/core/commonality.ts': '' }],
     [noAny, { 'src/core/a.ts': "const any = 'any'; // any" }],
-  ])('%#: $title', (law, files) => {
-    expect(law.breaches(asFiles(files))).toEqual([]);
-  });
+  ];
+
+  for (const [law, files] of lawful) {
+    it(`${law.title}: ${Object.values(files)[0]?.slice(0, 60)}`, () => {
+      expect(law.breaches(asFiles(files))).toEqual([]);
+    });
+  }
 });
 
 function imports(path: string, ...modules: string[]): Record<string, string> {

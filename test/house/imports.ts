@@ -36,9 +36,9 @@ function directionBreach(file: SourceFile, module: string | undefined): string |
   const target = posix.normalize(posix.join(posix.dirname(file.path), module));
   const to = layerOf(target);
   if (from === undefined) return `lies in no known layer: ${posix.dirname(file.path)}`;
+  if (target === 'package.json' && isAboveTheDoor(from)) return undefined;
   if (to === undefined) return `imports ${module}, which lies in no known layer`;
   if (from === to) return undefined;
-  if (target === 'package.json' && isAboveTheDoor(from)) return undefined;
   if (from === 'workbench') return to === 'door' ? undefined : `workbench imports ${to} (${module}), not the door`;
   const isLower = (RANKS[to] ?? Infinity) < (RANKS[from] ?? -Infinity);
   return isLower ? undefined : `${from} imports ${to} (${module})`;
