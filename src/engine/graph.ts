@@ -1,6 +1,6 @@
 import { OutputLimitError } from '../core/errors.js';
 import { operationsByName } from '../operations/index.js';
-import type { Runner } from '../operations/operation.js';
+import type { RunContext, Runner } from '../operations/operation.js';
 import { durationMsIn } from '../operations/parameters.js';
 import { alignOf } from '../operations/two-inputs.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
@@ -28,17 +28,26 @@ export interface GraphStep {
   readonly counts: readonly StepCounts[];
 }
 
-/** @param sinks where the results of each item go. */
-export function buildGraph(plan: Plan, settings: RunSettings, sinks: readonly Inlet[]): Graph {
+/**
+ * @param sinks where the results of each item go.
+ * @param advancedMs the last `advance` of the run so far.
+ */
+export function buildGraph(
+  plan: Plan,
+  settings: RunSettings,
+  sinks: readonly Inlet[],
+  advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
+): Graph {
   let columnCount = 0;
   const nextColumn = (): number => columnCount++;
   const sources = plan.sources.map(() => createSource(settings, nextColumn));
   const readerCount = countReaders(plan);
   const limits: (() => void)[] = [];
   const steps: GraphStep[] = [];
+  const run: RunContext = { untilMs: settings.untilMs, advancedMs };
   for (const [index, planStep] of plan.steps.entries()) {
-    const mayOverwrite = planStep.inputs.every(({ from, index: at }) => from === 'step' && readerCount[at] === 1);
-    const step = openStep(planStep, settings, { nextColumn, mayOverwrite }, limits);
+    const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
+    const step = openStep(planStep, settings, run, { nextColumn, mayOverwrite }, limits);
     steps.push(step);
     for (const [side, input] of planStep.inputs.entries()) {
       outletsOf(input, sources, steps).push(step.nodes[0]!.inlets[side]!);
@@ -88,23 +97,24 @@ function outletsOf(input: PlanInput, sources: readonly Source[], steps: readonly
   return input.from === 'source' ? sources[input.index]!.outlets : lastOf(steps[input.index]!.nodes).outlets;
 }
 
-// How many read each step's result: steps and items.
-function countReaders(plan: Plan): number[] {
-  const counts = plan.steps.map(() => 0);
-  for (const { inputs } of plan.steps) for (const { from, index } of inputs) if (from === 'step') counts[index]!++;
-  for (const { step } of plan.items) counts[step]!++;
+// How many read each source and each step's result: steps and items.
+function countReaders(plan: Plan): Readonly<Record<PlanInput['from'], number[]>> {
+  const counts = { source: plan.sources.map(() => 0), step: plan.steps.map(() => 0) };
+  for (const { inputs } of plan.steps) for (const { from, index } of inputs) counts[from][index]!++;
+  for (const { step } of plan.items) counts.step[step]!++;
   return counts;
 }
 
 function openStep(
   step: PlanStep,
   settings: RunSettings,
+  run: RunContext,
   place: Pick<NodeContext, 'nextColumn' | 'mayOverwrite'>,
   limits: (() => void)[],
 ): GraphStep {
   const operation = operationsByName.get(step.operation);
   if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
-  const opened = operation.open(step.parameters, { untilMs: settings.untilMs });
+  const opened = operation.open(step.parameters, run);
   const counts: StepCounts[] = [];
   const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
     const own = zeroStepCounts();

@@ -52,9 +52,9 @@ function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | und
   const settings = readOptions(options, plan.timezone);
   const startedMs = settings.clock();
   const sinks = plan.items.map(({ output }) => createSink(output, 0));
-  const graph = buildGraph(plan, settings, sinks.map((sink) => sink.inlet));
   const sourceIndex = new Map(plan.sources.map((source, index) => [seriesKey(source), index]));
   const progress = { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
+  const graph = buildGraph(plan, settings, sinks.map((sink) => sink.inlet), () => progress.advancedMs);
   let late: readonly Series[] = [];
   let isOpen = true;
   // The rest of a stream that failed half way would be wrong.

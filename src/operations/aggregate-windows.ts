@@ -17,9 +17,13 @@ const IS_OPEN = 0;
 const START_MS = 1; // of the open window or, after it, of the last one that had samples
 const END_MS = 2;
 const COUNT = 3;
-const HAS_RESULT = 4; // whether any window has come before, for `empty`
+const PAST = 4; // for `empty`: NO_WINDOW, A_WINDOW, or A_RESULT once one has been finite
 const RESULT = 5; // the last finite result, for `empty: hold`
 const FUNCTION = 6; // the accumulator's own slots
+
+const NO_WINDOW = 0;
+const A_WINDOW = 1;
+const A_RESULT = 2;
 
 /** The life of the windows of one series: open with a sample, gather, emit when passed. */
 export function windowRunner(accumulator: Accumulator, options: WindowOptions): RegridRunner {
@@ -39,7 +43,7 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
 
   function open(slots: Float64Array, timeMs: number, out: Output): void {
     const startMs = startFor(timeMs);
-    if (empty !== 'omit' && slots[HAS_RESULT] === 1) fillTo(slots, startMs, out);
+    if (empty !== 'omit' && slots[PAST] !== NO_WINDOW) fillTo(slots, startMs, out);
     slots.fill(0, FUNCTION);
     slots[IS_OPEN] = 1;
     slots[START_MS] = startMs;
@@ -49,7 +53,7 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
 
   function fillTo(slots: Float64Array, untilStartMs: number, out: Output): void {
     const fill = empty === 'hold' ? slots[RESULT]! : 0;
-    const isFilled = empty === 'zero' || slots[HAS_RESULT] === 1;
+    const isFilled = empty === 'zero' || slots[PAST] === A_RESULT;
     let startMs = slots[END_MS]!;
     if (windows.gridMs !== undefined) out.expect((untilStartMs - startMs) / windows.gridMs);
     for (; startMs < untilStartMs; startMs = windows.next(startMs)) if (isFilled) out.add(labelOf(startMs), fill);
@@ -57,15 +61,18 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
 
   function emit({ slots, lists }: State, out: Output): void {
     slots[IS_OPEN] = 0;
+    if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
     const startMs = slots[START_MS]!;
     if (slots[COUNT]! < accumulator.sampleCountMin) {
       out.drop('insufficient', 1);
     } else {
       const result = accumulator.result(slots, FUNCTION, slots[COUNT]!, lists[0]);
       out.add(label === 'start' ? startMs : slots[END_MS]!, result);
-      if (Number.isFinite(result)) slots[RESULT] = result;
+      if (Number.isFinite(result)) {
+        slots[PAST] = A_RESULT;
+        slots[RESULT] = result;
+      }
     }
-    slots[HAS_RESULT] = 1;
     lists[0]?.clear();
   }
 
@@ -99,7 +106,7 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
     },
     watermark: ({ slots }, watermarkMs) => {
       if (slots[IS_OPEN] === 1) return labelOf(slots[START_MS]!);
-      if (empty !== 'omit' && slots[HAS_RESULT] === 1) return labelOf(slots[END_MS]!);
+      if (empty !== 'omit' && slots[PAST] !== NO_WINDOW) return labelOf(slots[END_MS]!);
       return labelOf(startFor(watermarkMs));
     },
   };

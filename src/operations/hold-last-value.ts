@@ -1,5 +1,5 @@
 import type { Windows } from '../core/windows.js';
-import type { Operation, Output, RegridRunner } from './operation.js';
+import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
 
@@ -22,12 +22,12 @@ export const holdLastValue: Operation = {
     does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest(parameters)}`,
     reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
     keeps: 'the last sample and the next tick',
-    final: 'when time has passed its tick',
+    final: 'when a sample after its tick is final, or `advance` has passed it',
   }),
   open: (parameters, run) => {
     const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-    return holder(windows, maxHoldMs, run.untilMs);
+    return holder(windows, maxHoldMs, run);
   },
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? fixedLengthMs(parameters) : undefined),
   examples: [
@@ -61,7 +61,10 @@ const LAST_MS = 1;
 const LAST_VALUE = 2;
 const TICK_MS = 3;
 
-function holder(windows: Windows, maxHoldMs: number, untilMs: number | undefined): RegridRunner {
+function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: RunContext): RegridRunner {
+  // A run that ends at its last sample may end with the one that it holds, however far its other inputs have come:
+  // only a later sample, `advance` or `until` promises a tick after it.
+  const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
   const lastTickMs = untilMs ?? Number.POSITIVE_INFINITY;
   const firstTickFrom = (timeMs: number): number => {
     const startMs = windows.startOf(timeMs);
@@ -98,11 +101,12 @@ function holder(windows: Windows, maxHoldMs: number, untilMs: number | undefined
       }
     },
     advance: ({ slots }, watermarkMs, out) => {
-      if (slots[HAS_LAST] === 1 && slots[TICK_MS]! < watermarkMs) tickTo(slots, watermarkMs, false, out);
+      const limitMs = Math.min(watermarkMs, promisedMs());
+      if (slots[HAS_LAST] === 1 && slots[TICK_MS]! < limitMs) tickTo(slots, limitMs, false, out);
     },
-    close: ({ slots }, advancedMs, out) => {
+    close: ({ slots }, lastAdvanceMs, out) => {
       if (slots[HAS_LAST] === 0) return;
-      tickTo(slots, untilMs ?? Math.max(advancedMs, slots[LAST_MS]!), true, out);
+      tickTo(slots, untilMs ?? Math.max(lastAdvanceMs, slots[LAST_MS]!), true, out);
     },
     watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[TICK_MS]! : watermarkMs),
   };

@@ -49,6 +49,8 @@ export type Reach =
 /** What a run gives to its steps: bounds of time that are not parameters of any one step. */
 export interface RunContext {
   readonly untilMs: number | undefined;
+  /** The last `advance` of the run so far, −Infinity without one. */
+  readonly advancedMs: () => number;
 }
 
 /** A step in work. Only a regrid has a state; the others see each chunk by itself. */

@@ -127,16 +127,18 @@ function shiftMs(parameters: Parameters): number {
 function windowMover(windows: Windows, count: number): (timeMs: number) => number {
   let startMs = Number.NaN;
   let endMs = Number.NaN;
-  let targetMs = 0;
-  let targetLengthMs = 0;
+  let byMs = 0;
+  let targetEndMs = 0;
   return (timeMs) => {
     if (!(timeMs >= startMs && timeMs < endMs)) {
       startMs = windows.startOf(timeMs);
       endMs = windows.next(startMs);
-      targetMs = windows.step(startMs, count);
-      targetLengthMs = windows.next(targetMs) - targetMs;
+      const targetMs = windows.step(startMs, count);
+      byMs = targetMs - startMs;
+      targetEndMs = windows.next(targetMs);
     }
-    return targetMs + Math.min(timeMs - startMs, targetLengthMs);
+    // The distance of the windows is whole, so that one rounding of a fraction of a millisecond is all there is.
+    return Math.min(timeMs + byMs, targetEndMs);
   };
 }
 

@@ -48,8 +48,10 @@ export function timeWeightedRunner(options: Omit<WindowOptions, 'closed'>, maxHo
     if (slots[KNOWN_MS]! > 0) {
       const result = (slots[INTEGRAL]! + slots[INTEGRAL + 1]!) / slots[KNOWN_MS]!;
       out.add(timeMs, result);
-      slots[HAS_RESULT] = 1;
-      if (Number.isFinite(result)) slots[RESULT] = result;
+      if (Number.isFinite(result)) {
+        slots[HAS_RESULT] = 1;
+        slots[RESULT] = result;
+      }
     } else if (empty === 'zero' || (empty === 'hold' && slots[HAS_RESULT] === 1)) {
       out.add(timeMs, empty === 'zero' ? 0 : slots[RESULT]!);
     }

@@ -73,8 +73,8 @@ export function shiftByWindow(samples: readonly Sample[], windowCount: number, w
   const moved = samples.map(({ timeMs, value }) => {
     const startMs = windows.borderAtOrBefore(timeMs);
     const targetMs = borderAway(startMs, windowCount, windows);
-    const targetLengthMs = windows.borderAfter(targetMs) - targetMs;
-    return { timeMs: targetMs + Math.min(timeMs - startMs, targetLengthMs), value };
+    const movedMs = timeMs + (targetMs - startMs); // in this order: one rounding, and none by no window
+    return { timeMs: Math.min(movedMs, windows.borderAfter(targetMs)), value };
   });
   return settle(moved, {});
 }
