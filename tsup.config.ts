@@ -5,6 +5,8 @@ const shared: Options = {
   sourcemap: true,
   splitting: true,
   treeshake: true,
+  // Packages stay packages: tsup by itself would take the optional ones into dist.
+  skipNodeModulesBundle: true,
   // tsup would turn `node:sqlite` into `sqlite`, which Node does not know.
   removeNodeProtocol: false,
 };

@@ -27,10 +27,11 @@ function isInstalled() {
   if (!existsSync(installedPath)) return false;
   const installed = readJson(installedPath).packages;
   const locked = readJson(join(rootPath, 'package-lock.json')).packages;
-  return Object.entries(locked).every(([path, { version, os, cpu }]) => {
+  // Of what is optional only our own must be there: the rest serves other platforms.
+  const ours = Object.keys(locked[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`);
+  return Object.entries(locked).every(([path, { version, optional }]) => {
     if (path === '') return true;
-    const isForSomePlatforms = os !== undefined || cpu !== undefined;
-    return path in installed ? installed[path].version === version : isForSomePlatforms;
+    return path in installed ? installed[path].version === version : optional && !ours.includes(path);
   });
 }
 
