@@ -4,7 +4,6 @@ const shared: Options = {
   target: 'node20',
   sourcemap: true,
   splitting: true,
-  treeshake: true,
   // Packages stay packages: tsup by itself would take the optional ones into dist.
   skipNodeModulesBundle: true,
   // tsup would turn `node:sqlite` into `sqlite`, which Node does not know.
