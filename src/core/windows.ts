@@ -36,11 +36,14 @@ export function gridWindows(lengthMs: number): Windows {
     while ((index + 1) * lengthMs <= timeMs) index++;
     return index;
   }
-  const step = (startMs: number, count: number): number => (Math.round(startMs / lengthMs) + count) * lengthMs;
+  // Whole milliseconds add up exactly, so the product need not be taken anew.
+  const isWhole = Number.isInteger(lengthMs);
+  const step = (startMs: number, count: number): number =>
+    isWhole ? startMs + count * lengthMs : (Math.round(startMs / lengthMs) + count) * lengthMs;
   return {
     gridMs: lengthMs,
     startOf: (timeMs) => indexOf(timeMs) * lengthMs,
-    next: (startMs) => step(startMs, 1),
+    next: (startMs) => (isWhole ? startMs + lengthMs : step(startMs, 1)),
     previous: (startMs) => step(startMs, -1),
     step,
   };

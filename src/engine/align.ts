@@ -10,8 +10,12 @@ import { copyInto, deliverFinite, type Inlet, newState, type Node, type NodeCont
 /** Pairs of values that have met, on their way into a combining operation. */
 interface Pairs {
   add(timeMs: number, first: number, second: number): void;
-  /** Whole chunks that meet sample by sample; the first comes from a list, so it is copied. */
-  addChunk(first: Float64Array, chunk: Chunk, isChunkFirst: boolean): void;
+  /** Keeps a chunk of an input (0 or 1) until its partner comes, which is most often the next call. */
+  hold(input: 0 | 1, chunk: Chunk): void;
+  /** Pairs the held chunk with one of the other input, if their times are the same; else false. */
+  meet(input: 0 | 1, chunk: Chunk): boolean;
+  /** Gives the held chunk up to the lists, where samples meet one by one. */
+  spill(state: State): void;
   flush(): void;
 }
 
@@ -53,26 +57,22 @@ export function combineNode(
     const times = state.lists[input === 0 ? FIRST_TIMES : SECOND_TIMES]!;
     const values = state.lists[input === 0 ? FIRST_VALUES : SECOND_VALUES]!;
     const otherTimes = state.lists[input === 0 ? SECOND_TIMES : FIRST_TIMES]!;
-    const otherValues = state.lists[input === 0 ? SECOND_VALUES : FIRST_VALUES]!;
     return (chunk) => {
-      const { count } = chunk;
-      counts.samplesIn += count;
-      // The usual case: both inputs have the same times, and this chunk is the partner of what waits.
-      const isPartner = align === 'inner' && times.length === 0 && otherTimes.length === count;
-      if (isPartner && isSameTimes(otherTimes.view(), chunk.timeMs, count)) {
-        pairs.addChunk(otherValues.view(), chunk, input === 0);
-        otherTimes.clear();
-        otherValues.clear();
-        return;
+      counts.samplesIn += chunk.count;
+      if (align === 'inner') {
+        if (pairs.meet(input, chunk)) return;
+        pairs.spill(state);
+        if (times.length === 0 && otherTimes.length === 0) return pairs.hold(input, chunk);
       }
-      times.append(chunk.timeMs, 0, count);
-      values.append(chunk.value, 0, count);
+      times.append(chunk.timeMs, 0, chunk.count);
+      values.append(chunk.value, 0, chunk.count);
       if (align === 'inner') matcher(meeting, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
     };
   }
 
   function advance(watermarksMs: readonly number[]): number {
     const [first = 0, second = 0] = watermarksMs;
+    pairs.spill(state);
     matcher(meeting, first, second);
     pairs.flush();
     const { lists } = state;
@@ -82,6 +82,7 @@ export function combineNode(
   }
 
   function close(): void {
+    pairs.spill(state);
     matcher(meeting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     pairs.flush();
     const { lists } = state;
@@ -99,13 +100,17 @@ function pairOutput(runner: CombineRunner, outlets: readonly Inlet[], context: N
   const own = scratchChunk(context);
   const second = scratchColumn(context.nextColumn());
   const result: Chunk = { ...own };
+  // The held chunk's values lie in the columns above; `heldCount` 0 means that there is none.
+  let heldInput: 0 | 1 = 0;
+  let heldTimes = own.timeMs;
+  let heldCount = 0;
 
   function combine(timeMs: Float64Array, areTimesLasting: boolean, right: Float64Array, count: number): void {
-    runner.apply(own.value, right, count);
+    const isAllFinite = runner.apply(own.value, right, count);
     result.timeMs = timeMs;
     result.areTimesLasting = areTimesLasting;
     result.count = count;
-    deliverFinite(outlets, result, spare, counts, runner.isAlwaysFinite);
+    deliverFinite(outlets, result, spare, counts, isAllFinite);
   }
 
   function flush(): void {
@@ -114,27 +119,47 @@ function pairOutput(runner: CombineRunner, outlets: readonly Inlet[], context: N
     if (count > 0) combine(own.timeMs, false, second, count);
   }
 
-  return {
-    add: (timeMs, first, secondValue) => {
-      // Interpolation can overflow; such a pair has no result under any operation.
-      if (!Number.isFinite(first) || !Number.isFinite(secondValue)) {
-        counts.nonFinite++;
-        return;
-      }
-      own.timeMs[own.count] = timeMs;
-      own.value[own.count] = first;
-      second[own.count] = secondValue;
-      own.count++;
-      if (own.count === CHUNK_LENGTH) flush();
-    },
-    addChunk: (waiting, chunk, isChunkFirst) => {
-      flush();
-      copyInto(own.value, isChunkFirst ? chunk.value : waiting, chunk.count);
-      if (isChunkFirst) copyInto(second, waiting, chunk.count);
-      combine(chunk.timeMs, chunk.areTimesLasting, isChunkFirst ? second : chunk.value, chunk.count);
-    },
-    flush,
-  };
+  function add(timeMs: number, first: number, secondValue: number): void {
+    // Interpolation can overflow; such a pair has no result under any operation.
+    if (!Number.isFinite(first) || !Number.isFinite(secondValue)) {
+      counts.nonFinite++;
+      return;
+    }
+    own.timeMs[own.count] = timeMs;
+    own.value[own.count] = first;
+    second[own.count] = secondValue;
+    own.count++;
+    if (own.count === CHUNK_LENGTH) flush();
+  }
+
+  function hold(input: 0 | 1, chunk: Chunk): void {
+    flush();
+    heldInput = input;
+    heldCount = chunk.count;
+    copyInto(input === 0 ? own.value : second, chunk.value, chunk.count);
+    heldTimes = chunk.areTimesLasting ? chunk.timeMs : own.timeMs;
+    if (!chunk.areTimesLasting) copyInto(own.timeMs, chunk.timeMs, chunk.count);
+  }
+
+  function meet(input: 0 | 1, chunk: Chunk): boolean {
+    const { timeMs, value, count } = chunk;
+    if (heldCount !== count || heldInput === input) return false;
+    const isSameColumn = timeMs.buffer === heldTimes.buffer && timeMs.byteOffset === heldTimes.byteOffset;
+    if (!isSameColumn && !isSameTimes(heldTimes, timeMs, count)) return false;
+    heldCount = 0;
+    if (input === 0) copyInto(own.value, value, count);
+    combine(timeMs, chunk.areTimesLasting, input === 0 ? second : value, count);
+    return true;
+  }
+
+  function spill({ lists }: State): void {
+    if (heldCount === 0) return;
+    lists[heldInput === 0 ? FIRST_TIMES : SECOND_TIMES]!.append(heldTimes, 0, heldCount);
+    lists[heldInput === 0 ? FIRST_VALUES : SECOND_VALUES]!.append(heldInput === 0 ? own.value : second, 0, heldCount);
+    heldCount = 0;
+  }
+
+  return { add, flush, hold, meet, spill };
 }
 
 // State of the held alignments: the last sample of each input that has been passed.

@@ -39,13 +39,22 @@ function spanOf({ timeMs }: Series): Span | undefined {
   return firstMs === undefined || lastMs === undefined ? undefined : { firstMs, lastMs };
 }
 
-/** How many results each item is likely to have, where every step before it gives one a sample; else 0. */
-export function resultCountHints(plan: Plan, inputs: readonly Series[]): number[] {
+/**
+ * How many results each item may have, as far as that is known: a map or filter has no more than its samples, a
+ * grid no more than the points in its span. 0 where it cannot be told. Room that stays empty costs nothing, as
+ * the system hands out memory when it is first written.
+ */
+export function resultCountHints(plan: Plan, inputs: readonly Series[], settings: RunSettings): number[] {
   const counts: number[] = [];
-  for (const { operation, inputs: read } of plan.steps) {
+  for (const { operation, parameters, inputs: read } of plan.steps) {
+    const described = operationsByName.get(operation);
     const given = read.map(({ from, index }) => (from === 'source' ? inputs[index]!.timeMs.length : counts[index]!));
-    const isOneToOne = operationsByName.get(operation)?.shape === 'map' || operation === 'Shift';
-    counts.push(isOneToOne ? Math.min(...given) : 0);
+    const everyMs = described?.pointsEveryMs?.(parameters);
+    const [first] = read;
+    const span = first?.from === 'source' ? spanOf(inputs[first.index]!) : undefined;
+    if (described?.shape !== 'regrid' || operation === 'Shift') counts.push(Math.min(...given));
+    else if (everyMs === undefined || span === undefined) counts.push(0);
+    else counts.push(Math.min(Math.max(0, (span.lastMs - span.firstMs) / everyMs + 2), settings.maxOutputSamples));
   }
-  return plan.items.map(({ step }) => counts[step]!);
+  return plan.items.map(({ step }) => Math.floor(counts[step]!));
 }

@@ -2,7 +2,7 @@ import type { Chunk } from '../core/chunk.js';
 import { CHUNK_LENGTH } from '../core/chunk.js';
 import { DoubleList } from '../core/list.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { copyFinite, isAllFinite } from '../kernels/check.js';
+import { copyFinite } from '../kernels/check.js';
 import { scratchColumn } from '../kernels/columns.js';
 import type { FilterRunner, MapRunner, Output, RegridRunner, State } from '../operations/operation.js';
 import type { StepCounts } from './counts.js';
@@ -60,9 +60,9 @@ export function deliverFinite(
   result: Chunk,
   spare: Chunk,
   counts: StepCounts,
-  isAlwaysFinite: boolean,
+  isAllFinite: boolean,
 ): void {
-  if (isAlwaysFinite || isAllFinite(result.value, 0, result.count)) {
+  if (isAllFinite) {
     counts.samplesOut += result.count;
     deliver(outlets, result);
     return;
@@ -85,8 +85,7 @@ export function mapNode(runner: MapRunner, context: NodeContext): Node {
     result.areTimesLasting = chunk.areTimesLasting;
     result.value = mayOverwrite ? chunk.value : spare.value;
     result.count = chunk.count;
-    runner.apply(result.value, result.count);
-    deliverFinite(outlets, result, spare, counts, runner.isAlwaysFinite);
+    deliverFinite(outlets, result, spare, counts, runner.apply(result.value, result.count));
   };
   return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, state: undefined };
 }

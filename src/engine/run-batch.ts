@@ -85,7 +85,7 @@ function tryRun(
 ): { series: Series[]; graph: Graph } | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
-  const hints = resultCountHints(plan, series);
+  const hints = resultCountHints(plan, series, settings);
   const sinks = plan.items.map(({ output }, item) => createSink(output, hints[item] ?? 0, reuse?.series[item]));
   const graph = buildGraph(plan, settings, sinks.map((sink) => sink.inlet));
   for (const [index, { missing, outOfRun, duplicate }] of inputs.entries()) {
@@ -105,30 +105,43 @@ function tryRun(
 function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
   const frequencyMs = shortestFrequencyMs(plan);
   const position = inputs.map(() => 0);
+  let checked: { readonly timeMs: Float64Array; readonly from: number; readonly to: number } | undefined;
+  let lastMs = Number.NaN;
   for (;;) {
-    let at = -1;
-    let earliestMs = Number.POSITIVE_INFINITY;
-    for (let k = 0; k < inputs.length; k++) {
-      const { timeMs } = inputs[k]!;
-      if (position[k]! >= timeMs.length) continue;
-      const nextMs = timeMs[position[k]!]!;
-      if (at < 0 || nextMs < earliestMs) {
-        at = k;
-        earliestMs = nextMs;
-      }
-    }
+    const at = furthestBack(inputs, position);
     if (at < 0) return true;
     const input = inputs[at]!;
+    const { timeMs } = input;
     const from = position[at]!;
-    let to = Math.min(from + CHUNK_LENGTH, input.timeMs.length);
+    const nextMs = timeMs[from]!;
+    // Chunks that begin together go in together: then their samples meet without waiting in lists.
+    if (nextMs !== lastMs) graph.advance();
+    lastMs = nextMs;
+    let to = Math.min(from + CHUNK_LENGTH, timeMs.length);
     if (frequencyMs !== undefined) {
-      const boundaryMs = (Math.floor(earliestMs / frequencyMs) + 1) * frequencyMs;
-      to = Math.max(from + 1, firstAtOrAfter(input.timeMs, from, to, boundaryMs));
+      const boundaryMs = (Math.floor(nextMs / frequencyMs) + 1) * frequencyMs;
+      to = Math.max(from + 1, firstAtOrAfter(timeMs, from, to, boundaryMs));
     }
-    if (!graph.sources[at]!.pushRising(input, from, to)) return false;
+    // Series that share one column of times have it checked once.
+    const isChecked = checked !== undefined && checked.timeMs === timeMs && checked.from === from && checked.to === to;
+    if (!graph.sources[at]!.pushRising(input, from, to, isChecked)) return false;
+    checked = { timeMs, from, to };
     position[at] = to;
-    graph.advance();
   }
+}
+
+// The input whose next sample is the earliest, −1 when all are used up.
+function furthestBack(inputs: readonly Series[], position: readonly number[]): number {
+  let at = -1;
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for (let k = 0; k < inputs.length; k++) {
+    const { timeMs } = inputs[k]!;
+    const nextMs = timeMs[position[k]!];
+    if (nextMs === undefined || (at >= 0 && !(nextMs < earliestMs))) continue;
+    at = k;
+    earliestMs = nextMs;
+  }
+  return at;
 }
 
 function shortestFrequencyMs(plan: Plan): number | undefined {

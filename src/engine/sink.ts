@@ -17,6 +17,21 @@ export interface SpareColumns {
 
 const FIRST_CAPACITY = 64;
 
+// Memory that this file has handed out. Results may share the caller's times, which no reuse may write to.
+const ownBuffers = new WeakSet<ArrayBufferLike>();
+
+function newColumn(length: number): Float64Array {
+  const column = new Float64Array(length);
+  ownBuffers.add(column.buffer);
+  return column;
+}
+
+// The whole column behind a result of an earlier run, when it is ours and large enough.
+function spareColumn(column: Float64Array | undefined, length: number): Float64Array | undefined {
+  if (column === undefined || !ownBuffers.has(column.buffer)) return undefined;
+  return column.buffer.byteLength >= 8 * length ? new Float64Array(column.buffer) : undefined;
+}
+
 /**
  * @param capacityHint how many samples are likely to come, so that columns need not grow.
  * @param spare columns to write to, when they are large enough.
@@ -30,21 +45,21 @@ export function createSink(output: SeriesReference, capacityHint: number, spare?
 
   function firstRoom(needed: number): void {
     const capacity = Math.max(needed, capacityHint, FIRST_CAPACITY);
-    value = spare !== undefined && spare.value.length >= capacity ? wholeOf(spare.value) : new Float64Array(capacity);
+    value = spareColumn(spare?.value, capacity) ?? newColumn(capacity);
   }
 
   function grow(needed: number): void {
     if (value.length === 0) firstRoom(needed);
     if (needed <= value.length) return;
-    const grown = new Float64Array(Math.max(needed, 2 * value.length));
+    const grown = newColumn(Math.max(needed, 2 * value.length));
     grown.set(value.subarray(0, count));
     value = grown;
   }
 
   function growTimes(needed: number): void {
     if (needed <= timeMs.length) return;
-    const isSpareLarge = spare !== undefined && spare.timeMs.length >= value.length && timeMs.length === 0;
-    const grown = isSpareLarge && shared === undefined ? wholeOf(spare.timeMs) : new Float64Array(value.length);
+    const room = timeMs.length === 0 ? spareColumn(spare?.timeMs, value.length) : undefined;
+    const grown = room ?? newColumn(value.length);
     grown.set(timeMs.subarray(0, count));
     timeMs = grown;
   }
@@ -84,18 +99,17 @@ function follows(shared: Float64Array, count: number, chunk: Chunk): boolean {
   return chunk.areTimesLasting && buffer === shared.buffer && byteOffset === shared.byteOffset + 8 * count;
 }
 
-function wholeOf(view: Float64Array): Float64Array {
-  return new Float64Array(view.buffer, view.byteOffset, view.length);
-}
-
 function write(target: Float64Array, at: number, source: Float64Array, count: number): void {
   if (count < 32) for (let i = 0; i < count; i++) target[at + i] = source[i]!;
   else target.set(source.length === count ? source : source.subarray(0, count), at);
 }
 
-// A view would keep all of the room alive: cut where much of it is empty.
+// Room that was never written takes no memory, so a view is cheap; but small results should not hold large columns.
 function cut(column: Float64Array, count: number): Float64Array {
   if (count === column.length) return column;
-  return count * 8 >= column.length * 7 ? column.subarray(0, count) : column.slice(0, count);
+  if (count * 4 >= column.length) return column.subarray(0, count);
+  const small = newColumn(count);
+  small.set(column.subarray(0, count));
+  return small;
 }
 

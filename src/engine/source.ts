@@ -2,9 +2,9 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { firstNotRising, isAllFinite } from '../kernels/check.js';
+import { firstNotRising, isAllFinite, isRising } from '../kernels/check.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
-import { deliver, type Inlet, scratchChunk } from './node.js';
+import { copyInto, deliver, type Inlet, scratchChunk } from './node.js';
 import type { RunSettings } from './options.js';
 
 /**
@@ -16,8 +16,11 @@ export interface Source {
   readonly outlets: Inlet[];
   /** Takes samples in any order within the allowed lateness. */
   readonly push: (series: Series) => void;
-  /** Takes samples `from..to` of a series that must rise in time; false when they do not, with nothing taken. */
-  readonly pushRising: (series: Series, from: number, to: number) => boolean;
+  /**
+   * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
+   * nothing taken. With `areTimesChecked` the caller knows that they do.
+   */
+  readonly pushRising: (series: Series, from: number, to: number, areTimesChecked: boolean) => boolean;
   /** No sample before this time will come. */
   readonly advance: (timeMs: number) => void;
   readonly close: () => void;
@@ -66,6 +69,17 @@ export function createSource(settings: RunSettings, nextColumn: () => number): S
     if (++out.count === CHUNK_LENGTH) flush();
   }
 
+  function giveRun(timeMs: Float64Array, value: Float64Array, from: number, to: number): void {
+    for (let at = from; at < to; ) {
+      const length = Math.min(to - at, CHUNK_LENGTH - out.count);
+      out.timeMs.set(timeMs.subarray(at, at + length), out.count);
+      out.value.set(value.subarray(at, at + length), out.count);
+      out.count += length;
+      at += length;
+      if (out.count === CHUNK_LENGTH) flush();
+    }
+  }
+
   function release(): void {
     const limitMs = watermarkMs();
     let count = 0;
@@ -104,7 +118,7 @@ export function createSource(settings: RunSettings, nextColumn: () => number): S
       return true;
     }
     release();
-    for (let i = from; i < to - 1; i++) give(timeMs[i]!, value[i]!);
+    giveRun(timeMs, value, from, to - 1);
     pendingTimes.push(timeMs[to - 1]!);
     pendingValues.push(value[to - 1]!);
     return true;
@@ -121,27 +135,32 @@ export function createSource(settings: RunSettings, nextColumn: () => number): S
     flush();
   }
 
-  function pushRising(series: Series, from: number, to: number): boolean {
+  function pushRising(series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
     const timeMs = series.timeMs.subarray(from, to);
-    const value = series.value.subarray(from, to);
     const count = to - from;
-    if (firstNotRising(timeMs, 0, count, slots[GREATEST_MS]!) < count) return false;
-    // Rising times lie within the known years when the first and the last do.
-    if (timeMs[0]! < TIME_MS_MIN || timeMs[count - 1]! >= TIME_MS_END) return false;
+    const firstMs = timeMs[0]!;
+    const lastMs = timeMs[count - 1]!;
+    if (!areTimesChecked) {
+      copyInto(out.timeMs, timeMs, count);
+      if (!isRising(out.timeMs, count, slots[GREATEST_MS]!)) return false;
+      // Rising times lie within the known years when the first and the last do.
+      if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
+    }
     counts.samplesIn += count;
-    slots[GREATEST_MS] = timeMs[count - 1]!;
-    if (isAllFinite(value, 0, count) && timeMs[0]! >= fromMs && timeMs[count - 1]! < untilMs) {
+    slots[GREATEST_MS] = lastMs;
+    copyInto(out.value, series.value.subarray(from, to), count);
+    if (isAllFinite(out.value, 0, count) && firstMs >= fromMs && lastMs < untilMs) {
       counts.samplesOut += count;
       passing.timeMs = timeMs;
-      passing.value = value;
       passing.count = count;
       deliver(outlets, passing);
       return true;
     }
     for (let i = 0; i < count; i++) {
-      if (value[i]! - value[i]! !== 0) counts.missing++;
+      const x = series.value[from + i]!;
+      if (x - x !== 0) counts.missing++;
       else if (timeMs[i]! < fromMs || timeMs[i]! >= untilMs) counts.outOfRun++;
-      else give(timeMs[i]!, value[i]!);
+      else give(timeMs[i]!, x);
     }
     flush();
     return true;

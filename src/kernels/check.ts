@@ -1,3 +1,5 @@
+import { simdFor } from './simd.js';
+
 /** Checks over columns that the engine makes on every chunk before it trusts it. */
 
 /** The first index in `from..to` at which time does not rise above the one before it (`beforeMs` for the first), else `to`. */
@@ -11,8 +13,17 @@ export function firstNotRising(timeMs: Float64Array, from: number, to: number, b
   return to;
 }
 
+/** Whether the first `count` times rise, from above `beforeMs`. */
+export function isRising(timeMs: Float64Array, count: number, beforeMs: number): boolean {
+  const simd = simdFor(timeMs, count);
+  if (simd !== undefined) return simd.isRising(timeMs.byteOffset, count, beforeMs) === 1;
+  return firstNotRising(timeMs, 0, count, beforeMs) === count;
+}
+
 /** Whether all of `value[from..to)` are finite. Four sums keep the adder busy; only NaN survives times zero. */
 export function isAllFinite(value: Float64Array, from: number, to: number): boolean {
+  const simd = simdFor(value, to - from);
+  if (simd !== undefined) return simd.isAllFinite(value.byteOffset + 8 * from, to - from) === 1;
   let a = 0;
   let b = 0;
   let c = 0;

@@ -1,3 +1,5 @@
+import { simdFor } from './simd.js';
+
 /**
  * Rounding of decimals that live in doubles, judged on the shortest decimal that reads back to the double.
  *
@@ -9,15 +11,28 @@
  * number moves k by one, and the comparison with t brings it back.
  */
 
+// `10 ** n` is not exact in every engine; reading the decimal is.
+const powersOfTen = Float64Array.from({ length: 16 }, (_, digits) => Number(`1e${digits}`));
+const powerOfTen = (digits: number): number => powersOfTen[digits]!;
+
 /** Products up to here leave ties of at most 15 digits. */
 const FAST_LIMIT = 1e14;
 
 export type RoundMode = 'halfaway' | 'halfeven';
 
-/** Rounds in place to `digits` (−15 to 15) after the point, ties away from zero. */
-export function roundHalfAway(value: Float64Array, count: number, digits: number): void {
+/** Rounds in place to `digits` (−15 to 15) after the point, ties away from zero. Results are finite. */
+export function roundHalfAway(value: Float64Array, count: number, digits: number): true {
   if (digits < 0) return roundEach(value, count, digits, 'halfaway');
-  const power = 10 ** digits;
+  const power = powerOfTen(digits);
+  const simd = simdFor(value, count);
+  if (simd !== undefined) {
+    // It stops where a product is too large for it; that pair is rounded by its digits.
+    for (let i = 0; i < count; ) {
+      i += simd.roundHalfAway(value.byteOffset + 8 * i, count - i, power);
+      for (const end = Math.min(i + 2, count); i < end; i++) value[i] = roundOne(value[i]!, digits, 'halfaway');
+    }
+    return true;
+  }
   for (let i = 0; i < count; i++) {
     const x = value[i]!;
     const size = Math.abs(x);
@@ -30,20 +45,22 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
       value[i] = roundDecimal(x, digits, 'halfaway');
     }
   }
+  return true;
 }
 
-/** Rounds in place to `digits` (−15 to 15) after the point, ties to the even neighbour. */
-export function roundHalfEven(value: Float64Array, count: number, digits: number): void {
-  roundEach(value, count, digits, 'halfeven');
+/** Rounds in place to `digits` (−15 to 15) after the point, ties to the even neighbour. Results are finite. */
+export function roundHalfEven(value: Float64Array, count: number, digits: number): true {
+  return roundEach(value, count, digits, 'halfeven');
 }
 
-function roundEach(value: Float64Array, count: number, digits: number, mode: RoundMode): void {
+function roundEach(value: Float64Array, count: number, digits: number, mode: RoundMode): true {
   for (let i = 0; i < count; i++) value[i] = roundOne(value[i]!, digits, mode);
+  return true;
 }
 
 /** One value, rounded: the form that the loops above must agree with. */
 export function roundOne(x: number, digits: number, mode: RoundMode): number {
-  const power = 10 ** Math.abs(digits);
+  const power = powerOfTen(Math.abs(digits));
   const size = Math.abs(x);
   const scaled = digits < 0 ? size / power : size * power;
   if (!((digits < 0 ? size : scaled) < FAST_LIMIT)) return roundDecimal(x, digits, mode);

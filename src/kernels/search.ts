@@ -20,6 +20,21 @@ export function firstAtOrAfter(column: Float64Array, from: number, count: number
   return low < count ? low : count;
 }
 
+/**
+ * As `firstAtOrAfter`, looking first at `from + guess`: samples that come evenly leave windows of one length.
+ */
+export function firstAtOrAfterGuess(
+  column: Float64Array,
+  from: number,
+  count: number,
+  timeMs: number,
+  guess: number,
+): number {
+  const at = from + guess;
+  if (guess > 0 && at < count && column[at]! >= timeMs && column[at - 1]! < timeMs) return at;
+  return firstAtOrAfter(column, from, count, timeMs);
+}
+
 /** The first index in `from..count` whose time is after `timeMs`, else `count`. */
 export function firstAfter(column: Float64Array, from: number, count: number, timeMs: number): number {
   const index = firstAtOrAfter(column, from, count, timeMs);

@@ -13,7 +13,7 @@ export const abs: Operation = {
     keeps: 'nothing',
     final: 'with its sample',
   }),
-  open: () => ({ kind: 'map', isAlwaysFinite: true, apply: absKernel }),
+  open: () => ({ kind: 'map', apply: absKernel }),
   examples: [
     {
       title: 'Negative values turn positive',

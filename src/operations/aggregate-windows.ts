@@ -1,5 +1,8 @@
+import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import type { Windows } from '../core/windows.js';
-import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
+import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../kernels/search.js';
+import { windowColumnsOf } from '../kernels/simd.js';
+import { sumWindows } from '../kernels/sum.js';
 import type { Accumulator } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -24,6 +27,12 @@ const FUNCTION = 6; // the accumulator's own slots
 const NO_WINDOW = 0;
 const A_WINDOW = 1;
 const A_RESULT = 2;
+
+/** Fewer samples than this are not worth looking for whole windows among. */
+const WHOLE_MIN = 64;
+
+// Where the windows of a chunk begin; shared by all plans, as scratch columns are.
+const windowStarts = new Float64Array(CHUNK_LENGTH);
 
 /** The life of the windows of one series: open with a sample, gather, emit when passed. */
 export function windowRunner(accumulator: Accumulator, options: WindowOptions): RegridRunner {
@@ -76,6 +85,41 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
     lists[0]?.clear();
   }
 
+  const { ofSum } = accumulator;
+  const { gridMs } = windows;
+  const canSumWhole = ofSum !== undefined && empty === 'omit' && !isRight && Number.isInteger(gridMs);
+
+  // Windows that begin and end within the chunk never need a state: their borders first, then all their sums.
+  // Gives the index of the first sample that is left.
+  function emitWhole(chunk: Chunk, first: number, out: Output): number {
+    const columns = windowColumnsOf();
+    const { borders, sums } = columns;
+    const { timeMs, count } = chunk;
+    const lengthMs = gridMs ?? 0;
+    const wholeStartMs = windowStarts;
+    let from = first;
+    let length = 0;
+    let windowCount = 0;
+    let startMs = windows.startOf(timeMs[from]!);
+    borders[0] = from;
+    for (;;) {
+      const to = firstAtOrAfterGuess(timeMs, from, count, startMs + lengthMs, length);
+      if (to === count) break;
+      wholeStartMs[windowCount] = startMs;
+      borders[++windowCount] = to;
+      length = to - from;
+      from = to;
+      const t = timeMs[to]!;
+      startMs = t < startMs + 2 * lengthMs ? startMs + lengthMs : windows.startOf(t);
+    }
+    sumWindows(chunk.value, columns, windowCount);
+    const labelMs = label === 'start' ? 0 : lengthMs;
+    for (let w = 0; w < windowCount; w++) {
+      out.add(wholeStartMs[w]! + labelMs, ofSum!(sums[w]!, borders[w + 1]! - borders[w]!));
+    }
+    return from;
+  }
+
   return {
     kind: 'regrid',
     slotCount,
@@ -88,6 +132,7 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
         let to = slots[IS_OPEN] === 1 ? firstBeyond(timeMs, from, count, slots[END_MS]!) : from;
         if (to === from) {
           if (slots[IS_OPEN] === 1) emit(state, out);
+          if (canSumWhole && count - from >= WHOLE_MIN) from = emitWhole(chunk, from, out);
           open(slots, timeMs[from]!, out);
           to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         }

@@ -128,9 +128,9 @@ function arithmetic(name: string, summary: string, words: string, code: Kernels)
             final: 'with its sample',
           },
     open: (parameters) => {
-      if (parameters.scalar === undefined) return { kind: 'combine', isAlwaysFinite: false, apply: code.vector };
+      if (parameters.scalar === undefined) return { kind: 'combine', apply: code.vector };
       const operand = numberIn(parameters, 'scalar');
-      return { kind: 'map', isAlwaysFinite: false, apply: (value, count) => code.scalar(value, count, operand) };
+      return { kind: 'map', apply: (value, count) => code.scalar(value, count, operand) };
     },
     examples: code.examples,
   };

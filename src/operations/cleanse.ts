@@ -1,5 +1,5 @@
 import { clamp } from '../kernels/arithmetic.js';
-import { selectOutside } from '../kernels/select.js';
+import { selectRange } from '../kernels/select.js';
 import type { Operation } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
@@ -33,9 +33,9 @@ export const cleanse: Operation = {
     const lower = numberIn(parameters, 'lowerbound');
     const upper = numberIn(parameters, 'upperbound');
     if (textIn(parameters, 'function') === 'BoundsLimitAnomaly') {
-      return { kind: 'filter', select: (chunk, out) => selectOutside(lower, upper, chunk, out) };
+      return { kind: 'filter', select: (chunk, out) => selectRange(lower, upper, false, chunk, out) };
     }
-    return { kind: 'map', isAlwaysFinite: true, apply: (value, count) => clamp(value, count, lower, upper) };
+    return { kind: 'map', apply: (value, count) => clamp(value, count, lower, upper) };
   },
   examples: [
     {

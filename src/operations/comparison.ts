@@ -54,18 +54,18 @@ function openComparison(parameters: Parameters, code: Kernels): ReturnType<Opera
   if (parameters.scalar === undefined) {
     const vector: VectorKernel = (left, right, count) => {
       kernels.near(left, right, count, tolerance);
-      if (code.within === 0) kernels.not(left, count);
+      return code.within === 1 || kernels.not(left, count);
     };
-    return { kind: 'combine', isAlwaysFinite: true, apply: isTolerant ? vector : code.vector };
+    return { kind: 'combine', apply: isTolerant ? vector : code.vector };
   }
   const operand = numberIn(parameters, 'scalar');
   const apply: MapRunner['apply'] = isTolerant
     ? (value, count) => {
         kernels.nearScalar(value, count, operand, tolerance);
-        if (code.within === 0) kernels.not(value, count);
+        return code.within === 1 || kernels.not(value, count);
       }
     : (value, count) => code.scalar(value, count, operand);
-  return { kind: 'map', isAlwaysFinite: true, apply };
+  return { kind: 'map', apply };
 }
 
 function examplesOf(words: string, code: Kernels): Example[] {

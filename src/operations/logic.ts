@@ -15,7 +15,7 @@ export const not: Operation = {
     keeps: 'nothing',
     final: 'with its sample',
   }),
-  open: () => ({ kind: 'map', isAlwaysFinite: true, apply: kernels.not }),
+  open: () => ({ kind: 'map', apply: kernels.not }),
   examples: [
     {
       title: 'The complement of a binary series',
@@ -53,7 +53,7 @@ function logical(name: string, words: string, apply: VectorKernel, truth: Truth)
     parameters: alignParameters,
     check: checkAlign,
     describe: (parameters) => ({ does: `1 where ${words} true, else 0`, ...describeTwo(parameters) }),
-    open: () => ({ kind: 'combine', isAlwaysFinite: true, apply }),
+    open: () => ({ kind: 'combine', apply }),
     examples: [
       {
         title: 'The table of truth',

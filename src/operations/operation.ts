@@ -56,18 +56,19 @@ export interface RunContext {
 /** A step in work. Only a regrid has a state; the others see each chunk by itself. */
 export type Runner = MapRunner | CombineRunner | FilterRunner | RegridRunner;
 
-/** Overwrites the first `count` values with the results. A result that is not finite is dropped by the engine. */
+/**
+ * Overwrites the first `count` values with the results, and tells whether all of them are finite: a result
+ * that is not is dropped by the engine.
+ */
 export interface MapRunner {
   readonly kind: 'map';
-  readonly isAlwaysFinite: boolean;
-  readonly apply: (value: Float64Array, count: number) => void;
+  readonly apply: (value: Float64Array, count: number) => boolean;
 }
 
 /** A map over two inputs that meet at equal times: results overwrite `left`. */
 export interface CombineRunner {
   readonly kind: 'combine';
-  readonly isAlwaysFinite: boolean;
-  readonly apply: (left: Float64Array, right: Float64Array, count: number) => void;
+  readonly apply: (left: Float64Array, right: Float64Array, count: number) => boolean;
 }
 
 /** Copies the samples to keep to the columns of `out` and sets its count. */
