@@ -20,7 +20,7 @@ export function filesUnder(files: readonly SourceFile[], ...folders: string[]): 
   return files.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)));
 }
 
-export function parse(file: SourceFile): ts.SourceFile {
+function parse(file: SourceFile): ts.SourceFile {
   const kind = /\.[mc]?js$/.test(file.path) ? ts.ScriptKind.JS : ts.ScriptKind.TS;
   return ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true, kind);
 }

@@ -1,10 +1,10 @@
 import ts from 'typescript';
 import { breachesIn, filesUnder, type Law } from './law.js';
 
-export const LINE_LENGTH_MAX = 120;
-export const FUNCTION_LINES_END = 70;
-export const FILE_LINES_MEDIAN_END = 120;
-export const FILE_LINES_P90_END = 300;
+const LINE_LENGTH_MAX = 120;
+const FUNCTION_LINES_END = 70;
+const FILE_LINES_MEDIAN_END = 120;
+const FILE_LINES_P90_END = 300;
 
 export const shortFunctions: Law = {
   title: `a function has fewer than ${FUNCTION_LINES_END} lines`,
