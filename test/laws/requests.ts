@@ -22,7 +22,9 @@ export interface Recipe {
 type Kind = Pick<Recipe, 'operation' | 'inputCount' | 'parameters'>;
 
 const zone = fc.constantFrom(...zoneNames);
-const scalar = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(0.1, 1e308, 5e-324, 1.005, -273.15)).map((x) => x + 0);
+const scalar = fc
+  .oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(0.1, 1e308, 5e-324, 1.005, -273.15))
+  .map((x) => x + 0);
 const optionally = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
 
@@ -50,7 +52,10 @@ const label = optionally(fc.constantFrom('start', 'end'));
 const closed = optionally(fc.constantFrom('left', 'right'));
 const empty = optionally(fc.constantFrom('omit', 'zero', 'hold'));
 const functionName = fc.constantFrom(...aggregateFunctionNames);
-const percentile = fc.oneof(fc.constantFrom(0, 100, 50, 37.5), fc.double({ min: 0, max: 100, noNaN: true }).map((x) => x + 0));
+const percentile = fc.oneof(
+  fc.constantFrom(0, 100, 50, 37.5),
+  fc.double({ min: 0, max: 100, noNaN: true }).map((x) => x + 0),
+);
 
 function stageOf(name: string, interval: string, percent: number, maxhold: string | undefined, fill?: string): Json {
   const isWeighted = name === 'TimeWeightedAverage' || name === 'WeightedAverage';
@@ -91,8 +96,9 @@ function pipelineKind(scale: Scale): fc.Arbitrary<Kind> {
   const zones = optionally(fc.oneof(zone, fc.constant('UTC')));
   return one(
     'Aggregate Pipeline',
-    fc.tuple(intervals, fc.array(stage, { minLength: 3, maxLength: 3 }), zones, label, closed).map(
-      ([chain, stages, timezone, stamp, border]) => ({
+    fc
+      .tuple(intervals, fc.array(stage, { minLength: 3, maxLength: 3 }), zones, label, closed)
+      .map(([chain, stages, timezone, stamp, border]) => ({
         pipeline: chain.map((interval, at) => {
           const [name, percent, hold, fill] = stages[at]!;
           return stageOf(name, interval, percent, hold, fill);
@@ -100,8 +106,7 @@ function pipelineKind(scale: Scale): fc.Arbitrary<Kind> {
         timezone,
         label: stamp,
         closed: border,
-      }),
-    ),
+      })),
   );
 }
 
@@ -128,9 +133,11 @@ function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
 
 function rangesKind(startMs: number, scale: Scale): fc.Arbitrary<Kind> {
   const bound = fc.integer({ min: -20, max: 20 }).map((x) => x / 2 + 0);
-  const values = fc.tuple(bound, fc.nat(10), fc.nat(2)).map(([lower, width, open]) =>
-    present({ lower: open === 1 ? undefined : lower, upper: open === 2 ? undefined : lower + width }),
-  );
+  const values = fc
+    .tuple(bound, fc.nat(10), fc.nat(2))
+    .map(([lower, width, open]) =>
+      present({ lower: open === 1 ? undefined : lower, upper: open === 2 ? undefined : lower + width }),
+    );
   const earliestMs = Math.max(startMs, -62_135_596_800_000 + 86_400_000);
   const times = fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 9 }), fc.nat(2)).map(([from, length, open]) => {
     const text = (steps: number): string => {
@@ -211,7 +218,12 @@ export function recipeArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Rec
   return fc
     .tuple(kindArbitrary(scale, startMs), places)
     .map(([kind, [first, second, item, isWindowFound, isByAlias]]) => ({
-      ...kind, first, second, item, isWindowFound, isByAlias,
+      ...kind,
+      first,
+      second,
+      item,
+      isWindowFound,
+      isByAlias,
     }));
 }
 

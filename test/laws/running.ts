@@ -14,7 +14,15 @@ import {
 } from '../../src/index.js';
 import { joinParts } from '../conformance/conformance.js';
 import { buildRequest, type Recipe, recipeArbitrary } from './requests.js';
-import { type Samples, samplesArbitrary, scales, startArbitrary, toSeries, valueArbitrary, zoneNames } from './samples.js';
+import {
+  type Samples,
+  samplesArbitrary,
+  scales,
+  startArbitrary,
+  toSeries,
+  valueArbitrary,
+  zoneNames,
+} from './samples.js';
 
 type Plan = ReturnType<typeof createPlan>;
 
@@ -30,20 +38,25 @@ const SOURCE_COUNT = 3;
 /** Results over this many are another matter (`test/engine/limits.test.ts`). */
 const OUTPUT_LIMIT = 4000;
 
-export function sceneArbitrary(stepCountMax: number, value: fc.Arbitrary<number> = valueArbitrary): fc.Arbitrary<Scene> {
+export function sceneArbitrary(
+  stepCountMax: number,
+  value: fc.Arbitrary<number> = valueArbitrary,
+): fc.Arbitrary<Scene> {
   return fc
     .constantFrom(...scales)
     .chain((scale) => fc.tuple(fc.constant(scale), startArbitrary(scale)))
     .chain(([scale, startMs]) => {
       const series = samplesArbitrary(scale, startMs, value);
-      return fc.record({
-        recipes: fc.array(recipeArbitrary(scale, startMs), { minLength: 1, maxLength: stepCountMax, size: 'max' }),
-        samples: fc.tuple(series, series, series),
-        frequency: fc.constantFrom(undefined, undefined, 'PT15M', 'PT1H', 'PT24H'),
-        timezone: fc.oneof(fc.constant(undefined), fc.constantFrom(...zoneNames)),
-        from: fc.option(fc.nat(10), { nil: undefined, freq: 4 }),
-        until: fc.option(fc.integer({ min: 11, max: 60 }), { nil: undefined, freq: 1 }),
-      }).map((drawn) => toScene(drawn, startMs, scale.stepMs));
+      return fc
+        .record({
+          recipes: fc.array(recipeArbitrary(scale, startMs), { minLength: 1, maxLength: stepCountMax, size: 'max' }),
+          samples: fc.tuple(series, series, series),
+          frequency: fc.constantFrom(undefined, undefined, 'PT15M', 'PT1H', 'PT24H'),
+          timezone: fc.oneof(fc.constant(undefined), fc.constantFrom(...zoneNames)),
+          from: fc.option(fc.nat(10), { nil: undefined, freq: 4 }),
+          until: fc.option(fc.integer({ min: 11, max: 60 }), { nil: undefined, freq: 1 }),
+        })
+        .map((drawn) => toScene(drawn, startMs, scale.stepMs));
     });
 }
 
@@ -56,7 +69,11 @@ interface Drawn {
   readonly until: number | undefined;
 }
 
-function toScene({ recipes, samples, frequency, timezone, from, until }: Drawn, startMs: number, stepMs: number): Scene {
+function toScene(
+  { recipes, samples, frequency, timezone, from, until }: Drawn,
+  startMs: number,
+  stepMs: number,
+): Scene {
   const at = (steps: number): number => Math.min(startMs + steps * stepMs, 253_402_300_800_000);
   const isPossible = from === undefined || until === undefined || at(from) < at(until);
   return {

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPlan } from '../../src/index.js';
-import { countsOf, type Feeding, feedingArbitrary, linesOf, runFed, runWithin, sceneArbitrary, seriesOf } from './running.js';
+import {
+  countsOf,
+  type Feeding,
+  feedingArbitrary,
+  linesOf,
+  runFed,
+  runWithin,
+  sceneArbitrary,
+  seriesOf,
+} from './running.js';
 import { delayed } from './samples.js';
 
 /** Numbers of 0 to 1: how late each sample comes, as a part of the allowed lateness. */
@@ -28,15 +37,18 @@ function withoutAdvance(feeding: Feeding): Feeding {
 
 test('a stream gives the bits and the counts of the batch, however it is cut, delayed, advanced and restored', () => {
   const inputs = fc.tuple(sceneArbitrary(6), feedingArbitrary, latenessArbitrary, delaysArbitrary);
-  const property = fc.property(inputs, ([{ request, samples, options }, feeding, [allowedLateness, lateMs], delays]) => {
-    const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
-    const series = seriesOf(samples.map((own) => delayed(own, delays, lateMs)));
-    const batch = runWithin(plan, series, options);
-    if (batch === undefined) return;
-    const fed = isEndOpen(request, options) ? withoutAdvance(feeding) : feeding;
-    const stream = runFed(plan, series, { ...options, allowedLateness }, fed);
-    expect(linesOf(stream.series)).toEqual(linesOf(batch.series));
-    expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
-  });
+  const property = fc.property(
+    inputs,
+    ([{ request, samples, options }, feeding, [allowedLateness, lateMs], delays]) => {
+      const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+      const series = seriesOf(samples.map((own) => delayed(own, delays, lateMs)));
+      const batch = runWithin(plan, series, options);
+      if (batch === undefined) return;
+      const fed = isEndOpen(request, options) ? withoutAdvance(feeding) : feeding;
+      const stream = runFed(plan, series, { ...options, allowedLateness }, fed);
+      expect(linesOf(stream.series)).toEqual(linesOf(batch.series));
+      expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
+    },
+  );
   fc.assert(property, { numRuns: 4000 });
 });

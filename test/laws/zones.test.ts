@@ -67,7 +67,11 @@ test('windows of a zone tile time without gap or overlap at every transition of 
   const faults: string[] = [];
   let transitionCount = 0;
   for (const zone of zones) {
-    const tilings = intervals.map((interval) => ({ interval, windows: windowsIn(interval, zone), isLong: /ek|nth/.test(interval) }));
+    const tilings = intervals.map((interval) => ({
+      interval,
+      windows: windowsIn(interval, zone),
+      isLong: /ek|nth/.test(interval),
+    }));
     for (const transitionMs of knownTransitionsOf(zone)) {
       transitionCount++;
       for (const { interval, windows, isLong } of tilings) {
