@@ -1,2 +1,14 @@
 // The CSV door: windrow/csv.
-export {};
+export { type CsvColumn, CsvError } from './errors.js';
+export type {
+  CsvLayout,
+  CsvReader,
+  CsvReaderOptions,
+  CsvSeriesCount,
+  CsvSummary,
+  OnChunk,
+  RejectedRow,
+} from './options.js';
+export { type ReadCsvOptions, readCsv } from './read-csv.js';
+export { createCsvReader } from './reader.js';
+export { type CsvWriter, createCsvWriter, csvHeader, encodeRows, type OnBytes, writeCsv } from './writer.js';

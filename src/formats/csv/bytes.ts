@@ -1,0 +1,43 @@
+/** The bytes that a CSV reader looks for. */
+export const TAB = 0x09;
+export const LINE_FEED = 0x0a;
+export const CARRIAGE_RETURN = 0x0d;
+export const SPACE = 0x20;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const MINUS = 0x2d;
+export const POINT = 0x2e;
+export const DIGIT_0 = 0x30;
+export const SEMICOLON = 0x3b;
+export const UPPER_T = 0x54;
+export const UPPER_Z = 0x5a;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+// Below this length a loop over ASCII is faster than the call of a decoder.
+const SHORT_LENGTH = 48;
+
+/** The UTF-8 text of `bytes[from..to)`; undefined where it is not UTF-8 or holds a NUL. */
+export function decodeText(bytes: Uint8Array, from: number, to: number): string | undefined {
+  if (to - from <= SHORT_LENGTH) {
+    let text = '';
+    let at = from;
+    for (; at < to; at++) {
+      const byte = bytes[at]!;
+      if (byte === 0 || byte >= 0x80) break;
+      text += String.fromCharCode(byte);
+    }
+    if (at === to) return text;
+  }
+  try {
+    const text = utf8.decode(bytes.subarray(from, to));
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `decodeText`, with a mark in place of what cannot be read: for messages. */
+export function showText(bytes: Uint8Array, from: number, to: number): string {
+  return decodeText(bytes, from, to) ?? new TextDecoder('utf-8').decode(bytes.subarray(from, to));
+}

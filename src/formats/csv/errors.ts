@@ -1,0 +1,58 @@
+import { describeValue, type ErrorCode, WindrowError } from '../../core/errors.js';
+
+/** A column of a file as messages name it. */
+export interface CsvColumn {
+  readonly name: string;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** What is wrong with one row, before the file and the line are known. */
+export interface RowProblem {
+  readonly code: ErrorCode;
+  /** Absent where the row as a whole is at fault. */
+  readonly column?: CsvColumn;
+  /** The text at fault. */
+  readonly text: string;
+  /** The end of a sentence that starts with the text. */
+  readonly reason: string;
+}
+
+/** Where in a file something was found. */
+export interface CsvPlace {
+  readonly file: string;
+  /** Physical line, from 1; absent where the file as a whole is at fault. */
+  readonly line?: number;
+  readonly column?: CsvColumn;
+}
+
+/** A file that cannot be read: its code begins with `csv.`, and its message says where and how to mend it. */
+export class CsvError extends WindrowError {
+  readonly file: string;
+  readonly line: number | undefined;
+  readonly column: CsvColumn | undefined;
+  /** The text at fault, whole; '' where there is none. */
+  readonly text: string;
+
+  constructor(code: ErrorCode, place: CsvPlace, reason: string, text = '') {
+    super(code, `${describePlace(place)}: ${reason}`);
+    this.file = place.file;
+    this.line = place.line;
+    this.column = place.column;
+    this.text = text;
+  }
+}
+
+/** A bad row as an error. */
+export function rowError(file: string, line: number, problem: RowProblem): CsvError {
+  const { code, column, text, reason } = problem;
+  const place = column === undefined ? { file, line } : { file, line, column };
+  return new CsvError(code, place, `${describeValue(text)} ${reason}`, text);
+}
+
+function describePlace({ file, line, column }: CsvPlace): string {
+  const parts = [file];
+  if (line !== undefined) parts.push(`line ${line}`);
+  if (column !== undefined) parts.push(`column ${column.number} (${column.name})`);
+  return parts.join(', ');
+}

@@ -1,0 +1,180 @@
+import { InputError } from '../../core/errors.js';
+import { isUtc, type Zone, zoneOf } from '../../core/zone.js';
+import { LINE_FEED } from './bytes.js';
+import { CsvError, type RowProblem, rowError } from './errors.js';
+import { checkHead, HEAD_LENGTH_MAX, hasByteOrderMark, headerEnd } from './head.js';
+import { type Header, readHeader } from './header.js';
+import { createLongRows, RAW_METRIC } from './long-rows.js';
+import type { CsvReader, CsvReaderOptions, CsvSummary, OnChunk } from './options.js';
+import { createPending } from './pending.js';
+import { createRecord, isBlank, recordText, splitRecord } from './record.js';
+import type { Rows, RowsSettings } from './rows.js';
+import { createTableRows } from './table-rows.js';
+
+/** Small enough for the columns of a chunk to stay in cache until they are used. */
+const CHUNK_ROWS = 8192;
+
+const noReject = (): void => {};
+
+/**
+ * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
+ *
+ * The header tells the layout (see `CsvLayout`) and the separator: comma, semicolon or tab. Names are matched in any
+ * case, quoted or not, in any order; the time column is called timestamp, time, datetime, date or ts (the first of
+ * these that the header has). Quotes and line ends are those of RFC 4180, also LF alone; blank lines and a byte
+ * order mark are skipped. Columns that the long layout does not know are left aside.
+ *
+ * Times are instants of ISO 8601, or epoch numbers: below 1e11 seconds, from there on milliseconds; they come out in
+ * epoch milliseconds, UTC. Values are decimals of any length, correctly rounded, with a point; empty, null, NA, NaN
+ * and inf in any case are missing and come out as NaN.
+ *
+ * @throws InputError for an unknown zone or a bad `chunkRows`. `push` and `end` throw a `CsvError` for a file that is
+ * not CSV and, with `onBadRow: 'fail'`, for a row that cannot be read.
+ * @example
+ * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
+ * for await (const bytes of createReadStream('office.csv')) reader.push(bytes);
+ * const { rows, missing } = reader.end();
+ */
+export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
+  const { fileName: file, onBadRow = 'fail', onReject = noReject, chunkRows = CHUNK_ROWS } = options;
+  if (!Number.isInteger(chunkRows) || chunkRows < 1) {
+    throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
+  }
+  const zone = findZone(options.timezone);
+  const pending = createPending();
+  const record = createRecord();
+  let header: Header | undefined;
+  let rows: Rows | undefined;
+  let line = 1;
+  let rejected = 0;
+
+  function push(bytes: Uint8Array): void {
+    if (rows === undefined) {
+      pending.append(bytes, 0, bytes.length);
+      readHead(false);
+      return;
+    }
+    let from = 0;
+    if (pending.length() > 0) {
+      // Only the row that was cut is joined; where it goes on over lines, all that is there.
+      from = bytes.indexOf(LINE_FEED) + 1;
+      pending.append(bytes, 0, from === 0 ? bytes.length : from);
+      if (from === 0) return;
+      pending.drop(readRows(rows, pending.view(), false));
+      if (pending.length() > 0) {
+        pending.append(bytes, from, bytes.length);
+        pending.drop(readRows(rows, pending.view(), false));
+        return;
+      }
+    }
+    const rest = bytes.subarray(from);
+    const read = readRows(rows, rest, false);
+    pending.append(rest, read, rest.length);
+  }
+
+  function readHead(isLast: boolean): void {
+    const bytes = pending.view();
+    let from = hasByteOrderMark(bytes) ? 3 : 0;
+    let to = headerEnd(bytes, from);
+    while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
+      line++;
+      from = to;
+      to = headerEnd(bytes, from);
+    }
+    checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
+    if (to < 0) {
+      line = 1;
+      if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
+      if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
+      if (bytes.length > HEAD_LENGTH_MAX) {
+        throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+      }
+      return;
+    }
+    header = readHeader(bytes.subarray(from, to), file, line);
+    for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
+    rows = createRows({ header, zone, chunkRows, onChunk }, options);
+    pending.drop(to);
+    pending.drop(readRows(rows, pending.view(), isLast));
+  }
+
+  // The place after the last whole row.
+  function readRows(into: Rows, bytes: Uint8Array, isLast: boolean): number {
+    const { separator } = header as Header; // set before the rows are
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const stop = bytes.lastIndexOf(LINE_FEED) + 1;
+    let at = 0;
+    while (at < stop) {
+      const taken = into.taken();
+      at = into.scan(bytes, view, at, stop);
+      line += into.taken() - taken;
+      if (!into.isFull() && at < stop) {
+        if (!splitRecord(record, bytes, at, separator, isLast)) return at;
+        takeRecord(into);
+        at = record.end;
+      }
+      if (into.isFull()) into.flush();
+    }
+    return at;
+  }
+
+  function takeRecord(into: Rows): void {
+    const problem = isBlank(record) ? undefined : into.take(record);
+    if (problem !== undefined) reject(problem);
+    line += record.lineCount;
+  }
+
+  function reject(problem: RowProblem): void {
+    if (onBadRow === 'fail') throw rowError(file, line, problem);
+    rejected++;
+    const { column, text, reason } = problem;
+    onReject({ file, line, ...(column && { column }), text, reason, row: recordText(record) });
+  }
+
+  function end(): CsvSummary {
+    const bytes = pending.view();
+    if (bytes.length > 0 && bytes[bytes.length - 1] !== LINE_FEED) pending.append(lineEnd, 0, 1);
+    if (rows === undefined) readHead(true);
+    else pending.drop(readRows(rows, pending.view(), true));
+    const into = rows as unknown as Rows; // readHead has set it, or thrown
+    into.flush();
+    const { layout } = header as Header;
+    return { layout, rows: into.taken(), rejected, missing: into.missing(), series: into.series() };
+  }
+
+  return {
+    push,
+    flush: () => rows?.flush(),
+    end,
+    columns: () => header?.columns ?? [],
+    series: () => rows?.series() ?? [],
+  };
+}
+
+const lineEnd = Uint8Array.of(LINE_FEED);
+const emptyReason = 'the file is empty; expected a header such as `timestamp,value` and rows below it';
+
+function findZone(name: string | undefined): Zone | undefined {
+  if (name === undefined || isUtc(name)) return undefined;
+  const zone = zoneOf(name);
+  if (zone !== undefined) return zone;
+  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone`);
+}
+
+function createRows(settings: RowsSettings, { fileName, wanted = () => true }: CsvReaderOptions): Rows {
+  const { layout, columns, timeColumn, valueColumn } = settings.header;
+  if (layout === 'long') return createLongRows(settings, wanted);
+  const series = columns.flatMap((name, column) => {
+    if (layout === 'single' ? column !== valueColumn : column === timeColumn) return [];
+    const reference = { timeseriesId: layout === 'single' ? seriesNameOf(fileName) : name, metric: RAW_METRIC };
+    return [{ ...reference, column, isWanted: wanted(reference) }];
+  });
+  return createTableRows(settings, series);
+}
+
+// The file without its folder, `.csv` and `.gz`.
+function seriesNameOf(fileName: string): string {
+  const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1);
+  if (name === '-') return 'stdin';
+  return name.replace(/\.gz$/i, '').replace(/\.(?:csv|tsv|txt)$/i, '') || name;
+}
