@@ -11,4 +11,4 @@ export type {
 } from './options.js';
 export { type ReadCsvOptions, readCsv } from './read-csv.js';
 export { createCsvReader } from './reader.js';
-export { type CsvWriter, createCsvWriter, csvHeader, encodeRows, type OnBytes, writeCsv } from './writer.js';
+export { type CsvWriter, type CsvWriterOptions, createCsvWriter, csvHeader, type OnBytes, writeCsv } from './writer.js';
