@@ -1,0 +1,25 @@
+/**
+ * pond-ts is not on every npm registry. This builds it from a copy of its repository, github.com/pond-ts/pond, into
+ * data/pond (git-ignored), where the runner finds it:
+ *
+ *   node pond.mjs GIT_DIRECTORY_OR_URL
+ *
+ * Where `npm install --no-save pond-ts` works, that will do instead.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { HERE } from './rivals.mjs';
+
+const target = join(HERE, 'data/pond');
+const source = process.argv[2] ?? 'https://github.com/pond-ts/pond.git';
+
+function run(command, args, cwd) {
+  execFileSync(command, args, { cwd, stdio: 'inherit' });
+}
+
+mkdirSync(join(HERE, 'data'), { recursive: true });
+rmSync(target, { recursive: true, force: true });
+run('git', ['clone', '--depth', '1', source.includes('://') ? source : `file://${source}`, target], HERE);
+run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--workspace', 'packages/core'], target);
+run('npx', ['tsc', '-p', 'tsconfig.json'], join(target, 'packages/core'));

@@ -1,0 +1,65 @@
+/** Who takes part, how each is started, and how its threads are pinned. */
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const HERE = dirname(fileURLToPath(import.meta.url));
+const WINDROW_COMMAND = join(HERE, '../../dist/cli/main.js');
+/** Debian's, which has NumPy and pandas as packages; a python3 of another kind may lack them. */
+const PYTHON = process.env.WINDROW_BENCH_PYTHON ?? (existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3');
+
+const file = (name) => join(HERE, 'rivals', name);
+// Event objects by the million need a larger heap than Node's default; a larger one costs the others nothing.
+const node = (name) => [process.execPath, '--expose-gc', '--max-old-space-size=8192', file(name)];
+
+/**
+ * `threaded`: uses more than one thread in memory works when given them; the others are run at one thread alone.
+ * `suffix`: a second way of a work that the same file knows, as `elementwise:reuse`.
+ */
+export const RIVALS = [
+  { name: 'windrow', label: 'windrow', command: node('windrow.mjs'), threaded: true, runsCsvItself: true },
+  { name: 'duckdb', label: 'DuckDB', command: node('duckdb.mjs'), threaded: true },
+  { name: 'clickhouse', label: 'ClickHouse (chdb)', command: node('clickhouse.mjs'), threaded: true },
+  { name: 'polars', label: 'Polars', command: node('polars.mjs'), threaded: true },
+  { name: 'numpy', label: 'NumPy', command: [PYTHON, file('with_numpy.py')] },
+  { name: 'numpy-reuse', label: 'NumPy, outputs reused', command: [PYTHON, file('with_numpy.py')], suffix: ':reuse' },
+  { name: 'pandas', label: 'pandas', command: [PYTHON, file('with_pandas.py')] },
+  { name: 'pond', label: 'pond-ts', command: node('pond.mjs') },
+  { name: 'javascript', label: 'plain JavaScript', command: node('javascript.mjs') },
+  { name: 'limit', label: 'limit: memory copy, file read', command: node('limit.mjs'), isLimit: true },
+];
+
+/** Every engine's own knob; taskset on top holds those that have none. */
+export function environment(threads) {
+  const count = String(threads);
+  return {
+    ...process.env,
+    POLARS_MAX_THREADS: count,
+    OMP_NUM_THREADS: count,
+    OPENBLAS_NUM_THREADS: count,
+    NUMEXPR_MAX_THREADS: count,
+    ...pondEntry(),
+  };
+}
+
+/** pond-ts from npm where that has it; else where `POND_TS` or a build of its source in data/pond says. */
+function pondEntry() {
+  if (process.env.POND_TS !== undefined) return {};
+  const built = join(HERE, 'data/pond/packages/core/dist/index.js');
+  return existsSync(built) ? { POND_TS: built } : {};
+}
+
+/** The command line for one member, held to `threads` cores of those given. */
+export function commandOf(rival, threads, cpus, args) {
+  const pin = cpus === undefined ? [] : ['taskset', '-c', cpus.slice(-threads).join(',')];
+  return [...pin, ...rival.command, ...args];
+}
+
+/** windrow's CSV row is its own command, as users run it. */
+export function windrowCommand(threads, cpus, { request, input, output }) {
+  const args = ['run', request, '--input', input, '--output', output, '--threads', String(threads)];
+  const rival = { command: [process.execPath, WINDROW_COMMAND] };
+  return commandOf(rival, threads, cpus, args);
+}
+
+export const hasWindrow = () => existsSync(WINDROW_COMMAND) && statSync(WINDROW_COMMAND).size > 0;

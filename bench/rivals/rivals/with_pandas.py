@@ -1,0 +1,62 @@
+"""pandas: Series over a DatetimeIndex, resample. The CSV's timestamps are parsed by NumPy, 4 times faster than
+parse_dates of the pandas that Debian 12 has (4.8 against 19.6 s)."""
+import numpy as np
+import pandas as pd
+
+from serve import serve
+
+
+def csv_hourly(source, target):
+    frame = pd.read_csv(source, dtype={'timestamp': str, 'value': 'f8'})
+    times = pd.DatetimeIndex(frame['timestamp'].str.slice(0, 23).to_numpy().astype('datetime64[ms]'))
+    series = pd.Series(frame['value'].to_numpy(), index=times.rename('timestamp'), name='value')
+    series.resample('H').mean().dropna().to_csv(target)
+
+
+def over(operation, time='timeMs', names=('a',)):
+    def prepare(column):
+        index = pd.DatetimeIndex(column(time).astype('i8').astype('datetime64[ms]'))
+        columns = [pd.Series(column(name), index=index) for name in names]
+        return (lambda: operation(*columns)), columns_of
+    return prepare
+
+
+def columns_of(series):
+    return series.index.to_numpy().astype('datetime64[ms]').astype('i8'), series.to_numpy()
+
+
+def time_weighted(a):
+    """Window borders are put in as samples holding the last value; then each sample weighs its time to the next."""
+    borders = pd.date_range(a.index[0].floor('H'), a.index[-1].floor('H') + pd.Timedelta('1H'), freq='H')
+    held = a.reindex(a.index.union(borders)).ffill().loc[a.index[0]:]
+    times = held.index.to_numpy().astype('datetime64[ms]').astype('i8')
+    weights = pd.Series(np.append(np.diff(times), 0), index=held.index)
+    return (held * weights).resample('H').sum().iloc[:-1] / weights.resample('H').sum().iloc[:-1]
+
+
+def mask(a):
+    return a[~a.between(0, 20)]
+
+
+def hold_at(step):
+    def hold(a):
+        held = a.resample(step).ffill()
+        # The first tick may lie before the first sample.
+        return held.iloc[1:] if np.isnan(held.iloc[0]) else held
+    return hold
+
+
+WORKS = {
+    'elementwise': over(lambda a, b: ((a * 1.5 + b).round(2) > 0) * 2.0, names=('a', 'b')),
+    'average-hourly': over(lambda a: a.resample('H').mean().dropna()),
+    'sum-quarter': over(lambda a: a.resample('15T').sum(min_count=1).dropna()),
+    'time-weighted': over(time_weighted, 'jitteredMs'),
+    'mask': over(mask),
+    'where': over(lambda a: a[a.between(0, 20)]),
+    'cleanse': over(lambda a: a.clip(0, 50)),
+    'shift': over(lambda a: a.shift(freq='1H')),
+    'hold': over(hold_at('15T'), 'jitteredMs'),
+    'resample': over(hold_at('1T'), 'jitteredMs'),
+}
+
+serve(pd.__version__, WORKS, csv_hourly)
