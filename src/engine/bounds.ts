@@ -9,18 +9,17 @@ import type { RunSettings } from './options.js';
  * at each point of a grid, over inputs whose span is known.
  */
 export function checkExpectedCounts(plan: Plan, inputs: readonly Series[], settings: RunSettings): void {
-  const spans = inputs.map(spanOf);
+  const spans = inputs.map((input) => spanInRun(input, settings));
   const stepSpans: (Span | undefined)[] = [];
   for (const { operation, parameters, inputs: read, pointer } of plan.steps) {
     const known = read.map(({ from, index }) => (from === 'source' ? spans[index] : stepSpans[index]));
     const span = known.length === 1 ? known[0] : undefined;
     const described = operationsByName.get(operation);
-    stepSpans.push(described?.shape === 'filter' || described?.name === 'Cleanse' ? undefined : span);
+    // Other steps may drop samples at either end.
+    stepSpans.push(operation === 'Abs' || operation === 'Not' ? span : undefined);
     const everyMs = described?.pointsEveryMs?.(parameters);
     if (span === undefined || everyMs === undefined) continue;
-    const firstMs = Math.max(span.firstMs, settings.fromMs);
-    const lastMs = Math.min(span.lastMs, settings.untilMs ?? Number.POSITIVE_INFINITY);
-    const count = Math.floor((lastMs - firstMs) / everyMs);
+    const count = Math.floor((span.lastMs - span.firstMs) / everyMs);
     if (count > settings.maxOutputSamples) {
       throw new OutputLimitError(pointer, operation, count, settings.maxOutputSamples);
     }
@@ -32,7 +31,17 @@ interface Span {
   readonly lastMs: number;
 }
 
-// Unsorted input is looked at again once it is sorted.
+// The samples at both ends that a run takes. Unsorted input is looked at again once it is sorted.
+function spanInRun({ timeMs, value }: Series, { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): Span {
+  const isTaken = (at: number): boolean =>
+    timeMs[at]! >= fromMs && timeMs[at]! < untilMs && Number.isFinite(value[at]!);
+  let first = 0;
+  let last = timeMs.length - 1;
+  while (first < last && !isTaken(first)) first++;
+  while (first < last && !isTaken(last)) last--;
+  return { firstMs: timeMs[first] ?? 0, lastMs: timeMs[last] ?? 0 };
+}
+
 function spanOf({ timeMs }: Series): Span | undefined {
   const firstMs = timeMs[0];
   const lastMs = timeMs[timeMs.length - 1];

@@ -235,7 +235,7 @@ interface Known {
 
 const WINDOWED = ['Aggregate', 'Aggregate Pipeline', 'HoldLastValue', 'Resample'];
 
-/** The items that recipes come to over sources `s0`, `s1` …; a step reads what stands before it, late things first. */
+/** The items that recipes come to over sources `s0`, `s1` …; a step reads what stands before it. */
 export function buildRequest(recipes: readonly Recipe[], sourceCount: number, frequency?: string): Json[] {
   const known: Known[] = Array.from({ length: sourceCount }, (_, k) => {
     return { timeseriesId: `s${k}`, metric: 'Raw', hasWindow: false };

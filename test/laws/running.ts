@@ -46,7 +46,10 @@ export function sceneArbitrary(
     .constantFrom(...scales)
     .chain((scale) => fc.tuple(fc.constant(scale), startArbitrary(scale)))
     .chain(([scale, startMs]) => {
-      const series = samplesArbitrary(scale, startMs, value);
+      const short = samplesArbitrary(scale, startMs, value);
+      // Long enough for the ways that kernels take with many samples at once.
+      const long = samplesArbitrary({ ...scale, stepMs: scale.stepMs / 10 }, startMs, value, 300);
+      const series = fc.oneof({ weight: 9, arbitrary: short }, { weight: 1, arbitrary: long });
       return fc
         .record({
           recipes: fc.array(recipeArbitrary(scale, startMs), { minLength: 1, maxLength: stepCountMax, size: 'max' }),
@@ -105,7 +108,7 @@ export function runWithin(plan: Plan, inputs: readonly Series[], options: RunOpt
 /** How a stream is fed: pushes of so many samples, and what is done after each. */
 export interface Turn {
   readonly count: number;
-  readonly then: 'nothing' | 'advance' | 'restore' | 'advance and restore';
+  readonly after: 'nothing' | 'advance' | 'restore' | 'advance and restore';
 }
 
 export interface Feeding {
@@ -118,7 +121,12 @@ export const feedingArbitrary: fc.Arbitrary<Feeding> = fc.record({
   turns: fc.array(
     fc.record({
       count: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 })),
-      then: fc.constantFrom('nothing' as const, 'advance' as const, 'restore' as const, 'advance and restore' as const),
+      after: fc.constantFrom(
+        'nothing' as const,
+        'advance' as const,
+        'restore' as const,
+        'advance and restore' as const,
+      ),
     }),
     { minLength: 1, maxLength: 6 },
   ),
@@ -162,13 +170,13 @@ export function runFed(plan: Plan, inputs: readonly Series[], options: StreamOpt
   const parts: Series[] = [];
   let stream: Stream = openStream(plan, options);
   for (let from = 0, turn = 0; from < places.length; turn++) {
-    const { count, then } = feeding.turns[turn % feeding.turns.length]!;
+    const { count, after } = feeding.turns[turn % feeding.turns.length]!;
     parts.push(...stream.push(pick(inputs, places.slice(from, from + count))));
     if (stream.late.length > 0) throw new Error('a sample within the allowed lateness came out late');
     from += count;
     const nextMs = earliestFrom[from];
-    if (then.startsWith('advance') && nextMs !== undefined) parts.push(...stream.advance(nextMs));
-    if (then.endsWith('restore')) stream = restoreStream(plan, stream.checkpoint(), options);
+    if (after.startsWith('advance') && nextMs !== undefined) parts.push(...stream.advance(nextMs));
+    if (after.endsWith('restore')) stream = restoreStream(plan, stream.checkpoint(), options);
   }
   const { series, report } = stream.close();
   return { series: plan.items.map(({ output }) => joinParts(output, [...parts, ...series])), report };

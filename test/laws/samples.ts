@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Series } from '../../src/index.js';
 
-/** Series as they come from the field and worse: gaps, uneven times, fractions, duplicates, missing and wild values. */
+/** Series as they come from the field and worse: gaps, uneven times, duplicates, missing and wild values. */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -109,7 +109,7 @@ function gapArbitrary({ stepMs }: Scale): fc.Arbitrary<number> {
 const calmValue = fc.integer({ min: -40, max: 40 }).map((quarters) => quarters / 4);
 const decimalValue = fc.integer({ min: -99_999, max: 99_999 }).map((thousandths) => thousandths / 1000);
 const wildValue = fc.oneof(
-  fc.constantFrom(0, -0, 1, -1, 5e-324, -5e-324, 1e308, -1e308, 1.7e308, 1e16, 9007199254740993, 1e-300, 0.1, 1e22),
+  fc.constantFrom(0, -0, 1, -1, 5e-324, -5e-324, 1e308, -1e308, 1.7e308, 1e16, 9007199254740992, 1e-300, 0.1, 1e22),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 const missingValue = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);

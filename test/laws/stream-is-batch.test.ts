@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPlan } from '../../src/index.js';
+import { createPlan, type Series } from '../../src/index.js';
+import { buildRequest, recipeArbitrary } from './requests.js';
 import {
   countsOf,
   type Feeding,
@@ -11,7 +12,7 @@ import {
   sceneArbitrary,
   seriesOf,
 } from './running.js';
-import { delayed } from './samples.js';
+import { delayed, scales } from './samples.js';
 
 /** Numbers of 0 to 1: how late each sample comes, as a part of the allowed lateness. */
 const delaysArbitrary = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
@@ -29,8 +30,8 @@ function isEndOpen(request: readonly unknown[], options: { until?: unknown }): b
 }
 
 function withoutAdvance(feeding: Feeding): Feeding {
-  const turns = feeding.turns.map(({ count, then }) => {
-    return { count, then: then.endsWith('restore') ? ('restore' as const) : ('nothing' as const) };
+  const turns = feeding.turns.map(({ count, after }) => {
+    return { count, after: after.endsWith('restore') ? ('restore' as const) : ('nothing' as const) };
   });
   return { ...feeding, turns };
 }
@@ -50,5 +51,86 @@ test('a stream gives the bits and the counts of the batch, however it is cut, de
       expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
     },
   );
-  fc.assert(property, { numRuns: 4000 });
+  fc.assert(property, { numRuns: 3000 });
+});
+
+/** A long series from a seed: a random walk with uneven steps, some gaps and some missing values. */
+function longSeries(timeseriesId: string, seed: number, length: number): Series {
+  let state = seed | 1;
+  const random = (): number => {
+    // xorshift32 (Marsaglia, "Xorshift RNGs", 2003)
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+  const timeMs = new Float64Array(length);
+  const value = new Float64Array(length);
+  let t = 1_711_800_000_000;
+  let x = 20;
+  for (let i = 0; i < length; i++) {
+    t += random() < 0.002 ? 7_200_000 : 30_000 * Math.ceil(3 * random());
+    x += random() - 0.5;
+    timeMs[i] = t;
+    value[i] = random() < 0.001 ? Number.NaN : x;
+  }
+  return { timeseriesId, metric: 'Raw', timeMs, value };
+}
+
+test('the same holds for series of many chunks, given whole or in chunks of any length', () => {
+  const length = fc.constantFrom(2047, 2048, 2049, 4096, 5000, 9000);
+  const cut = fc.constantFrom(1000, 2048, 2049, 3000, 10_000, 100_000);
+  const recipes = fc.array(recipeArbitrary(scales[2]!, 1_711_800_000_000), { minLength: 1, maxLength: 5 });
+  const property = fc.property(
+    fc.tuple(length, length),
+    fc.nat(),
+    recipes,
+    cut,
+    ([first, second], seed, steps, count) => {
+      const plan = createPlan(buildRequest(steps, 2));
+      const series = [longSeries('s0', seed, first), longSeries('s1', seed % 7 === 0 ? seed : seed + 2, second)];
+      const batch = runWithin(plan, series, { until: '2024-04-20T00:00:00Z', maxOutputSamples: 50_000 });
+      if (batch === undefined) return;
+      const options = { until: '2024-04-20T00:00:00Z' };
+      const stream = runFed(plan, series, options, {
+        turns: [{ count, after: 'advance and restore' }],
+        mixing: 'by time',
+      });
+      expect(linesOf(stream.series)).toEqual(linesOf(batch.series));
+      expect(countsOf(stream.report)).toEqual(countsOf(batch.report));
+    },
+  );
+  fc.assert(property, { numRuns: 150 });
+});
+
+test('a batch gives the same with any frequency and without', () => {
+  const property = fc.property(sceneArbitrary(5), fc.constantFrom('PT15M', 'PT1H', 'PT24H'), (scene, frequency) => {
+    const { request, samples, options } = scene;
+    const series = seriesOf(samples);
+    const [often, once] = [{ frequency }, { frequency: undefined }].map((run) => {
+      const items = (request as Readonly<Record<string, unknown>>[]).map((item) => ({ ...item, ...run }));
+      return runWithin(createPlan(items), series, { ...options, maxOutputSamples: 100_000 });
+    });
+    expect(often && linesOf(often.series)).toEqual(once && linesOf(once.series));
+  });
+  fc.assert(property, { numRuns: 1000 });
+});
+
+test('a batch gives the same for samples in any order of arrival, where no time comes twice', () => {
+  const property = fc.property(sceneArbitrary(5), fc.nat(), ({ request, samples, options }, seed) => {
+    const once = samples.map(({ timeMs, value }) => {
+      const kept = [...timeMs.keys()].filter((at) => timeMs.indexOf(timeMs[at]!) === at);
+      return { timeMs: kept.map((at) => timeMs[at]!), value: kept.map((at) => value[at]!) };
+    });
+    const shuffled = once.map(({ timeMs, value }) => {
+      const order = [...timeMs.keys()].sort((a, b) => ((a * 7919 + seed) % 101) - ((b * 7919 + seed) % 101));
+      return { timeMs: order.map((at) => timeMs[at]!), value: order.map((at) => value[at]!) };
+    });
+    const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+    const inOrder = runWithin(plan, seriesOf(once), options);
+    const inAnyOrder = runWithin(plan, seriesOf(shuffled), options);
+    expect(inAnyOrder && linesOf(inAnyOrder.series)).toEqual(inOrder && linesOf(inOrder.series));
+    expect(inAnyOrder && countsOf(inAnyOrder.report)).toEqual(inOrder && countsOf(inOrder.report));
+  });
+  fc.assert(property, { numRuns: 1000 });
 });
