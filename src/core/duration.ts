@@ -39,8 +39,7 @@ function addDecimal(wholeMs: number, digits: string, unitMs: number): number {
   const point = digits.indexOf('.');
   const fractionCount = digits.length - point - 1;
   const scale = 10n ** BigInt(fractionCount);
-  const scaledMs =
-    BigInt(digits.slice(0, point) + digits.slice(point + 1)) * BigInt(unitMs) + BigInt(wholeMs) * scale;
+  const scaledMs = BigInt(digits.slice(0, point) + digits.slice(point + 1)) * BigInt(unitMs) + BigInt(wholeMs) * scale;
   return Number(`${scaledMs / scale}.${String(scaledMs % scale).padStart(fractionCount, '0')}`);
 }
 

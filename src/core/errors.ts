@@ -39,7 +39,7 @@ export const errorCodes = {
   'file.full': 'There is no room left on the disk.',
   'file.write': 'The file could not be written.',
   'file.read': 'The file could not be read.',
-  'arguments': 'The arguments of the command are wrong.',
+  arguments: 'The arguments of the command are wrong.',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -2,8 +2,7 @@ import { DAY_MS, dateOfDay, dayOfDate, daysInMonth } from './calendar.js';
 import { TIME_MS_END, TIME_MS_MIN } from './series.js';
 import type { Zone } from './zone.js';
 
-const INSTANT =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Why a text is no instant, as the end of a sentence; or the instant in epoch milliseconds. */
 export type InstantReading = { readonly timeMs: number } | { readonly problem: string };
@@ -75,7 +74,9 @@ function addFraction(wholeMs: number, fraction: string): number {
 function decimalToNumber(scaled: bigint, scale: bigint): number {
   const magnitude = scaled < 0n ? -scaled : scaled;
   const digits = String(scale).length - 1;
-  const text = `${magnitude / scale}.${String(magnitude % scale).padStart(digits, '0').slice(0, digits)}`;
+  const text = `${magnitude / scale}.${String(magnitude % scale)
+    .padStart(digits, '0')
+    .slice(0, digits)}`;
   return scaled < 0n ? -Number(text) : Number(text);
 }
 

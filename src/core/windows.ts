@@ -105,8 +105,10 @@ function localDays(zone: Zone): LocalDays {
 // With windows of 24 h and days of 25 h that would leave an hour over, so whole days are one window.
 function tiledDays(days: LocalDays, lengthMs: number): Windows {
   const tileMs = lengthMs === DAY_MS ? Number.POSITIVE_INFINITY : lengthMs;
-  const tileOf = (elapsedMs: number): number => (tileMs === Number.POSITIVE_INFINITY ? 0 : Math.floor(elapsedMs / tileMs));
-  const startOfTile = (dayStartMs: number, tile: number): number => (tile === 0 ? dayStartMs : dayStartMs + tile * tileMs);
+  const tileOf = (elapsedMs: number): number =>
+    tileMs === Number.POSITIVE_INFINITY ? 0 : Math.floor(elapsedMs / tileMs);
+  const startOfTile = (dayStartMs: number, tile: number): number =>
+    tile === 0 ? dayStartMs : dayStartMs + tile * tileMs;
 
   function startOf(timeMs: number): number {
     const dayStartMs = days.startOfDay(days.dayOf(timeMs));

@@ -51,7 +51,10 @@ export function readCheckpoint(
   }
   if (bytes[4] !== VERSION) {
     const expected = `expected version ${VERSION}, received ${bytes[4]}`;
-    throw new CheckpointError('checkpoint.version', `the checkpoint is of another version: ${expected}; run the input again`);
+    throw new CheckpointError(
+      'checkpoint.version',
+      `the checkpoint is of another version: ${expected}; run the input again`,
+    );
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = bytes.length - SUM_LENGTH;
@@ -161,7 +164,9 @@ function readNumbers(view: DataView, end: number): number[] {
 function planHash(plan: Plan, settings: RunSettings): bigint {
   const { fromMs, untilMs, allowedLatenessMs } = settings;
   const { timezone, sources, steps, items } = plan;
-  return hashText(JSON.stringify([timezone, sources, steps, items, String(fromMs), untilMs ?? null, allowedLatenessMs]));
+  return hashText(
+    JSON.stringify([timezone, sources, steps, items, String(fromMs), untilMs ?? null, allowedLatenessMs]),
+  );
 }
 
 function latin(bytes: Uint8Array, end: number): string {

@@ -1,5 +1,6 @@
 import { OutputLimitError } from '../core/errors.js';
 import { operationsByName } from '../operations/index.js';
+import { scratchColumn } from '../kernels/columns.js';
 import type { RunContext, Runner } from '../operations/operation.js';
 import { durationMsIn } from '../operations/parameters.js';
 import { alignOf } from '../operations/two-inputs.js';
@@ -44,7 +45,8 @@ export function buildGraph(
   const readerCount = countReaders(plan);
   const limits: (() => void)[] = [];
   const steps: GraphStep[] = [];
-  const run: RunContext = { untilMs: settings.untilMs, advancedMs };
+  const column = (): Float64Array => scratchColumn(nextColumn());
+  const run: RunContext = { untilMs: settings.untilMs, advancedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
     const step = openStep(planStep, settings, run, { nextColumn, mayOverwrite }, limits);

@@ -136,41 +136,64 @@ export function regridNode(runner: RegridRunner, context: NodeContext): Node {
 /** Gathers a regrid's results into chunks. */
 class ChunkOutput implements Output {
   readonly #chunk: Chunk;
+  readonly #timeMs: Float64Array;
+  readonly #value: Float64Array;
   readonly #outlets: readonly Inlet[];
-  readonly #context: NodeContext;
+  readonly #counts: StepCounts;
+  readonly #checkLimit: (sampleCount: number) => void;
+  #count = 0;
 
   constructor(chunk: Chunk, outlets: readonly Inlet[], context: NodeContext) {
     this.#chunk = chunk;
+    this.#timeMs = chunk.timeMs;
+    this.#value = chunk.value;
     this.#outlets = outlets;
-    this.#context = context;
+    this.#counts = context.counts;
+    this.#checkLimit = context.checkLimit;
   }
 
   add(timeMs: number, value: number): void {
-    const chunk = this.#chunk;
-    if (value - value !== 0) this.#context.counts.nonFinite++;
-    else if (!(timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END)) this.#context.counts.outOfRange++;
+    if (value - value !== 0) this.#counts.nonFinite++;
+    else if (!(timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END)) this.#counts.outOfRange++;
     else {
-      chunk.timeMs[chunk.count] = timeMs;
-      chunk.value[chunk.count] = value;
-      chunk.count++;
-      if (chunk.count === CHUNK_LENGTH) this.flush();
+      const count = this.#count;
+      this.#timeMs[count] = timeMs;
+      this.#value[count] = value;
+      this.#count = count + 1;
+      if (count + 1 === CHUNK_LENGTH) this.flush();
+    }
+  }
+
+  addRun(timeMs: Float64Array, value: Float64Array, from: number, to: number): void {
+    if (to > from && (timeMs[from]! < TIME_MS_MIN || timeMs[to - 1]! >= TIME_MS_END)) {
+      for (let i = from; i < to; i++) this.add(timeMs[i]!, value[i]!);
+      return;
+    }
+    for (let at = from; at < to; ) {
+      const length = Math.min(to - at, CHUNK_LENGTH - this.#count);
+      this.#timeMs.set(timeMs.subarray(at, at + length), this.#count);
+      this.#value.set(value.subarray(at, at + length), this.#count);
+      this.#count += length;
+      at += length;
+      if (this.#count === CHUNK_LENGTH) this.flush();
     }
   }
 
   expect(count: number): void {
-    if (count > CHUNK_LENGTH) this.#context.checkLimit(this.#context.counts.samplesOut + Math.ceil(count));
+    if (count > CHUNK_LENGTH) this.#checkLimit(this.#counts.samplesOut + this.#count + Math.ceil(count));
   }
 
   drop(reason: 'duplicate' | 'insufficient', count: number): void {
-    this.#context.counts[reason] += count;
+    this.#counts[reason] += count;
   }
 
   flush(): void {
     const chunk = this.#chunk;
-    if (chunk.count === 0) return;
-    this.#context.counts.samplesOut += chunk.count;
-    this.#context.checkLimit(this.#context.counts.samplesOut);
+    if (this.#count === 0) return;
+    chunk.count = this.#count;
+    this.#count = 0;
+    this.#counts.samplesOut += chunk.count;
+    this.#checkLimit(this.#counts.samplesOut);
     deliver(this.#outlets, chunk);
-    chunk.count = 0;
   }
 }

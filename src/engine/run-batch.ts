@@ -43,7 +43,12 @@ export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOp
   const { series, unused } = chooseInputs(planned, inputs);
   const run =
     tryRun(planned, settings, series.map(asGiven), options.reuse) ??
-    tryRun(planned, settings, series.map((one) => sorted(one, settings)), options.reuse);
+    tryRun(
+      planned,
+      settings,
+      series.map((one) => sorted(one, settings)),
+      options.reuse,
+    );
   if (run === undefined) throw new Error('assertion failed: sorted input does not rise');
   const report = createReport(planned, run.graph, unused, settings.clock() - startedMs);
   return { series: run.series, report };
@@ -87,7 +92,11 @@ function tryRun(
   checkExpectedCounts(plan, series, settings);
   const hints = resultCountHints(plan, series, settings);
   const sinks = plan.items.map(({ output }, item) => createSink(output, hints[item] ?? 0, reuse?.series[item]));
-  const graph = buildGraph(plan, settings, sinks.map((sink) => sink.inlet));
+  const graph = buildGraph(
+    plan,
+    settings,
+    sinks.map((sink) => sink.inlet),
+  );
   for (const [index, { missing, outOfRun, duplicate }] of inputs.entries()) {
     const { counts } = graph.sources[index]!;
     counts.samplesIn += missing + outOfRun + duplicate;
@@ -145,6 +154,8 @@ function furthestBack(inputs: readonly Series[], position: readonly number[]): n
 }
 
 function shortestFrequencyMs(plan: Plan): number | undefined {
-  const lengths = plan.items.flatMap(({ frequency }) => (frequency === undefined ? [] : [parseDuration(frequency) ?? 0]));
+  const lengths = plan.items.flatMap(({ frequency }) =>
+    frequency === undefined ? [] : [parseDuration(frequency) ?? 0],
+  );
   return lengths.length === 0 ? undefined : Math.min(...lengths);
 }

@@ -83,7 +83,12 @@ export function createSink(output: SeriesReference, capacityHint: number, spare?
 
   function take(): Series {
     const times = shared === undefined ? cut(timeMs, count) : new Float64Array(shared.buffer, shared.byteOffset, count);
-    const series = { timeseriesId: output.timeseriesId, metric: output.metric, timeMs: times, value: cut(value, count) };
+    const series = {
+      timeseriesId: output.timeseriesId,
+      metric: output.metric,
+      timeMs: times,
+      value: cut(value, count),
+    };
     timeMs = new Float64Array(0);
     value = new Float64Array(0);
     count = 0;
@@ -112,4 +117,3 @@ function cut(column: Float64Array, count: number): Float64Array {
   small.set(column.subarray(0, count));
   return small;
 }
-

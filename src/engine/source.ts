@@ -42,164 +42,194 @@ export interface SourceState {
 const GREATEST_MS = 0; // the greatest time seen
 const PROMISED_MS = 1; // the last advance
 
+/** Fewer samples than this are taken one by one. */
+const RUN_MIN = 8;
+
+/** All that a source works with, for the functions below. */
+interface Gate extends SourceState {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly allowedLatenessMs: number;
+  readonly counts: SourceCounts;
+  readonly outlets: Inlet[];
+  /** Samples on their way to the steps, in scratch columns. */
+  readonly out: Chunk;
+  /** The same values beside the caller's own times, which results may share. */
+  readonly passing: Chunk;
+  readonly late: { timeMs: number[]; value: number[] };
+}
+
 export function createSource(settings: RunSettings, nextColumn: () => number): Source {
-  const { fromMs, allowedLatenessMs } = settings;
-  const untilMs = settings.untilMs ?? Number.POSITIVE_INFINITY;
-  const counts = zeroSourceCounts();
-  const outlets: Inlet[] = [];
-  const out: Chunk = scratchChunk({ nextColumn });
-  const passing: Chunk = { ...out, areTimesLasting: true };
-  const slots = new Float64Array(2).fill(Number.NEGATIVE_INFINITY);
-  const pendingTimes = new DoubleList();
-  const pendingValues = new DoubleList();
-  let lateTimes: number[] = [];
-  let lateValues: number[] = [];
+  const out = scratchChunk({ nextColumn });
+  const gate: Gate = {
+    fromMs: settings.fromMs,
+    untilMs: settings.untilMs ?? Number.POSITIVE_INFINITY,
+    allowedLatenessMs: settings.allowedLatenessMs,
+    counts: zeroSourceCounts(),
+    outlets: [],
+    out,
+    passing: { ...out, areTimesLasting: true },
+    late: { timeMs: [], value: [] },
+    slots: new Float64Array(2).fill(Number.NEGATIVE_INFINITY),
+    pendingTimes: new DoubleList(),
+    pendingValues: new DoubleList(),
+  };
+  return {
+    counts: gate.counts,
+    outlets: gate.outlets,
+    state: gate,
+    push: (series) => push(gate, series),
+    pushRising: (series, from, to, areTimesChecked) => pushRising(gate, series, from, to, areTimesChecked),
+    advance: (timeMs) => {
+      gate.slots[PROMISED_MS] = Math.max(gate.slots[PROMISED_MS]!, timeMs);
+      release(gate, watermarkMs(gate));
+      flush(gate);
+    },
+    close: () => {
+      release(gate, Number.POSITIVE_INFINITY);
+      flush(gate);
+    },
+    takeLate: () => takeLate(gate),
+    watermarkMs: () => watermarkMs(gate),
+  };
+}
 
-  const watermarkMs = (): number => Math.max(slots[GREATEST_MS]! - allowedLatenessMs, slots[PROMISED_MS]!);
+function watermarkMs({ slots, allowedLatenessMs }: Gate): number {
+  return Math.max(slots[GREATEST_MS]! - allowedLatenessMs, slots[PROMISED_MS]!);
+}
 
-  function flush(): void {
-    counts.samplesOut += out.count;
-    deliver(outlets, out);
-    out.count = 0;
+function push(gate: Gate, series: Series): void {
+  const { timeMs, value } = series;
+  gate.counts.samplesIn += timeMs.length;
+  for (let from = 0; from < timeMs.length; from += CHUNK_LENGTH) {
+    const to = Math.min(from + CHUNK_LENGTH, timeMs.length);
+    if (to - from >= RUN_MIN && pushRun(gate, series, from, to)) continue;
+    for (let i = from; i < to; i++) pushOne(gate, timeMs[i]!, value[i]!);
   }
+  flush(gate);
+}
 
-  function give(timeMs: number, value: number): void {
-    out.timeMs[out.count] = timeMs;
-    out.value[out.count] = value;
-    if (++out.count === CHUNK_LENGTH) flush();
-  }
+function pushOne(gate: Gate, timeMs: number, value: number): void {
+  const { counts, slots, late } = gate;
+  if (value - value !== 0) counts.missing++;
+  else if (timeMs < gate.fromMs || timeMs >= gate.untilMs) counts.outOfRun++;
+  else if (timeMs < watermarkMs(gate)) {
+    counts.late++;
+    late.timeMs.push(timeMs);
+    late.value.push(value);
+  } else if (timeMs > slots[GREATEST_MS]!) {
+    slots[GREATEST_MS] = timeMs;
+    release(gate, watermarkMs(gate));
+    gate.pendingTimes.push(timeMs);
+    gate.pendingValues.push(value);
+  } else if (insertPending(gate, timeMs, value)) counts.duplicate++;
+}
 
-  function giveRun(timeMs: Float64Array, value: Float64Array, from: number, to: number): void {
-    for (let at = from; at < to; ) {
-      const length = Math.min(to - at, CHUNK_LENGTH - out.count);
-      out.timeMs.set(timeMs.subarray(at, at + length), out.count);
-      out.value.set(value.subarray(at, at + length), out.count);
-      out.count += length;
-      at += length;
-      if (out.count === CHUNK_LENGTH) flush();
-    }
-  }
-
-  function release(): void {
-    const limitMs = watermarkMs();
-    let count = 0;
-    for (; count < pendingTimes.length && pendingTimes.at(count) < limitMs; count++) {
-      give(pendingTimes.at(count), pendingValues.at(count));
-    }
-    pendingTimes.shift(count);
-    pendingValues.shift(count);
-  }
-
-  function admit(timeMs: number, value: number): void {
-    if (value - value !== 0) counts.missing++;
-    else if (timeMs < fromMs || timeMs >= untilMs) counts.outOfRun++;
-    else if (timeMs < watermarkMs()) {
-      counts.late++;
-      lateTimes.push(timeMs);
-      lateValues.push(value);
-    } else if (timeMs > slots[GREATEST_MS]!) {
-      slots[GREATEST_MS] = timeMs;
-      release();
-      pendingTimes.push(timeMs);
-      pendingValues.push(value);
-    } else if (insertPending(pendingTimes, pendingValues, timeMs, value)) counts.duplicate++;
-  }
-
-  // Runs of samples in order, with nothing missing: the usual case, taken a chunk at a time.
-  function admitRun(series: Series, from: number, to: number): boolean {
-    const { timeMs, value } = series;
-    if (firstNotRising(timeMs, from, to, slots[GREATEST_MS]!) < to || !isAllFinite(value, from, to)) return false;
-    if (timeMs[from]! < Math.max(fromMs, slots[PROMISED_MS]!) || timeMs[to - 1]! >= untilMs) return false;
-    slots[GREATEST_MS] = timeMs[to - 1]!;
-    if (allowedLatenessMs > 0) {
-      pendingTimes.append(timeMs, from, to);
-      pendingValues.append(value, from, to);
-      release();
-      return true;
-    }
-    release();
-    giveRun(timeMs, value, from, to - 1);
-    pendingTimes.push(timeMs[to - 1]!);
-    pendingValues.push(value[to - 1]!);
+// Samples in order, with nothing missing: the usual case, taken a chunk at a time. False when they are not.
+function pushRun(gate: Gate, { timeMs, value }: Series, from: number, to: number): boolean {
+  const { slots, allowedLatenessMs } = gate;
+  if (firstNotRising(timeMs, from, to, slots[GREATEST_MS]!) < to || !isAllFinite(value, from, to)) return false;
+  if (timeMs[from]! < Math.max(gate.fromMs, slots[PROMISED_MS]!) || timeMs[to - 1]! >= gate.untilMs) return false;
+  slots[GREATEST_MS] = timeMs[to - 1]!;
+  if (allowedLatenessMs > 0) {
+    gate.pendingTimes.append(timeMs, from, to);
+    gate.pendingValues.append(value, from, to);
+    release(gate, watermarkMs(gate));
     return true;
   }
+  // All but the last are final.
+  release(gate, watermarkMs(gate));
+  giveRun(gate, timeMs, value, from, to - 1);
+  gate.pendingTimes.push(timeMs[to - 1]!);
+  gate.pendingValues.push(value[to - 1]!);
+  return true;
+}
 
-  function push(series: Series): void {
-    const { timeMs, value } = series;
-    counts.samplesIn += timeMs.length;
-    for (let from = 0; from < timeMs.length; from += CHUNK_LENGTH) {
-      const to = Math.min(from + CHUNK_LENGTH, timeMs.length);
-      if (to - from >= 8 && admitRun(series, from, to)) continue;
-      for (let i = from; i < to; i++) admit(timeMs[i]!, value[i]!);
-    }
-    flush();
+function pushRising(gate: Gate, series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
+  const { counts, slots, out, passing } = gate;
+  const timeMs = series.timeMs.subarray(from, to);
+  const count = to - from;
+  const firstMs = timeMs[0]!;
+  const lastMs = timeMs[count - 1]!;
+  if (!areTimesChecked) {
+    copyInto(out.timeMs, timeMs, count);
+    if (!isRising(out.timeMs, count, slots[GREATEST_MS]!)) return false;
+    // Rising times lie within the known years when the first and the last do.
+    if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
   }
-
-  function pushRising(series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
-    const timeMs = series.timeMs.subarray(from, to);
-    const count = to - from;
-    const firstMs = timeMs[0]!;
-    const lastMs = timeMs[count - 1]!;
-    if (!areTimesChecked) {
-      copyInto(out.timeMs, timeMs, count);
-      if (!isRising(out.timeMs, count, slots[GREATEST_MS]!)) return false;
-      // Rising times lie within the known years when the first and the last do.
-      if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
-    }
-    counts.samplesIn += count;
-    slots[GREATEST_MS] = lastMs;
-    copyInto(out.value, series.value.subarray(from, to), count);
-    if (isAllFinite(out.value, 0, count) && firstMs >= fromMs && lastMs < untilMs) {
-      counts.samplesOut += count;
-      passing.timeMs = timeMs;
-      passing.count = count;
-      deliver(outlets, passing);
-      return true;
-    }
-    for (let i = 0; i < count; i++) {
-      const x = series.value[from + i]!;
-      if (x - x !== 0) counts.missing++;
-      else if (timeMs[i]! < fromMs || timeMs[i]! >= untilMs) counts.outOfRun++;
-      else give(timeMs[i]!, x);
-    }
-    flush();
+  counts.samplesIn += count;
+  slots[GREATEST_MS] = lastMs;
+  copyInto(out.value, series.value.subarray(from, to), count);
+  if (isAllFinite(out.value, 0, count) && firstMs >= gate.fromMs && lastMs < gate.untilMs) {
+    counts.samplesOut += count;
+    passing.timeMs = timeMs;
+    passing.count = count;
+    deliver(gate.outlets, passing);
     return true;
   }
-
-  function advance(timeMs: number): void {
-    slots[PROMISED_MS] = Math.max(slots[PROMISED_MS]!, timeMs);
-    release();
-    flush();
+  for (let i = 0; i < count; i++) {
+    const x = series.value[from + i]!;
+    if (x - x !== 0) counts.missing++;
+    else if (timeMs[i]! < gate.fromMs || timeMs[i]! >= gate.untilMs) counts.outOfRun++;
+    else give(gate, timeMs[i]!, x);
   }
+  flush(gate);
+  return true;
+}
 
-  function close(): void {
-    for (let i = 0; i < pendingTimes.length; i++) give(pendingTimes.at(i), pendingValues.at(i));
-    pendingTimes.clear();
-    pendingValues.clear();
-    flush();
+// Gives the samples held back that lie before an instant.
+function release(gate: Gate, limitMs: number): void {
+  const { pendingTimes, pendingValues } = gate;
+  let count = 0;
+  for (; count < pendingTimes.length && pendingTimes.at(count) < limitMs; count++) {
+    give(gate, pendingTimes.at(count), pendingValues.at(count));
   }
+  pendingTimes.shift(count);
+  pendingValues.shift(count);
+}
 
-  function takeLate(): { timeMs: Float64Array; value: Float64Array } | undefined {
-    if (lateTimes.length === 0) return undefined;
-    const late = { timeMs: Float64Array.from(lateTimes), value: Float64Array.from(lateValues) };
-    lateTimes = [];
-    lateValues = [];
-    return late;
+function give(gate: Gate, timeMs: number, value: number): void {
+  const { out } = gate;
+  out.timeMs[out.count] = timeMs;
+  out.value[out.count] = value;
+  if (++out.count === CHUNK_LENGTH) flush(gate);
+}
+
+function giveRun(gate: Gate, timeMs: Float64Array, value: Float64Array, from: number, to: number): void {
+  const { out } = gate;
+  for (let at = from; at < to; ) {
+    const length = Math.min(to - at, CHUNK_LENGTH - out.count);
+    out.timeMs.set(timeMs.subarray(at, at + length), out.count);
+    out.value.set(value.subarray(at, at + length), out.count);
+    out.count += length;
+    at += length;
+    if (out.count === CHUNK_LENGTH) flush(gate);
   }
+}
 
-  const state = { slots, pendingTimes, pendingValues };
-  return { counts, outlets, push, pushRising, advance, close, takeLate, watermarkMs, state };
+function flush({ counts, outlets, out }: Gate): void {
+  counts.samplesOut += out.count;
+  deliver(outlets, out);
+  out.count = 0;
+}
+
+function takeLate({ late }: Gate): { timeMs: Float64Array; value: Float64Array } | undefined {
+  if (late.timeMs.length === 0) return undefined;
+  const taken = { timeMs: Float64Array.from(late.timeMs), value: Float64Array.from(late.value) };
+  late.timeMs = [];
+  late.value = [];
+  return taken;
 }
 
 // Puts a sample at its place among those held back, most likely near their end; true when it replaced one.
-function insertPending(times: DoubleList, values: DoubleList, timeMs: number, value: number): boolean {
-  const index = times.firstAtOrAfter(timeMs);
-  if (index < times.length && times.at(index) === timeMs) {
-    values.set(index, value);
+function insertPending({ pendingTimes, pendingValues }: Gate, timeMs: number, value: number): boolean {
+  const index = pendingTimes.firstAtOrAfter(timeMs);
+  if (index < pendingTimes.length && pendingTimes.at(index) === timeMs) {
+    pendingValues.set(index, value);
     return true;
   }
-  times.insert(index, timeMs);
-  values.insert(index, value);
+  pendingTimes.insert(index, timeMs);
+  pendingValues.insert(index, value);
   return false;
 }
 

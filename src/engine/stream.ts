@@ -2,12 +2,12 @@ import { CheckpointError, InputError } from '../core/errors.js';
 import { type Series, seriesKey } from '../core/series.js';
 import { planInTimezone } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
-import { readCheckpoint, writeCheckpoint } from './checkpoint.js';
-import { buildGraph } from './graph.js';
-import { type Instant, readOptions, type StreamOptions, toMs } from './options.js';
+import { type Progress, readCheckpoint, writeCheckpoint } from './checkpoint.js';
+import { buildGraph, type Graph } from './graph.js';
+import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
 import { createReport, type Report } from './report.js';
 import type { Run } from './run-batch.js';
-import { createSink } from './sink.js';
+import { createSink, type Sink } from './sink.js';
 import { checkColumns, checkTimes } from './source.js';
 
 /** A plan at work on samples as they come. */
@@ -48,96 +48,131 @@ export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOpti
   return startStream(planInTimezone(plan, options.timezone), options, bytes);
 }
 
+/** All that a stream works with, for the functions below. */
+interface Engine {
+  readonly plan: Plan;
+  readonly settings: RunSettings;
+  readonly graph: Graph;
+  readonly sinks: readonly Sink[];
+  readonly sourceIndex: ReadonlyMap<string, number>;
+  readonly progress: Progress;
+  readonly startedMs: number;
+  late: readonly Series[];
+  isOpen: boolean;
+  /** Why it can go no further: the rest of a stream that failed half way would be wrong. */
+  failure: unknown;
+}
+
 function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | undefined): Stream {
   const settings = readOptions(options, plan.timezone);
-  const startedMs = settings.clock();
   const sinks = plan.items.map(({ output }) => createSink(output, 0));
-  const sourceIndex = new Map(plan.sources.map((source, index) => [seriesKey(source), index]));
-  const progress = { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
-  const graph = buildGraph(plan, settings, sinks.map((sink) => sink.inlet), () => progress.advancedMs);
-  let late: readonly Series[] = [];
-  let isOpen = true;
-  // The rest of a stream that failed half way would be wrong.
-  let failure: unknown;
-  if (bytes !== undefined) readCheckpoint(bytes, plan, settings, graph, progress);
-
-  function indexOf({ timeseriesId, metric }: Series): number | undefined {
-    if (plan.sources.length > 4) return sourceIndex.get(seriesKey({ timeseriesId, metric }));
-    // Few sources are found faster by comparing than by making a key.
-    for (let k = 0; k < plan.sources.length; k++) {
-      const source = plan.sources[k]!;
-      if (source.timeseriesId === timeseriesId && source.metric === metric) return k;
-    }
-    return undefined;
-  }
-
-  function call(work: () => void): void {
-    if (!isOpen) throw new InputError('stream.closed', 'the stream is closed; open another, or restore a checkpoint');
-    if (failure !== undefined) {
-      const message = 'the stream has failed before; restore its last checkpoint';
-      throw new InputError('stream.closed', message, { cause: failure });
-    }
-    graph.resetLimit();
-    try {
-      work();
-    } catch (error) {
-      failure = error;
-      throw error;
-    }
-    if (late.length > 0) late = [];
-    for (let k = 0; k < graph.sources.length; k++) {
-      const taken = graph.sources[k]!.takeLate();
-      if (taken !== undefined) late = [...late, { ...plan.sources[k]!, ...taken }];
-    }
-  }
-
-  function takeNew(): Series[] {
-    const results: Series[] = [];
-    for (const sink of sinks) if (sink.count() > 0) results.push(sink.take());
-    return results;
-  }
-
-  const report = (): Report => createReport(plan, graph, progress.unused, settings.clock() - startedMs);
-
+  const inlets = sinks.map((sink) => sink.inlet);
+  const progress: Progress = { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
+  const engine: Engine = {
+    plan,
+    settings,
+    graph: buildGraph(plan, settings, inlets, () => progress.advancedMs),
+    sinks,
+    sourceIndex: new Map(plan.sources.map((source, index) => [seriesKey(source), index])),
+    progress,
+    startedMs: settings.clock(),
+    late: [],
+    isOpen: true,
+    failure: undefined,
+  };
+  if (bytes !== undefined) readCheckpoint(bytes, plan, settings, engine.graph, progress);
   return {
-    push: (series) => {
-      for (const one of series) {
-        checkColumns(one);
-        checkTimes(one);
-      }
-      call(() => {
-        for (const one of series) {
-          const index = indexOf(one);
-          if (index === undefined) progress.unused += one.timeMs.length;
-          else graph.sources[index]!.push(one);
-        }
-        graph.advance();
-      });
-      return takeNew();
-    },
-    advance: (instant) => {
-      const timeMs = toMs('advance', instant, plan.timezone);
-      call(() => {
-        progress.advancedMs = Math.max(progress.advancedMs, timeMs);
-        for (const source of graph.sources) source.advance(timeMs);
-        graph.advance();
-      });
-      return takeNew();
-    },
+    push: (series) => push(engine, series),
+    advance: (instant) => advance(engine, instant),
     close: () => {
-      call(() => graph.close(progress.advancedMs));
-      isOpen = false;
-      return { series: sinks.map((sink) => sink.take()), report: report() };
+      call(engine, () => engine.graph.close(progress.advancedMs));
+      engine.isOpen = false;
+      return { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
     },
-    checkpoint: () => {
-      if (failure !== undefined) {
-        throw new CheckpointError('stream.closed', 'the stream has failed, so there is no state to keep');
-      }
-      return writeCheckpoint(plan, settings, graph, progress);
-    },
-    report,
+    checkpoint: () => checkpoint(engine),
+    report: () => reportOf(engine),
     get late() {
-      return late;
+      return engine.late;
     },
   };
+}
+
+function push(engine: Engine, series: readonly Series[]): Series[] {
+  const { graph, progress } = engine;
+  for (const one of series) {
+    checkColumns(one);
+    checkTimes(one);
+  }
+  call(engine, () => {
+    for (const one of series) {
+      const index = indexOf(engine, one);
+      if (index === undefined) progress.unused += one.timeMs.length;
+      else graph.sources[index]!.push(one);
+    }
+    graph.advance();
+  });
+  return takeNew(engine);
+}
+
+function advance(engine: Engine, instant: Instant): Series[] {
+  const { graph, progress, plan } = engine;
+  const timeMs = toMs('advance', instant, plan.timezone);
+  call(engine, () => {
+    progress.advancedMs = Math.max(progress.advancedMs, timeMs);
+    for (const source of graph.sources) source.advance(timeMs);
+    graph.advance();
+  });
+  return takeNew(engine);
+}
+
+function checkpoint({ plan, settings, graph, progress, isOpen, failure }: Engine): Uint8Array {
+  if (failure !== undefined || !isOpen) {
+    const reason = isOpen ? 'has failed' : 'is closed';
+    throw new CheckpointError('stream.closed', `the stream ${reason}, so there is no state to keep`);
+  }
+  return writeCheckpoint(plan, settings, graph, progress);
+}
+
+function call(engine: Engine, work: () => void): void {
+  const { graph, plan } = engine;
+  if (!engine.isOpen) {
+    throw new InputError('stream.closed', 'the stream is closed; open another, or restore a checkpoint');
+  }
+  if (engine.failure !== undefined) {
+    const message = 'the stream has failed before; restore its last checkpoint';
+    throw new InputError('stream.closed', message, { cause: engine.failure });
+  }
+  graph.resetLimit();
+  try {
+    work();
+  } catch (error) {
+    engine.failure = error;
+    throw error;
+  }
+  if (engine.late.length > 0) engine.late = [];
+  for (let k = 0; k < graph.sources.length; k++) {
+    const taken = graph.sources[k]!.takeLate();
+    if (taken !== undefined) engine.late = [...engine.late, { ...plan.sources[k]!, ...taken }];
+  }
+}
+
+function indexOf({ plan, sourceIndex }: Engine, series: Series): number | undefined {
+  const { sources } = plan;
+  if (sources.length > 4) return sourceIndex.get(seriesKey(series));
+  // Few sources are found faster by comparing than by making a key.
+  for (let k = 0; k < sources.length; k++) {
+    const source = sources[k]!;
+    if (source.timeseriesId === series.timeseriesId && source.metric === series.metric) return k;
+  }
+  return undefined;
+}
+
+function takeNew({ sinks }: Engine): Series[] {
+  const results: Series[] = [];
+  for (const sink of sinks) if (sink.count() > 0) results.push(sink.take());
+  return results;
+}
+
+function reportOf({ plan, graph, progress, settings, startedMs }: Engine): Report {
+  return createReport(plan, graph, progress.unused, settings.clock() - startedMs);
 }

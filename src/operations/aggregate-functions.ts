@@ -179,8 +179,21 @@ export const timeWeightedNames: readonly string[] = ['WeightedAverage', 'TimeWei
 
 /** Every aggregate function, in the interface's spelling. */
 export const aggregateFunctionNames: readonly string[] = [
-  'Average', 'WeightedAverage', 'Sum', 'Count', 'First', 'Last', 'Min', 'Max', 'Range', 'Median', 'Percentile',
-  'StandardDeviation', 'Variance', 'Delta', 'TimeWeightedAverage',
+  'Average',
+  'WeightedAverage',
+  'Sum',
+  'Count',
+  'First',
+  'Last',
+  'Min',
+  'Max',
+  'Range',
+  'Median',
+  'Percentile',
+  'StandardDeviation',
+  'Variance',
+  'Delta',
+  'TimeWeightedAverage',
 ];
 
 /** The accumulator of a function that is not time-weighted; `percent` (0 to 100) is for Percentile alone. */

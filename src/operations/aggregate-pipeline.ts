@@ -28,7 +28,7 @@ export const aggregatePipeline: Operation = {
     const last = stages.at(-1) ?? describeAggregate(parameters);
     return { ...last, does: stages.map((stage) => stage.does).join(', then ') };
   },
-  open: (parameters) => {
+  open: (parameters, run) => {
     const stages = stagesOf(parameters);
     const closed = parameters.closed === 'right' ? 'right' : 'left';
     const timezone = textIn(parameters, 'timezone');
@@ -36,26 +36,62 @@ export const aggregatePipeline: Operation = {
       // Windows that own their end pass results on stamped with it: then the last hour belongs to its own day.
       const isLast = index === stages.length - 1;
       const label = isLast ? (parameters.label === 'end' ? 'end' : 'start') : closed === 'right' ? 'end' : 'start';
-      return openAggregate(stage, { timezone, closed, label });
+      return openAggregate(stage, { timezone, closed, label }, run.column);
     });
   },
   examples: [
     {
       title: 'The greatest hourly average of a day',
-      parameters: { pipeline: [{ function: 'Average', interval: 'Hourly' }, { function: 'Max', interval: 'Daily' }] },
-      inputs: [[['00:00', 1], ['00:30', 3], ['05:00', 7], ['05:30', 8], ['05:45', 3]]],
+      parameters: {
+        pipeline: [
+          { function: 'Average', interval: 'Hourly' },
+          { function: 'Max', interval: 'Daily' },
+        ],
+      },
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:30', 3],
+          ['05:00', 7],
+          ['05:30', 8],
+          ['05:45', 3],
+        ],
+      ],
       output: [['00:00', 6]],
     },
     {
       title: 'How many hours of a day had samples',
-      parameters: { pipeline: [{ function: 'Count', interval: 'Hourly' }, { function: 'Count', interval: 'Daily' }] },
-      inputs: [[['00:00', 1], ['00:30', 3], ['05:00', 7], ['23:59', 0]]],
+      parameters: {
+        pipeline: [
+          { function: 'Count', interval: 'Hourly' },
+          { function: 'Count', interval: 'Daily' },
+        ],
+      },
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:30', 3],
+          ['05:00', 7],
+          ['23:59', 0],
+        ],
+      ],
       output: [['00:00', 3]],
     },
     {
       title: 'The average of daily sums over a month',
-      parameters: { pipeline: [{ function: 'Sum', interval: 'Daily' }, { function: 'Average', interval: 'Monthly' }] },
-      inputs: [[['2024-03-01T06:00:00Z', 1], ['2024-03-01T18:00:00Z', 2], ['2024-03-02T06:00:00Z', 5]]],
+      parameters: {
+        pipeline: [
+          { function: 'Sum', interval: 'Daily' },
+          { function: 'Average', interval: 'Monthly' },
+        ],
+      },
+      inputs: [
+        [
+          ['2024-03-01T06:00:00Z', 1],
+          ['2024-03-01T18:00:00Z', 2],
+          ['2024-03-02T06:00:00Z', 5],
+        ],
+      ],
       output: [['2024-03-01T00:00:00Z', 4]],
     },
   ],

@@ -1,4 +1,4 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Chunk } from '../core/chunk.js';
 import type { Windows } from '../core/windows.js';
 import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../kernels/search.js';
 import { windowColumnsOf } from '../kernels/simd.js';
@@ -31,98 +31,22 @@ const A_RESULT = 2;
 /** Fewer samples than this are not worth looking for whole windows among. */
 const WHOLE_MIN = 64;
 
-// Where the windows of a chunk begin; shared by all plans, as scratch columns are.
-const windowStarts = new Float64Array(CHUNK_LENGTH);
-
 /** The life of the windows of one series: open with a sample, gather, emit when passed. */
-export function windowRunner(accumulator: Accumulator, options: WindowOptions): RegridRunner {
-  const { windows, label, empty } = options;
+export function windowRunner(
+  accumulator: Accumulator,
+  options: WindowOptions,
+  column: () => Float64Array,
+): RegridRunner {
   const isRight = options.closed === 'right';
-  const slotCount = FUNCTION + accumulator.slotCount;
-  const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
-
-  function startFor(timeMs: number): number {
-    const startMs = windows.startOf(timeMs);
-    return isRight && startMs === timeMs ? windows.previous(startMs) : startMs;
-  }
-
-  function labelOf(startMs: number): number {
-    return label === 'start' ? startMs : windows.next(startMs);
-  }
-
-  function open(slots: Float64Array, timeMs: number, out: Output): void {
-    const startMs = startFor(timeMs);
-    if (empty !== 'omit' && slots[PAST] !== NO_WINDOW) fillTo(slots, startMs, out);
-    slots.fill(0, FUNCTION);
-    slots[IS_OPEN] = 1;
-    slots[START_MS] = startMs;
-    slots[END_MS] = windows.next(startMs);
-    slots[COUNT] = 0;
-  }
-
-  function fillTo(slots: Float64Array, untilStartMs: number, out: Output): void {
-    const fill = empty === 'hold' ? slots[RESULT]! : 0;
-    const isFilled = empty === 'zero' || slots[PAST] === A_RESULT;
-    let startMs = slots[END_MS]!;
-    if (windows.gridMs !== undefined) out.expect((untilStartMs - startMs) / windows.gridMs);
-    for (; startMs < untilStartMs; startMs = windows.next(startMs)) if (isFilled) out.add(labelOf(startMs), fill);
-  }
-
-  function emit({ slots, lists }: State, out: Output): void {
-    slots[IS_OPEN] = 0;
-    if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
-    const startMs = slots[START_MS]!;
-    if (slots[COUNT]! < accumulator.sampleCountMin) {
-      out.drop('insufficient', 1);
-    } else {
-      const result = accumulator.result(slots, FUNCTION, slots[COUNT]!, lists[0]);
-      out.add(label === 'start' ? startMs : slots[END_MS]!, result);
-      if (Number.isFinite(result)) {
-        slots[PAST] = A_RESULT;
-        slots[RESULT] = result;
-      }
-    }
-    lists[0]?.clear();
-  }
-
+  const { label, empty, windows } = options;
   const { ofSum } = accumulator;
-  const { gridMs } = windows;
-  const canSumWhole = ofSum !== undefined && empty === 'omit' && !isRight && Number.isInteger(gridMs);
-
-  // Windows that begin and end within the chunk never need a state: their borders first, then all their sums.
-  // Gives the index of the first sample that is left.
-  function emitWhole(chunk: Chunk, first: number, out: Output): number {
-    const columns = windowColumnsOf();
-    const { borders, sums } = columns;
-    const { timeMs, count } = chunk;
-    const lengthMs = gridMs ?? 0;
-    const wholeStartMs = windowStarts;
-    let from = first;
-    let length = 0;
-    let windowCount = 0;
-    let startMs = windows.startOf(timeMs[from]!);
-    borders[0] = from;
-    for (;;) {
-      const to = firstAtOrAfterGuess(timeMs, from, count, startMs + lengthMs, length);
-      if (to === count) break;
-      wholeStartMs[windowCount] = startMs;
-      borders[++windowCount] = to;
-      length = to - from;
-      from = to;
-      const t = timeMs[to]!;
-      startMs = t < startMs + 2 * lengthMs ? startMs + lengthMs : windows.startOf(t);
-    }
-    sumWindows(chunk.value, columns, windowCount);
-    const labelMs = label === 'start' ? 0 : lengthMs;
-    for (let w = 0; w < windowCount; w++) {
-      out.add(wholeStartMs[w]! + labelMs, ofSum!(sums[w]!, borders[w + 1]! - borders[w]!));
-    }
-    return from;
-  }
-
+  const canSumWhole = empty === 'omit' && !isRight && Number.isInteger(windows.gridMs);
+  const lengthMs = windows.gridMs ?? 0;
+  const whole = canSumWhole && ofSum ? { ofSum, lengthMs, startsMs: column(), results: column() } : undefined;
+  const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
   return {
     kind: 'regrid',
-    slotCount,
+    slotCount: FUNCTION + accumulator.slotCount,
     listCount: accumulator.isListKept ? 1 : 0,
     push: (state, chunk, out) => {
       const { slots, lists } = state;
@@ -131,9 +55,9 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
       while (from < count) {
         let to = slots[IS_OPEN] === 1 ? firstBeyond(timeMs, from, count, slots[END_MS]!) : from;
         if (to === from) {
-          if (slots[IS_OPEN] === 1) emit(state, out);
-          if (canSumWhole && count - from >= WHOLE_MIN) from = emitWhole(chunk, from, out);
-          open(slots, timeMs[from]!, out);
+          if (slots[IS_OPEN] === 1) emit(state, accumulator, label, out);
+          if (whole && count - from >= WHOLE_MIN) from = emitWhole(chunk, from, options, whole, out);
+          open(slots, timeMs[from]!, options, out);
           to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         }
         accumulator.add(slots, FUNCTION, chunk, from, to, slots[COUNT]!);
@@ -144,15 +68,100 @@ export function windowRunner(accumulator: Accumulator, options: WindowOptions): 
     },
     advance: (state, watermarkMs, out) => {
       const endMs = state.slots[END_MS]!;
-      if (state.slots[IS_OPEN] === 1 && (isRight ? watermarkMs > endMs : watermarkMs >= endMs)) emit(state, out);
+      const isPassed = isRight ? watermarkMs > endMs : watermarkMs >= endMs;
+      if (state.slots[IS_OPEN] === 1 && isPassed) emit(state, accumulator, label, out);
     },
     close: (state, _advancedMs, out) => {
-      if (state.slots[IS_OPEN] === 1) emit(state, out);
+      if (state.slots[IS_OPEN] === 1) emit(state, accumulator, label, out);
     },
     watermark: ({ slots }, watermarkMs) => {
-      if (slots[IS_OPEN] === 1) return labelOf(slots[START_MS]!);
-      if (empty !== 'omit' && slots[PAST] !== NO_WINDOW) return labelOf(slots[END_MS]!);
-      return labelOf(startFor(watermarkMs));
+      if (slots[IS_OPEN] === 1) return labelOf(slots[START_MS]!, options);
+      if (empty !== 'omit' && slots[PAST] !== NO_WINDOW) return labelOf(slots[END_MS]!, options);
+      return labelOf(startFor(watermarkMs, options), options);
     },
   };
+}
+
+function startFor(timeMs: number, { windows, closed }: WindowOptions): number {
+  const startMs = windows.startOf(timeMs);
+  return closed === 'right' && startMs === timeMs ? windows.previous(startMs) : startMs;
+}
+
+function labelOf(startMs: number, { windows, label }: WindowOptions): number {
+  return label === 'start' ? startMs : windows.next(startMs);
+}
+
+function open(slots: Float64Array, timeMs: number, options: WindowOptions, out: Output): void {
+  const startMs = startFor(timeMs, options);
+  if (options.empty !== 'omit' && slots[PAST] !== NO_WINDOW) fillTo(slots, startMs, options, out);
+  slots.fill(0, FUNCTION);
+  slots[IS_OPEN] = 1;
+  slots[START_MS] = startMs;
+  slots[END_MS] = options.windows.next(startMs);
+  slots[COUNT] = 0;
+}
+
+// The windows between the last one with samples and the next.
+function fillTo(slots: Float64Array, untilStartMs: number, options: WindowOptions, out: Output): void {
+  const { windows, empty } = options;
+  if (empty === 'hold' && slots[PAST] !== A_RESULT) return;
+  const fill = empty === 'hold' ? slots[RESULT]! : 0;
+  let startMs = slots[END_MS]!;
+  if (windows.gridMs !== undefined) out.expect((untilStartMs - startMs) / windows.gridMs);
+  for (; startMs < untilStartMs; startMs = windows.next(startMs)) out.add(labelOf(startMs, options), fill);
+}
+
+function emit({ slots, lists }: State, accumulator: Accumulator, label: 'start' | 'end', out: Output): void {
+  slots[IS_OPEN] = 0;
+  if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
+  if (slots[COUNT]! < accumulator.sampleCountMin) {
+    out.drop('insufficient', 1);
+  } else {
+    const result = accumulator.result(slots, FUNCTION, slots[COUNT]!, lists[0]);
+    out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
+    if (Number.isFinite(result)) {
+      slots[PAST] = A_RESULT;
+      slots[RESULT] = result;
+    }
+  }
+  lists[0]?.clear();
+}
+
+/** A function that the sum of a window is enough for, over windows of one length. */
+interface WholeWindows {
+  readonly ofSum: (sum: number, count: number) => number;
+  readonly lengthMs: number;
+  /** Scratch columns of the step's own. */
+  readonly startsMs: Float64Array;
+  readonly results: Float64Array;
+}
+
+// Windows that begin and end within the chunk need no state: their borders first, then all their sums. Gives the
+// index of the first sample that is left.
+function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: WholeWindows, out: Output): number {
+  const columns = windowColumnsOf();
+  const { borders, sums } = columns;
+  const { timeMs, count } = chunk;
+  const { lengthMs, startsMs, results } = whole;
+  const { windows } = options;
+  let from = first;
+  let length = 0;
+  let windowCount = 0;
+  let startMs = windows.startOf(timeMs[from]!);
+  borders[0] = from;
+  for (;;) {
+    const to = firstAtOrAfterGuess(timeMs, from, count, startMs + lengthMs, length);
+    if (to === count) break;
+    startsMs[windowCount] = startMs;
+    borders[++windowCount] = to;
+    length = to - from;
+    from = to;
+    const t = timeMs[to]!;
+    startMs = t < startMs + 2 * lengthMs ? startMs + lengthMs : windows.startOf(t);
+  }
+  sumWindows(chunk.value, columns, windowCount);
+  for (let w = 0; w < windowCount; w++) results[w] = whole.ofSum(sums[w]!, borders[w + 1]! - borders[w]!);
+  const labelMs = options.label === 'start' ? 0 : lengthMs;
+  for (let w = 0; w < windowCount; w++) out.add(startsMs[w]! + labelMs, results[w]!);
+  return from;
 }

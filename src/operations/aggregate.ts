@@ -2,8 +2,18 @@ import { formatDuration } from '../core/duration.js';
 import { longestMs, parseInterval } from '../core/interval.js';
 import { accumulatorOf, aggregateFunctionNames, timeWeightedNames } from './aggregate-functions.js';
 import { windowRunner } from './aggregate-windows.js';
-import type { Description, Operation, RegridRunner } from './operation.js';
-import { choice, duration, durationMsIn, number, numberIn, type Parameters, type Report, textIn, timezone } from './parameters.js';
+import type { Description, Operation, RegridRunner, RunContext } from './operation.js';
+import {
+  choice,
+  duration,
+  durationMsIn,
+  number,
+  numberIn,
+  type Parameters,
+  type Report,
+  textIn,
+  timezone,
+} from './parameters.js';
 import { timeWeightedRunner } from './time-weighted-average.js';
 import { checkedInterval, checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
 
@@ -51,12 +61,11 @@ export const aggregate: Operation = {
     checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), reportInterval);
   },
   describe: (parameters) => describeAggregate(parameters),
-  open: (parameters) =>
-    openAggregate(parameters, {
-      timezone: textIn(parameters, 'timezone'),
-      label: parameters.label === 'end' ? 'end' : 'start',
-      closed: parameters.closed === 'right' ? 'right' : 'left',
-    }),
+  open: (parameters, run) => {
+    const label = parameters.label === 'end' ? 'end' : 'start';
+    const closed = parameters.closed === 'right' ? 'right' : 'left';
+    return openAggregate(parameters, { timezone: textIn(parameters, 'timezone'), label, closed }, run.column);
+  },
   pointsEveryMs: (parameters) => {
     const isHeld = timeWeightedNames.includes(textIn(parameters, 'function')) && parameters.maxhold === undefined;
     return isHeld || parameters.empty !== 'omit' ? fixedLengthMs(parameters) : undefined;
@@ -65,31 +74,77 @@ export const aggregate: Operation = {
     {
       title: 'The average of each hour; an hour without samples gives nothing',
       parameters: { function: 'Average', interval: 'Hourly' },
-      inputs: [[['00:00', 1], ['00:30', 2], ['00:45', 6], ['02:00', 10]]],
-      output: [['00:00', 3], ['02:00', 10]],
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:30', 2],
+          ['00:45', 6],
+          ['02:00', 10],
+        ],
+      ],
+      output: [
+        ['00:00', 3],
+        ['02:00', 10],
+      ],
     },
     {
       title: 'The time-weighted average holds each value until the next, also into the next window',
       parameters: { function: 'TimeWeightedAverage', interval: 'Hourly' },
-      inputs: [[['00:00', 10], ['00:45', 30], ['01:30', 50]]],
-      output: [['00:00', 15], ['01:00', 40]],
+      inputs: [
+        [
+          ['00:00', 10],
+          ['00:45', 30],
+          ['01:30', 50],
+        ],
+      ],
+      output: [
+        ['00:00', 15],
+        ['01:00', 40],
+      ],
     },
     {
       title: 'Counts with zeros for empty windows, stamped with the end',
       parameters: { function: 'Count', interval: 'QuarterHourly', empty: 'zero', label: 'end' },
-      inputs: [[['00:01', 1], ['00:02', 1], ['00:40', 1]]],
-      output: [['00:15', 2], ['00:30', 0], ['00:45', 1]],
+      inputs: [
+        [
+          ['00:01', 1],
+          ['00:02', 1],
+          ['00:40', 1],
+        ],
+      ],
+      output: [
+        ['00:15', 2],
+        ['00:30', 0],
+        ['00:45', 1],
+      ],
     },
     {
       title: 'Local days in Berlin; the 31st of March 2024 has 23 hours',
       parameters: { function: 'Sum', interval: 'Daily', timezone: 'Europe/Berlin' },
-      inputs: [[['2024-03-30T22:59:00Z', 1], ['2024-03-30T23:00:00Z', 2], ['2024-03-31T21:59:00Z', 4], ['2024-03-31T22:00:00Z', 8]]],
-      output: [['2024-03-29T23:00:00Z', 1], ['2024-03-30T23:00:00Z', 6], ['2024-03-31T22:00:00Z', 8]],
+      inputs: [
+        [
+          ['2024-03-30T22:59:00Z', 1],
+          ['2024-03-30T23:00:00Z', 2],
+          ['2024-03-31T21:59:00Z', 4],
+          ['2024-03-31T22:00:00Z', 8],
+        ],
+      ],
+      output: [
+        ['2024-03-29T23:00:00Z', 1],
+        ['2024-03-30T23:00:00Z', 6],
+        ['2024-03-31T22:00:00Z', 8],
+      ],
     },
     {
       title: 'The 90th percentile',
       parameters: { function: 'Percentile', percentile: 90, interval: 'Daily' },
-      inputs: [[['00:00', 10], ['06:00', 20], ['12:00', 30]]],
+      inputs: [
+        [
+          ['00:00', 10],
+          ['06:00', 20],
+          ['12:00', 30],
+        ],
+      ],
       output: [['00:00', 28]],
     },
   ],
@@ -103,17 +158,21 @@ export interface StageOptions {
 }
 
 /** The runner of one function over windows of one interval. */
-export function openAggregate(parameters: Parameters, options: StageOptions): RegridRunner {
+export function openAggregate(
+  parameters: Parameters,
+  options: StageOptions,
+  column: RunContext['column'],
+): RegridRunner {
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const empty = parameters.empty === 'zero' || parameters.empty === 'hold' ? parameters.empty : 'omit';
   const { label, closed } = options;
   const name = textIn(parameters, 'function');
   if (timeWeightedNames.includes(name)) {
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-    return timeWeightedRunner({ windows, label, empty }, maxHoldMs);
+    return timeWeightedRunner({ windows, label, empty, maxHoldMs });
   }
   const percent = parameters.percentile === undefined ? 50 : numberIn(parameters, 'percentile');
-  return windowRunner(accumulatorOf(name, percent), { windows, label, closed, empty });
+  return windowRunner(accumulatorOf(name, percent), { windows, label, closed, empty }, column);
 }
 
 /** Reports what does not go together in a function and its parameters. */

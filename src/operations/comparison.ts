@@ -13,12 +13,30 @@ interface Kernels {
   readonly results: readonly [below: number, equal: number, above: number];
 }
 
-export const eq = comparison('Eq', 'equal to', { scalar: kernels.eqScalar, vector: kernels.eq, within: 1, results: [0, 1, 0] });
-export const ne = comparison('Ne', 'not equal to', { scalar: kernels.neScalar, vector: kernels.ne, within: 0, results: [1, 0, 1] });
+export const eq = comparison('Eq', 'equal to', {
+  scalar: kernels.eqScalar,
+  vector: kernels.eq,
+  within: 1,
+  results: [0, 1, 0],
+});
+export const ne = comparison('Ne', 'not equal to', {
+  scalar: kernels.neScalar,
+  vector: kernels.ne,
+  within: 0,
+  results: [1, 0, 1],
+});
 export const lte = comparison('Lte', 'at most', { scalar: kernels.lteScalar, vector: kernels.lte, results: [1, 1, 0] });
 export const lt = comparison('Lt', 'less than', { scalar: kernels.ltScalar, vector: kernels.lt, results: [1, 0, 0] });
-export const gt = comparison('Gt', 'greater than', { scalar: kernels.gtScalar, vector: kernels.gt, results: [0, 0, 1] });
-export const gte = comparison('Gte', 'at least', { scalar: kernels.gteScalar, vector: kernels.gte, results: [0, 1, 1] });
+export const gt = comparison('Gt', 'greater than', {
+  scalar: kernels.gtScalar,
+  vector: kernels.gt,
+  results: [0, 0, 1],
+});
+export const gte = comparison('Gte', 'at least', {
+  scalar: kernels.gteScalar,
+  vector: kernels.gte,
+  results: [0, 1, 1],
+});
 
 function comparison(name: string, words: string, code: Kernels): Operation {
   const tolerance = number({
@@ -70,14 +88,29 @@ function openComparison(parameters: Parameters, code: Kernels): ReturnType<Opera
 
 function examplesOf(words: string, code: Kernels): Example[] {
   const [below, equal, above] = code.results;
-  const values = [['00:00', 1.5], ['00:01', 2], ['00:02', 2.5]] as const;
-  const output = [['00:00', below], ['00:01', equal], ['00:02', above]] as const;
+  const values = [
+    ['00:00', 1.5],
+    ['00:01', 2],
+    ['00:02', 2.5],
+  ] as const;
+  const output = [
+    ['00:00', below],
+    ['00:01', equal],
+    ['00:02', above],
+  ] as const;
   const examples: Example[] = [
     { title: `Which values are ${words} 2`, parameters: { scalar: 2 }, inputs: [values], output },
     {
       title: `Where the first series is ${words} the second`,
       parameters: {},
-      inputs: [values, [['00:00', 2], ['00:01', 2], ['00:02', 2]]],
+      inputs: [
+        values,
+        [
+          ['00:00', 2],
+          ['00:01', 2],
+          ['00:02', 2],
+        ],
+      ],
       output,
     },
     {
@@ -95,7 +128,12 @@ function examplesOf(words: string, code: Kernels): Example[] {
       title: 'With a tolerance',
       parameters: { scalar: 2, tolerance: 0.5 },
       inputs: [[...values, ['00:03', 2.75]]],
-      output: [['00:00', inside], ['00:01', inside], ['00:02', inside], ['00:03', 1 - inside]],
+      output: [
+        ['00:00', inside],
+        ['00:01', inside],
+        ['00:02', inside],
+        ['00:03', 1 - inside],
+      ],
     },
   ];
 }

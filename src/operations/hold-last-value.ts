@@ -1,3 +1,4 @@
+import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import type { Windows } from '../core/windows.js';
 import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
@@ -34,20 +35,48 @@ export const holdLastValue: Operation = {
     {
       title: 'Changes of value, held at each quarter of an hour',
       parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
-      inputs: [[['00:05', 20], ['00:20', 21], ['01:00', 22]]],
-      output: [['00:15', 20], ['00:30', 21], ['00:45', 21], ['01:00', 22]],
+      inputs: [
+        [
+          ['00:05', 20],
+          ['00:20', 21],
+          ['01:00', 22],
+        ],
+      ],
+      output: [
+        ['00:15', 20],
+        ['00:30', 21],
+        ['00:45', 21],
+        ['01:00', 22],
+      ],
     },
     {
       title: 'Values older than maxhold are unknown',
       parameters: { interval: 'PT10M', maxhold: 'PT15M' },
-      inputs: [[['00:00', 1], ['00:50', 2]]],
-      output: [['00:00', 1], ['00:10', 1], ['00:50', 2]],
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:50', 2],
+        ],
+      ],
+      output: [
+        ['00:00', 1],
+        ['00:10', 1],
+        ['00:50', 2],
+      ],
     },
     {
       title: 'Ticks at local midnights',
       parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
-      inputs: [[['2024-03-30T12:00:00Z', 5], ['2024-04-01T12:00:00Z', 6]]],
-      output: [['2024-03-30T23:00:00Z', 5], ['2024-03-31T22:00:00Z', 5]],
+      inputs: [
+        [
+          ['2024-03-30T12:00:00Z', 5],
+          ['2024-04-01T12:00:00Z', 6],
+        ],
+      ],
+      output: [
+        ['2024-03-30T23:00:00Z', 5],
+        ['2024-03-31T22:00:00Z', 5],
+      ],
     },
   ],
 };
@@ -86,11 +115,16 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
     slots[TICK_MS] = tickMs;
   }
 
+  const stepMs = windows.gridMs;
+  const isPlain = Number.isInteger(stepMs) && maxHoldMs === Number.POSITIVE_INFINITY && untilMs === undefined;
+
   return {
     kind: 'regrid',
     slotCount: 4,
     listCount: 0,
-    push: ({ slots }, { timeMs, value, count }, out) => {
+    push: ({ slots }, chunk, out) => {
+      const { timeMs, value, count } = chunk;
+      if (isPlain && slots[HAS_LAST] === 1) return tickEvenly(slots, chunk, stepMs ?? 0, out);
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         if (slots[HAS_LAST] === 0) slots[TICK_MS] = firstTickFrom(t);
@@ -110,4 +144,24 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
     },
     watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[TICK_MS]! : watermarkMs),
   };
+}
+
+// The usual case, in which nothing ends early: even ticks, each with the value before it.
+function tickEvenly(slots: Float64Array, { timeMs, value, count }: Chunk, stepMs: number, out: Output): void {
+  let tickMs = slots[TICK_MS]!;
+  let lastValue = slots[LAST_VALUE]!;
+  for (let i = 0; i < count; i++) {
+    const t = timeMs[i]!;
+    if (tickMs < t) {
+      if (t - tickMs > CHUNK_LENGTH * stepMs) out.expect((t - tickMs) / stepMs);
+      do {
+        out.add(tickMs, lastValue);
+        tickMs += stepMs;
+      } while (tickMs < t);
+    }
+    lastValue = value[i]!;
+  }
+  slots[TICK_MS] = tickMs;
+  slots[LAST_VALUE] = lastValue;
+  slots[LAST_MS] = timeMs[count - 1]!;
 }

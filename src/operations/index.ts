@@ -40,7 +40,9 @@ const all: readonly Operation[] = [
 ];
 
 /** Every operation by its name. */
-export const operationsByName: ReadonlyMap<string, Operation> = new Map(all.map((operation) => [operation.name, operation]));
+export const operationsByName: ReadonlyMap<string, Operation> = new Map(
+  all.map((operation) => [operation.name, operation]),
+);
 
 /** Every name and alias, for suggestions. */
 export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }) => [name, ...aliases]);

@@ -46,8 +46,13 @@ export type Reach =
   | { readonly kind: 'last'; readonly ageMsMax: number | undefined }
   | { readonly kind: 'neighbours'; readonly gapMsMax: number | undefined };
 
-/** What a run gives to its steps: bounds of time that are not parameters of any one step. */
+/** What a run gives to its steps: bounds of time that are not parameters of any one step, and room to work in. */
 export interface RunContext {
+  /**
+   * A column of one chunk that is this step's own until the call ends. Nothing may be shared between steps: a
+   * step that hands on results in the middle of its work has the steps after it run before it goes on.
+   */
+  readonly column: () => Float64Array;
   readonly untilMs: number | undefined;
   /** The last `advance` of the run so far, −Infinity without one. */
   readonly advancedMs: () => number;
@@ -105,6 +110,8 @@ export interface State {
 /** Where a regrid's results go. Drops and counts what is not finite or outside the years 0001 to 9999. */
 export interface Output {
   add(timeMs: number, value: number): void;
+  /** Adds the samples `from..to` of two columns; values are finite and times rise. */
+  addRun(timeMs: Float64Array, value: Float64Array, from: number, to: number): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient', count: number): void;

@@ -172,7 +172,11 @@ export function within(report: Report, place: string): Report {
 }
 
 /** Whether a value is a JSON object with no fields but the known ones; reports what is not so. */
-export function isObjectOf(value: unknown, fields: readonly string[], report: Report): value is Record<string, unknown> {
+export function isObjectOf(
+  value: unknown,
+  fields: readonly string[],
+  report: Report,
+): value is Record<string, unknown> {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     report('', 'request.type', `an object with ${fields.join(', ')}`, describeValue(value));
     return false;

@@ -1,3 +1,4 @@
+import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import type { Operation, Output, RegridRunner } from './operation.js';
@@ -5,7 +6,8 @@ import { choice, duration, durationMsIn, type Parameters, textIn } from './param
 
 export const resample: Operation = {
   name: 'Resample',
-  summary: 'Gives the value at each point of an even grid, held or interpolated between the samples; it never averages.',
+  summary:
+    'Gives the value at each point of an even grid, held or interpolated between the samples; it never averages.',
   shape: 'regrid',
   inputs: 'one',
   parameters: {
@@ -37,20 +39,50 @@ export const resample: Operation = {
     {
       title: 'The last sample at or before each point',
       parameters: { function: 'Resample', frequency: 'PT15M' },
-      inputs: [[['00:00', 1], ['00:20', 2], ['00:45', 3]]],
-      output: [['00:00', 1], ['00:15', 1], ['00:30', 2], ['00:45', 3]],
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:20', 2],
+          ['00:45', 3],
+        ],
+      ],
+      output: [
+        ['00:00', 1],
+        ['00:15', 1],
+        ['00:30', 2],
+        ['00:45', 3],
+      ],
     },
     {
       title: 'Interpolated',
       parameters: { frequency: 'PT10M', method: 'linear' },
-      inputs: [[['00:05', 1], ['00:25', 3]]],
-      output: [['00:10', 1.5], ['00:20', 2.5]],
+      inputs: [
+        [
+          ['00:05', 1],
+          ['00:25', 3],
+        ],
+      ],
+      output: [
+        ['00:10', 1.5],
+        ['00:20', 2.5],
+      ],
     },
     {
       title: 'No points inside a long gap',
       parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
-      inputs: [[['00:00', 1], ['00:20', 2], ['01:00', 3]]],
-      output: [['00:00', 1], ['00:10', 1], ['00:20', 2], ['01:00', 3]],
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:20', 2],
+          ['01:00', 3],
+        ],
+      ],
+      output: [
+        ['00:00', 1],
+        ['00:10', 1],
+        ['00:20', 2],
+        ['01:00', 3],
+      ],
     },
   ],
 };
@@ -66,6 +98,7 @@ const POINT_MS = 3;
 
 function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): RegridRunner {
   const grid = gridWindows(stepMs);
+  const isPlain = Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
   const firstPointFrom = (timeMs: number): number => {
     const startMs = grid.startOf(timeMs);
     return startMs === timeMs ? startMs : grid.next(startMs);
@@ -91,7 +124,9 @@ function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): R
     kind: 'regrid',
     slotCount: 4,
     listCount: 0,
-    push: ({ slots }, { timeMs, value, count }, out) => {
+    push: ({ slots }, chunk, out) => {
+      const { timeMs, value, count } = chunk;
+      if (isPlain && slots[HAS_LAST] === 1) return pointEvenly(slots, chunk, stepMs, isInterpolated, out);
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         const x = value[i]!;
@@ -110,4 +145,34 @@ function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): R
     close: () => undefined,
     watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[POINT_MS]! : watermarkMs),
   };
+}
+
+// The usual case, in which every gap is filled.
+function pointEvenly(
+  slots: Float64Array,
+  { timeMs, value, count }: Chunk,
+  stepMs: number,
+  isInterpolated: boolean,
+  out: Output,
+): void {
+  let pointMs = slots[POINT_MS]!;
+  let lastMs = slots[LAST_MS]!;
+  let lastValue = slots[LAST_VALUE]!;
+  for (let i = 0; i < count; i++) {
+    const t = timeMs[i]!;
+    const x = value[i]!;
+    if (t - pointMs > CHUNK_LENGTH * stepMs) out.expect((t - pointMs) / stepMs);
+    for (; pointMs < t; pointMs += stepMs) {
+      out.add(pointMs, isInterpolated ? lerp(lastValue, x, (pointMs - lastMs) / (t - lastMs)) : lastValue);
+    }
+    if (pointMs === t) {
+      out.add(t, x);
+      pointMs += stepMs;
+    }
+    lastMs = t;
+    lastValue = x;
+  }
+  slots[POINT_MS] = pointMs;
+  slots[LAST_MS] = lastMs;
+  slots[LAST_VALUE] = lastValue;
 }

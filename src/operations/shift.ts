@@ -1,8 +1,18 @@
 import { parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
 import type { Windows } from '../core/windows.js';
-import type { Operation, RegridRunner } from './operation.js';
-import { choice, durationHint, numberIn, type Parameter, type Parameters, type Report, textIn, timezone } from './parameters.js';
+import { isRising } from '../kernels/check.js';
+import type { Operation, Output, RegridRunner } from './operation.js';
+import {
+  choice,
+  durationHint,
+  numberIn,
+  type Parameter,
+  type Parameters,
+  type Report,
+  textIn,
+  timezone,
+} from './parameters.js';
 import { checkInterval, interval, inZone, openWindows } from './windowing.js';
 
 export const shift: Operation = {
@@ -31,35 +41,58 @@ export const shift: Operation = {
       final: 'with its sample',
     };
   },
-  open: (parameters) => {
-    if (isByTime(parameters)) {
-      const byMs = shiftMs(parameters);
-      return mover((timeMs) => timeMs + byMs);
-    }
+  open: (parameters, run) => {
+    const column = run.column();
+    if (isByTime(parameters)) return mover(fixedMove(shiftMs(parameters)), column);
     const count = direction(parameters) * numberIn(parameters, 'shift');
     const windows = openWindows(textIn(parameters, 'window'), textIn(parameters, 'timezone'));
-    if (windows.gridMs === undefined) return mover(windowMover(windows, count));
-    const byMs = count * windows.gridMs;
-    return mover((timeMs) => timeMs + byMs);
+    const move = windows.gridMs === undefined ? windowMove(windows, count) : fixedMove(count * windows.gridMs);
+    return mover(move, column);
   },
   examples: [
     {
       title: 'Last week beside this week: a week forward',
       parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
-      inputs: [[['2024-03-01T08:00:00Z', 21.5], ['2024-03-01T09:00:00Z', 22]]],
-      output: [['2024-03-08T08:00:00Z', 21.5], ['2024-03-08T09:00:00Z', 22]],
+      inputs: [
+        [
+          ['2024-03-01T08:00:00Z', 21.5],
+          ['2024-03-01T09:00:00Z', 22],
+        ],
+      ],
+      output: [
+        ['2024-03-08T08:00:00Z', 21.5],
+        ['2024-03-08T09:00:00Z', 22],
+      ],
     },
     {
       title: 'Back by two windows of half an hour; places inside a window are kept',
       parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
-      inputs: [[['10:00', 1], ['10:10', 2], ['11:45', 3]]],
-      output: [['09:00', 1], ['09:10', 2], ['10:45', 3]],
+      inputs: [
+        [
+          ['10:00', 1],
+          ['10:10', 2],
+          ['11:45', 3],
+        ],
+      ],
+      output: [
+        ['09:00', 1],
+        ['09:10', 2],
+        ['10:45', 3],
+      ],
     },
     {
       title: 'A calendar month forward: the first of a month moves to the first of the next',
       parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
-      inputs: [[['2024-02-01T00:00:00Z', 29], ['2024-03-01T00:00:00Z', 31]]],
-      output: [['2024-03-01T00:00:00Z', 29], ['2024-04-01T00:00:00Z', 31]],
+      inputs: [
+        [
+          ['2024-02-01T00:00:00Z', 29],
+          ['2024-03-01T00:00:00Z', 31],
+        ],
+      ],
+      output: [
+        ['2024-03-01T00:00:00Z', 29],
+        ['2024-04-01T00:00:00Z', 31],
+      ],
     },
   ],
 };
@@ -70,7 +103,12 @@ function shiftAmount(): Parameter {
     summary: 'A whole number of windows (ShiftByWindow), or an ISO 8601 duration, a day being 24 h (ShiftByTime).',
     isRequired: true,
     isExtension: false,
-    schema: { oneOf: [{ type: 'integer', minimum: 0 }, { type: 'string', format: 'duration' }] },
+    schema: {
+      oneOf: [
+        { type: 'integer', minimum: 0 },
+        { type: 'string', format: 'duration' },
+      ],
+    },
     read: (value, report) => {
       if (typeof value === 'string') {
         if (parseDuration(value) !== undefined) return value;
@@ -123,22 +161,33 @@ function shiftMs(parameters: Parameters): number {
   return direction(parameters) * (parseDuration(textIn(parameters, 'shift')) ?? 0);
 }
 
+/** Writes the moved times of the first `count` to `moved`. */
+type Move = (timeMs: Float64Array, count: number, moved: Float64Array) => void;
+
+function fixedMove(byMs: number): Move {
+  return (timeMs, count, moved) => {
+    for (let i = 0; i < count; i++) moved[i] = timeMs[i]! + byMs;
+  };
+}
+
 /** Moves by whole calendar windows: a place inside one is kept, cut to the length of the target. */
-function windowMover(windows: Windows, count: number): (timeMs: number) => number {
+function windowMove(windows: Windows, count: number): Move {
   let startMs = Number.NaN;
   let endMs = Number.NaN;
   let byMs = 0;
-  let targetEndMs = 0;
-  return (timeMs) => {
-    if (!(timeMs >= startMs && timeMs < endMs)) {
-      startMs = windows.startOf(timeMs);
-      endMs = windows.next(startMs);
-      const targetMs = windows.step(startMs, count);
-      byMs = targetMs - startMs;
-      targetEndMs = windows.next(targetMs);
+  let lastMs = 0;
+  return (timeMs, sampleCount, moved) => {
+    for (let i = 0; i < sampleCount; i++) {
+      const t = timeMs[i]!;
+      if (!(t >= startMs && t < endMs)) {
+        startMs = windows.startOf(t);
+        endMs = windows.next(startMs);
+        const targetMs = windows.step(startMs, count);
+        byMs = targetMs - startMs;
+        lastMs = windows.next(targetMs);
+      }
+      moved[i] = Math.min(t + byMs, lastMs);
     }
-    // The distance of the windows is whole, so that one rounding of a fraction of a millisecond is all there is.
-    return Math.min(timeMs + byMs, targetEndMs);
   };
 }
 
@@ -148,41 +197,53 @@ const HAS_LAST = 0;
 const LAST_MS = 1;
 const LAST_VALUE = 2;
 
-function mover(moved: (timeMs: number) => number): RegridRunner {
+/** @param moved a scratch column for the moved times of the chunk in work. */
+function mover(move: Move, moved: Float64Array): RegridRunner {
+  const single = new Float64Array(1);
+  function movedOne(timeMs: number): number {
+    single[0] = timeMs;
+    move(single, 1, single);
+    return single[0];
+  }
   return {
     kind: 'regrid',
     slotCount: 3,
     listCount: 0,
     push: ({ slots }, { timeMs, value, count }, out) => {
-      let hasLast = slots[HAS_LAST] === 1;
-      let lastMs = slots[LAST_MS]!;
-      let lastValue = slots[LAST_VALUE]!;
-      for (let i = 0; i < count; i++) {
-        const movedMs = moved(timeMs[i]!);
-        if (hasLast) {
-          if (movedMs > lastMs) out.add(lastMs, lastValue);
-          else out.drop('duplicate', 1);
-        }
-        hasLast = true;
-        lastMs = movedMs;
-        lastValue = value[i]!;
+      move(timeMs, count, moved);
+      const lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
+      if (isRising(moved, count, lastMs)) {
+        flush(slots, out);
+        out.addRun(moved, value, 0, count - 1);
+      } else {
+        addDistinct(slots, moved, value, count, out);
       }
-      slots[HAS_LAST] = hasLast ? 1 : 0;
-      slots[LAST_MS] = lastMs;
-      slots[LAST_VALUE] = lastValue;
+      slots[HAS_LAST] = 1;
+      slots[LAST_MS] = moved[count - 1]!;
+      slots[LAST_VALUE] = value[count - 1]!;
     },
-    advance: (state, watermarkMs, out) => {
-      if (state.slots[LAST_MS]! < moved(watermarkMs)) flush(state.slots, out);
+    advance: ({ slots }, watermarkMs, out) => {
+      if (slots[HAS_LAST] === 1 && slots[LAST_MS]! < movedOne(watermarkMs)) flush(slots, out);
     },
-    close: (state, _advancedMs, out) => flush(state.slots, out),
-    watermark: (state, watermarkMs) => {
-      const movedMs = moved(watermarkMs);
-      return state.slots[HAS_LAST] === 1 ? Math.min(movedMs, state.slots[LAST_MS]!) : movedMs;
+    close: ({ slots }, _advancedMs, out) => flush(slots, out),
+    watermark: ({ slots }, watermarkMs) => {
+      const movedMs = movedOne(watermarkMs);
+      return slots[HAS_LAST] === 1 ? Math.min(movedMs, slots[LAST_MS]!) : movedMs;
     },
   };
 }
 
-function flush(slots: Float64Array, out: { add(timeMs: number, value: number): void }): void {
+// All but the last sample, without those that a later one of the same time replaces.
+function addDistinct(slots: Float64Array, moved: Float64Array, value: Float64Array, count: number, out: Output): void {
+  if (slots[HAS_LAST] === 1 && slots[LAST_MS] === moved[0]) out.drop('duplicate', 1);
+  else flush(slots, out);
+  for (let i = 0; i < count - 1; i++) {
+    if (moved[i] === moved[i + 1]) out.drop('duplicate', 1);
+    else out.add(moved[i]!, value[i]!);
+  }
+}
+
+function flush(slots: Float64Array, out: Output): void {
   if (slots[HAS_LAST] !== 1) return;
   slots[HAS_LAST] = 0;
   out.add(slots[LAST_MS]!, slots[LAST_VALUE]!);

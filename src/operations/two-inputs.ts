@@ -59,7 +59,11 @@ export function describeTwo(parameters: Parameters): Omit<Description, 'does'> {
   }
   if (align === 'linear') {
     const keeps = 'the last sample of each input, and those that the other has not reached';
-    return { reads: { kind: 'neighbours', gapMsMax: undefined }, keeps, final: 'when both inputs have passed its time' };
+    return {
+      reads: { kind: 'neighbours', gapMsMax: undefined },
+      keeps,
+      final: 'when both inputs have passed its time',
+    };
   }
   return {
     reads: { kind: 'last', ageMsMax: undefined },

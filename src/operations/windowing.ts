@@ -8,7 +8,8 @@ import { durationHint, type Parameter, type Parameters, type Report, textIn } fr
 
 /** What the steps with windows share: the `interval` and `timezone` parameters and the windows they mean. */
 
-const EXPECTED = 'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
+const EXPECTED =
+  'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
 const EXPECTED_FIXED = 'an interval: QuarterHourly, HalfHourly, Hourly, Daily or a duration like PT10M';
 
 /** The `interval` parameter. Without `calendar`, weeks by Monday, months and years are not taken. */

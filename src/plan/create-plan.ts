@@ -59,7 +59,10 @@ function checkTimezone(timezone: string): string {
   if (isUtc(timezone)) return 'UTC';
   const zone = zoneOf(timezone);
   if (zone !== undefined) return zone.name;
-  throw new InputError('request.timezone', `timezone: expected an IANA time zone like Europe/Berlin, received ${timezone}`);
+  throw new InputError(
+    'request.timezone',
+    `timezone: expected an IANA time zone like Europe/Berlin, received ${timezone}`,
+  );
 }
 
 // In the order of the request, which the two passes over it have mixed.
