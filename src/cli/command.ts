@@ -1,0 +1,68 @@
+import { WindrowError } from '../core/errors.js';
+import type { Io } from './io.js';
+
+/** A command of windrow as data: what `--help` says of it, what it takes, and what it does. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What stands after the name, like `REQUEST.json`. */
+  readonly argument?: { readonly name: string; readonly summary: string };
+  readonly options: readonly CommandOption[];
+  readonly examples: readonly { readonly line: string; readonly does: string }[];
+  /** What else there is to know, in paragraphs. */
+  readonly notes?: readonly string[];
+  /** Gives the exit code. Whatever is wrong is thrown. */
+  readonly act: (given: Given, io: Io) => Promise<number>;
+}
+
+export interface CommandOption {
+  /** Like `--input`. */
+  readonly flag: string;
+  /** What its value is, like `FILE`; a switch has none. */
+  readonly value?: string;
+  readonly summary: string;
+  /** Takes one or more values, and may be given more than once. */
+  readonly isList?: true;
+}
+
+/** What the caller gave: each option under its flag, a switch with an empty list. */
+export interface Given {
+  readonly argument: string | undefined;
+  readonly options: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The last value of an option. */
+export function textOf(given: Given, flag: string): string | undefined {
+  return given.options.get(flag)?.at(-1);
+}
+
+/** One of some names, in any case. */
+export function nameOf(given: Given, flag: string, names: readonly string[]): string | undefined {
+  const text = textOf(given, flag);
+  if (text === undefined) return undefined;
+  const name = names.find((known) => known === text.toLowerCase());
+  if (name !== undefined) return name;
+  throw new WindrowError('arguments', `${flag}: expected ${names.join(' or ')}, received ${JSON.stringify(text)}`);
+}
+
+/** A whole number of at least `least`. */
+export function countOf(given: Given, flag: string, least: number): number | undefined {
+  const text = textOf(given, flag);
+  if (text === undefined) return undefined;
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(count) && count >= least) return count;
+  const expected = `a whole number of at least ${least}`;
+  throw new WindrowError('arguments', `${flag}: expected ${expected}, received ${JSON.stringify(text)}`);
+}
+
+/** The argument of a command that cannot do without it. */
+export function argumentOf(given: Given, command: Command): string {
+  if (given.argument !== undefined) return given.argument;
+  const name = command.argument?.name ?? 'argument';
+  const swallowed = given.options.get('--input')?.find((file) => file.endsWith('.json'));
+  const hint =
+    swallowed === undefined
+      ? `see \`windrow ${command.name} --help\``
+      : `write it before --input, which takes all the files after it: \`windrow ${command.name} ${swallowed} --input …\``;
+  throw new WindrowError('arguments', `${command.name}: expected ${name}, received nothing; ${hint}`);
+}

@@ -1,0 +1,72 @@
+import { type ErrorCode, WindrowError } from '../core/errors.js';
+
+export const EXIT_DONE = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_WRONG = 2;
+/** 128 and the number of the signal, as shells have it. */
+export const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Codes whose cause lies in the request or the arguments, beside all that begin with `request.`. */
+const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'arguments',
+  'option.value',
+  'input.missing',
+  'output.limit',
+  'file.missing',
+  'file.directory',
+]);
+
+/** The reader of our output has gone (`| head`): nobody is left to tell, and nothing is wrong. */
+export function isClosedPipe(error: unknown): boolean {
+  return codeOf(error) === 'EPIPE';
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof WindrowError)) return EXIT_FAILED;
+  return error.code.startsWith('request.') || WRONG_CODES.has(error.code) ? EXIT_WRONG : EXIT_FAILED;
+}
+
+/** What to tell the user: for mistakes of theirs the message, for ours an apology and the stack. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof WindrowError) return error.message;
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `sorry, this is a mistake of windrow itself; please report it with these lines\n${stack}`;
+}
+
+/**
+ * An error of the operating system about a file, as an error of windrow that says how to mend it. Others are
+ * given back as they are.
+ */
+export function fileFailure(error: unknown, file: string, doing: 'read' | 'write'): unknown {
+  const code = codeOf(error);
+  if (error instanceof WindrowError || code === undefined || code === 'EPIPE') return error;
+  const [known, sentence] = describeCode(code, doing);
+  return new WindrowError(known, `${file}: ${sentence}`, { cause: error });
+}
+
+function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, sentence: string] {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      if (doing === 'read') return ['file.missing', 'there is no such file'];
+      return ['file.missing', 'the folder to write it to does not exist; create it first'];
+    case 'EISDIR':
+      return ['file.directory', 'is a folder, expected a file'];
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return ['file.denied', `may not be ${doing === 'read' ? 'read' : 'written'}; check its permissions (${code})`];
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EFBIG':
+      return ['file.full', `no room left on the disk (${code}); free some, or write elsewhere`];
+    default:
+      if (doing === 'read') return ['file.read', `could not be read (${code})`];
+      return ['file.write', `could not be written (${code})`];
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

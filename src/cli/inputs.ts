@@ -1,0 +1,160 @@
+import { createGunzip } from 'node:zlib';
+import { WindrowError } from '../core/errors.js';
+import { fileFailure } from './failure.js';
+import type { Io } from './io.js';
+import { existingFile } from './paths.js';
+import { createSpool, type Spool } from './spool.js';
+import type { TempFiles } from './temp-files.js';
+
+/** What standard input is called in messages. */
+export const STANDARD_INPUT = 'stdin';
+
+/** A CSV file that can be read from its start as often as needed. */
+export interface InputFile {
+  /** As the caller wrote it. */
+  readonly path: string;
+  /** For messages, and for the name of its series. */
+  readonly name: string;
+  /** Bytes to read, compressed or not; undefined for standard input. */
+  readonly sizeBytes: number | undefined;
+  /**
+   * Its bytes, unpacked. Each block is valid until the next is asked for.
+   *
+   * @param onRead told how many bytes were read, before unpacking.
+   */
+  readonly blocks: (onRead: (byteCount: number) => void) => AsyncGenerator<Uint8Array>;
+}
+
+// Large enough that a read costs nothing against parsing it, small enough to stay in the second cache.
+const BLOCK_BYTES = 1 << 19;
+
+const SPOOL_BYTES = 16 << 20;
+
+/**
+ * Checks the files of `--input`.
+ *
+ * @param isReadAgain whether they may be read more than once: what comes from standard input is kept for it.
+ * @throws WindrowError for the first that cannot be read.
+ */
+export function openInputs(
+  paths: readonly string[],
+  isReadAgain: boolean,
+  io: Io,
+  temps: TempFiles,
+): InputFile[] {
+  if (paths.filter((path) => path === '-').length > 1) {
+    throw new WindrowError('arguments', '--input: expected `-` (standard input) once, received it twice');
+  }
+  return paths.map((path) => (path === '-' ? standardInput(isReadAgain, io, temps) : fileInput(path, io)));
+}
+
+function fileInput(path: string, io: Io): InputFile {
+  const sizeBytes = existingFile(path, io);
+  const isPacked = /\.gz$/i.test(path);
+  return {
+    path,
+    name: path,
+    sizeBytes,
+    blocks: (onRead) => (isPacked ? unpackedBlocks(path, io, onRead) : fileBlocks(path, io, onRead)),
+  };
+}
+
+async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  let descriptor: number;
+  try {
+    descriptor = io.fs.openSync(path, 'r');
+  } catch (error) {
+    throw fileFailure(error, path, 'read');
+  }
+  try {
+    yield* descriptorBlocks(descriptor, path, io, onRead);
+  } finally {
+    io.fs.closeSync(descriptor);
+  }
+}
+
+// Two buffers: while one is worked on, the system fills the other.
+async function* descriptorBlocks(
+  descriptor: number,
+  name: string,
+  io: Io,
+  onRead: (byteCount: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let ready = new Uint8Array(BLOCK_BYTES);
+  let filling = new Uint8Array(BLOCK_BYTES);
+  let reading = readInto(io, descriptor, filling, name);
+  try {
+    for (;;) {
+      const count = await reading;
+      if (count === 0) return;
+      [ready, filling] = [filling, ready];
+      reading = readInto(io, descriptor, filling, name);
+      onRead(count);
+      yield ready.subarray(0, count);
+    }
+  } finally {
+    await reading.catch(() => 0); // the descriptor may be closed only after this
+  }
+}
+
+function readInto(io: Io, descriptor: number, buffer: Uint8Array, name: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // From where the last read ended: also what cannot be read from a position of choice can be read.
+    io.fs.read(descriptor, buffer, 0, buffer.length, null, (error, count) => {
+      if (error) reject(fileFailure(error, name, 'read'));
+      else resolve(count);
+    });
+  });
+}
+
+async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  const unpacked = createGunzip({ chunkSize: BLOCK_BYTES });
+  packed.on('data', (bytes) => onRead(bytes.length));
+  packed.on('error', (error) => unpacked.destroy(error));
+  packed.pipe(unpacked);
+  try {
+    yield* unpacked;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
+      const message = `${path}: cannot be unpacked (${error.message}); is it whole, and made by gzip?`;
+      throw new WindrowError('csv.gzip', message, { cause: error });
+    }
+    throw fileFailure(error, path, 'read');
+  } finally {
+    packed.destroy();
+    unpacked.destroy();
+  }
+}
+
+function standardInput(isReadAgain: boolean, io: Io, temps: TempFiles): InputFile {
+  const { fileDescriptor } = io.stdin();
+  const kept = isReadAgain ? createSpool(io, temps, SPOOL_BYTES) : undefined;
+  let arriving: AsyncIterator<Uint8Array> | undefined;
+  return {
+    path: '-',
+    name: STANDARD_INPUT,
+    sizeBytes: fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size,
+    blocks: (onRead) => {
+      arriving ??= io.stdin().bytes[Symbol.asyncIterator]();
+      return arrivingBlocks(arriving, kept, onRead);
+    },
+  };
+}
+
+// What has come before is given again, so that a run can start anew; the iterator is not ended when the caller
+// stops early, because that would close standard input.
+async function* arrivingBlocks(
+  arriving: AsyncIterator<Uint8Array>,
+  kept: Spool | undefined,
+  onRead: (byteCount: number) => void,
+): AsyncGenerator<Uint8Array> {
+  if (kept !== undefined) yield* kept.pieces();
+  for (;;) {
+    const next = await arriving.next();
+    if (next.done) return;
+    kept?.write(next.value);
+    onRead(next.value.length);
+    yield next.value;
+  }
+}

@@ -1,0 +1,89 @@
+import { Command as CommanderCommand, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Command, Given } from './command.js';
+import { commands } from './commands.js';
+import { EXIT_DONE, EXIT_WRONG } from './failure.js';
+import type { Io } from './io.js';
+
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  failed while running
+  2  the request or the arguments are wrong
+
+\`windrow <command> --help\` tells more, with examples.`;
+
+/** Reads any arguments with commander, which knows of help and of mistakes, and does what they say. */
+export async function runProgram(words: readonly string[], io: Io): Promise<number> {
+  let chosen: { command: Command; given: Given } | undefined;
+  const written: Promise<void>[] = [];
+  const program = new CommanderCommand('windrow');
+  // Subcommands inherit these, so they come first.
+  program
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => written.push(io.stdout.write(text)),
+      writeErr: (text) => written.push(io.stderr.write(text)),
+      outputError: (text, write) => write(asMessage(text)),
+      getOutHelpWidth: () => Math.min(io.stdout.columns, 110),
+      getErrHelpWidth: () => Math.min(io.stderr.columns, 110),
+    });
+  program
+    .description('Time-series computation: a request and CSV files in, results out, as batch or as stream.')
+    .usage('<command> [options]')
+    .version(packageJson.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', EXIT_CODES);
+  for (const load of Object.values(commands)) {
+    const command = await load();
+    addCommand(program, command, (given) => {
+      chosen = { command, given };
+    });
+  }
+  try {
+    program.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    await Promise.all(written);
+    return error.exitCode === 0 ? EXIT_DONE : EXIT_WRONG;
+  }
+  return chosen === undefined ? EXIT_WRONG : chosen.command.act(chosen.given, io);
+}
+
+function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
+  const added = program.command(command.name).description(command.summary).helpOption('-h, --help', 'print this help');
+  // Optional to commander, so that each command can say what is missing and where it may have gone.
+  if (command.argument) added.argument(`[${command.argument.name}]`, command.argument.summary);
+  for (const { flag, value, summary, isList } of command.options) {
+    added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
+  }
+  added.addHelpText('after', helpAfter(command));
+  added.action((...received: unknown[]) => {
+    const argument = command.argument === undefined ? undefined : received[0];
+    choose({ argument: typeof argument === 'string' ? argument : undefined, options: optionsOf(command, added) });
+  });
+}
+
+function optionsOf(command: Command, added: CommanderCommand): Map<string, readonly string[]> {
+  const options = new Map<string, readonly string[]>();
+  for (const { flag } of command.options) {
+    const name = added.options.find((option) => option.long === flag)?.attributeName() ?? '';
+    const value: unknown = added.getOptionValue(name);
+    if (value === undefined) continue;
+    options.set(flag, Array.isArray(value) ? value.map(String) : value === true ? [] : [String(value)]);
+  }
+  return options;
+}
+
+function helpAfter({ notes = [], examples }: Command): string {
+  const shown = examples.map(({ line, does }) => `  # ${does}\n  ${line}`).join('\n\n');
+  return ['', ...notes, `Examples:\n${shown}`].join('\n\n').replace(/^\n\n/, '\n');
+}
+
+// commander says "error: unknown option '--x'"; all messages of windrow begin alike.
+function asMessage(text: string): string {
+  return text.replace(/^error: /, 'windrow: ');
+}

@@ -1,0 +1,44 @@
+import { type ChartLine, type Extent, extentOf } from './line.js';
+
+/** Lines that share a value axis. */
+export interface Panel {
+  readonly lines: readonly ChartLine[];
+  readonly isBinary: boolean;
+}
+
+// In a panel each line fills at least this part of the height, so that its course can be seen.
+const FILLED_MIN = 0.15;
+const LINES_MAX = 8;
+const PANELS_MAX = 6;
+
+/** Puts lines of like values together: a share of 0 to 1 would lie flat below thousands. */
+export function groupIntoPanels(lines: readonly ChartLine[]): Panel[] {
+  const panels: ChartLine[][] = [];
+  for (const line of lines) {
+    if (line.timeMs.length === 0) continue;
+    const fitting = panels.find((panel) => fits(panel, line));
+    const last = panels.length >= PANELS_MAX ? panels.at(-1) : undefined;
+    const panel = fitting ?? last;
+    if (panel === undefined) panels.push([line]);
+    else panel.push(line);
+  }
+  return panels.map((panel) => ({ lines: panel, isBinary: panel.every(({ isBinary }) => isBinary) }));
+}
+
+function fits(panel: readonly ChartLine[], line: ChartLine): boolean {
+  if (panel.length >= LINES_MAX || panel.some(({ isBinary }) => isBinary !== line.isBinary)) return false;
+  const all = [...panel, line];
+  const { min, max } = extentOf(all);
+  const needed = (max - min) * FILLED_MIN;
+  // A line that does not move needs no height, only to be near the others.
+  return all.every((one) => spanOf(one) >= needed || (spanOf(one) === 0 && isNear(one.min, panel, max - min)));
+}
+
+function spanOf({ min, max }: Extent): number {
+  return max - min;
+}
+
+function isNear(value: number, panel: readonly ChartLine[], span: number): boolean {
+  const { min, max } = extentOf(panel);
+  return value >= min - span / 2 && value <= max + span / 2;
+}
