@@ -13,6 +13,22 @@ export type { Instant, RunOptions, StreamOptions } from './engine/options.js';
 export type { Report, SourceReport, StepReport } from './engine/report.js';
 export { type BatchOptions, type Run, runBatch } from './engine/run-batch.js';
 export { openStream, restoreStream, type Stream } from './engine/stream.js';
+export { type OperationInfo, operations } from './operations/info.js';
+export type { Example, ExampleSample } from './operations/operation.js';
 export { createPlan, type PlanOptions } from './plan/create-plan.js';
 export { explain } from './plan/explain.js';
+export {
+  type AggregateFunction,
+  type AggregateStage,
+  type AlignParameters,
+  type Frequency,
+  type IntervalName,
+  type Operand,
+  type Pipeline,
+  pipeline,
+  type RangeParameters,
+  type RequestItem,
+  type RequestStep,
+  type ShiftParameters,
+} from './plan/pipeline.js';
 export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';

@@ -5,7 +5,7 @@ import { scratchColumn } from '../kernels/columns.js';
 import { lerp } from '../kernels/interpolate.js';
 import type { CombineRunner, State } from '../operations/operation.js';
 import type { Align } from '../operations/two-inputs.js';
-import { copyInto, deliverFinite, type Inlet, newState, type Node, type NodeContext, scratchChunk } from './node.js';
+import { copyInto, deliverFinite, type Inlet, type Node, type NodeContext, newState, scratchChunk } from './node.js';
 
 /** Pairs of values that have met, on their way into a combining operation. */
 interface Pairs {

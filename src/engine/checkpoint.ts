@@ -2,7 +2,7 @@ import { CheckpointError } from '../core/errors.js';
 import { hashText } from '../core/hash.js';
 import type { DoubleList } from '../core/list.js';
 import type { Plan } from '../plan/plan.js';
-import { countsToList, SOURCE_COUNT_LENGTH, setCounts, STEP_COUNT_LENGTH } from './counts.js';
+import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from './counts.js';
 import type { Graph } from './graph.js';
 import type { RunSettings } from './options.js';
 

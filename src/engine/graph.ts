@@ -1,6 +1,6 @@
 import { OutputLimitError } from '../core/errors.js';
-import { operationsByName } from '../operations/index.js';
 import { scratchColumn } from '../kernels/columns.js';
+import { operationsByName } from '../operations/index.js';
 import type { RunContext, Runner } from '../operations/operation.js';
 import { durationMsIn } from '../operations/parameters.js';
 import { alignOf } from '../operations/two-inputs.js';

@@ -12,7 +12,10 @@ export interface Ranges {
 export function selectRanges(ranges: Ranges, isInside: boolean, chunk: Chunk, out: Chunk): void {
   const { lower, upper, startMs, endMs } = ranges;
   const { timeMs, value, count } = chunk;
-  if (startMs.length === 0 && lower.length === 1) return selectRange(lower[0]!, upper[0]!, isInside, chunk, out);
+  if (startMs.length === 0 && lower.length === 1) {
+    selectRange(lower[0]!, upper[0]!, isInside, chunk, out);
+    return;
+  }
   let kept = 0;
   for (let i = 0; i < count; i++) {
     const t = timeMs[i]!;

@@ -22,16 +22,6 @@ export interface SimdKernels
   roundHalfAway(value: number, count: number, power: number): number;
   isRising(timeMs: number, count: number, beforeMs: number): number;
   isAllFinite(value: number, count: number): number;
-  selectRange(
-    timeMs: number,
-    value: number,
-    count: number,
-    lower: number,
-    upper: number,
-    isInside: number,
-    outTimeMs: number,
-    outValue: number,
-  ): number;
   sumWindows(value: number, bounds: number, windowCount: number, result: number): void;
 }
 

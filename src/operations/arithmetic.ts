@@ -1,5 +1,5 @@
-import * as kernels from '../kernels/arithmetic.js';
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
+import * as kernels from '../kernels/arithmetic.js';
 import type { Example, Operation } from './operation.js';
 import { numberIn } from './parameters.js';
 import { alignParameters, checkAlign, describeTwo, scalar } from './two-inputs.js';

@@ -1,5 +1,5 @@
-import * as kernels from '../kernels/compare.js';
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
+import * as kernels from '../kernels/compare.js';
 import type { Example, MapRunner, Operation } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import { alignParameters, checkAlign, describeTwo, scalar } from './two-inputs.js';

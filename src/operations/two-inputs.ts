@@ -4,8 +4,8 @@ import {
   duration,
   number,
   type Parameter,
-  type ParameterValue,
   type Parameters,
+  type ParameterValue,
   type Report,
 } from './parameters.js';
 
@@ -66,7 +66,7 @@ export function describeTwo(parameters: Parameters): Omit<Description, 'does'> {
     };
   }
   return {
-    reads: { kind: 'last', ageMsMax: undefined },
+    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
     keeps: 'the last sample of each input, and those that the other has not reached',
     final: 'when both inputs have passed its time',
   };

@@ -38,7 +38,8 @@ export function readInterval(
   const found = parseInterval(value);
   if (found === undefined || (found.kind === 'calendar' && !isCalendarTaken)) {
     const looksLikeName = /^[a-z]+$/i.test(value) && !/^p\d|^pt/i.test(value);
-    const suggestion = looksLikeName ? didYouMean(value, intervalNames) : durationHint(value);
+    const known = intervalNames.filter((name) => isCalendarTaken || parseInterval(name)?.kind === 'fixed');
+    const suggestion = looksLikeName ? didYouMean(value, known) : durationHint(value);
     report('', looksLikeName ? 'request.unknown' : 'request.duration', expected, describeValue(value), suggestion);
     return undefined;
   }

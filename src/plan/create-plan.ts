@@ -1,4 +1,4 @@
-import { InputError, type Issue, RequestError } from '../core/errors.js';
+import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
 import { isUtc, zoneOf } from '../core/zone.js';
 import type { Plan, PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
@@ -18,7 +18,7 @@ export interface PlanOptions {
  * @throws InputError when `timezone` is no IANA time zone.
  */
 export function createPlan(request: unknown, options: PlanOptions = {}): Plan {
-  const timezone = checkTimezone(options.timezone ?? 'UTC');
+  const timezone = checkTimezone(options?.timezone ?? 'UTC');
   const issues: Issue[] = [];
   const items = readRequest(request, timezone, issues);
   const resolved = resolve(items, issues);
@@ -55,13 +55,15 @@ export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
 }
 
-function checkTimezone(timezone: string): string {
-  if (isUtc(timezone)) return 'UTC';
-  const zone = zoneOf(timezone);
-  if (zone !== undefined) return zone.name;
+function checkTimezone(timezone: unknown): string {
+  if (typeof timezone === 'string') {
+    if (isUtc(timezone)) return 'UTC';
+    const zone = zoneOf(timezone);
+    if (zone !== undefined) return zone.name;
+  }
   throw new InputError(
     'request.timezone',
-    `timezone: expected an IANA time zone like Europe/Berlin, received ${timezone}`,
+    `timezone: expected an IANA time zone like Europe/Berlin, received ${describeValue(timezone)}`,
   );
 }
 

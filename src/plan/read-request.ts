@@ -8,8 +8,8 @@ import {
   isObjectOf,
   type Parameters,
   type ParameterValue,
-  readName,
   type Report,
+  readName,
   within,
 } from '../operations/parameters.js';
 

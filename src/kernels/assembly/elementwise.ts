@@ -46,7 +46,16 @@ function notFinite(x: v128): v128 {
 
 // @ts-ignore: decorator
 @inline
-function loop(kind: i32, left: usize, right: usize, count: i32, scalar: f64, tolerance: f64, isScalar: bool, isChecked: bool): i32 {
+function loop(
+  kind: i32,
+  left: usize,
+  right: usize,
+  count: i32,
+  scalar: f64,
+  tolerance: f64,
+  isScalar: bool,
+  isChecked: bool,
+): i32 {
   const b = f64x2.splat(scalar);
   const t = f64x2.splat(tolerance);
   let bad = i64x2.splat(0);
@@ -73,31 +82,113 @@ function loop(kind: i32, left: usize, right: usize, count: i32, scalar: f64, tol
   return v128.any_true(bad) ? 0 : 1;
 }
 
-export function addScalar(value: usize, count: i32, scalar: f64): i32 { return loop(ADD, value, 0, count, scalar, 0, true, true); }
-export function subScalar(value: usize, count: i32, scalar: f64): i32 { return loop(SUB, value, 0, count, scalar, 0, true, true); }
-export function mulScalar(value: usize, count: i32, scalar: f64): i32 { return loop(MUL, value, 0, count, scalar, 0, true, true); }
-export function divScalar(value: usize, count: i32, scalar: f64): i32 { return loop(DIV, value, 0, count, scalar, 0, true, true); }
-export function add(left: usize, right: usize, count: i32): i32 { return loop(ADD, left, right, count, 0, 0, false, true); }
-export function sub(left: usize, right: usize, count: i32): i32 { return loop(SUB, left, right, count, 0, 0, false, true); }
-export function mul(left: usize, right: usize, count: i32): i32 { return loop(MUL, left, right, count, 0, 0, false, true); }
-export function div(left: usize, right: usize, count: i32): i32 { return loop(DIV, left, right, count, 0, 0, false, true); }
+// @ts-ignore: decorator
+@inline
+function byScalar(kind: i32, value: usize, count: i32, scalar: f64, isChecked: bool): i32 {
+  return loop(kind, value, 0, count, scalar, 0, true, isChecked);
+}
 
-export function eqScalar(value: usize, count: i32, scalar: f64): i32 { return loop(EQ, value, 0, count, scalar, 0, true, false); }
-export function neScalar(value: usize, count: i32, scalar: f64): i32 { return loop(NE, value, 0, count, scalar, 0, true, false); }
-export function lteScalar(value: usize, count: i32, scalar: f64): i32 { return loop(LTE, value, 0, count, scalar, 0, true, false); }
-export function ltScalar(value: usize, count: i32, scalar: f64): i32 { return loop(LT, value, 0, count, scalar, 0, true, false); }
-export function gtScalar(value: usize, count: i32, scalar: f64): i32 { return loop(GT, value, 0, count, scalar, 0, true, false); }
-export function gteScalar(value: usize, count: i32, scalar: f64): i32 { return loop(GTE, value, 0, count, scalar, 0, true, false); }
-export function nearScalar(value: usize, count: i32, scalar: f64, tolerance: f64): i32 { return loop(NEAR, value, 0, count, scalar, tolerance, true, false); }
-export function eq(left: usize, right: usize, count: i32): i32 { return loop(EQ, left, right, count, 0, 0, false, false); }
-export function ne(left: usize, right: usize, count: i32): i32 { return loop(NE, left, right, count, 0, 0, false, false); }
-export function lte(left: usize, right: usize, count: i32): i32 { return loop(LTE, left, right, count, 0, 0, false, false); }
-export function lt(left: usize, right: usize, count: i32): i32 { return loop(LT, left, right, count, 0, 0, false, false); }
-export function gt(left: usize, right: usize, count: i32): i32 { return loop(GT, left, right, count, 0, 0, false, false); }
-export function gte(left: usize, right: usize, count: i32): i32 { return loop(GTE, left, right, count, 0, 0, false, false); }
-export function near(left: usize, right: usize, count: i32, tolerance: f64): i32 { return loop(NEAR, left, right, count, 0, tolerance, false, false); }
-export function and(left: usize, right: usize, count: i32): i32 { return loop(AND, left, right, count, 0, 0, false, false); }
-export function or(left: usize, right: usize, count: i32): i32 { return loop(OR, left, right, count, 0, 0, false, false); }
+// @ts-ignore: decorator
+@inline
+function byVector(kind: i32, left: usize, right: usize, count: i32, isChecked: bool): i32 {
+  return loop(kind, left, right, count, 0, 0, false, isChecked);
+}
+
+export function addScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(ADD, value, count, scalar, true);
+}
+
+export function add(left: usize, right: usize, count: i32): i32 {
+  return byVector(ADD, left, right, count, true);
+}
+
+export function subScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(SUB, value, count, scalar, true);
+}
+
+export function sub(left: usize, right: usize, count: i32): i32 {
+  return byVector(SUB, left, right, count, true);
+}
+
+export function mulScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(MUL, value, count, scalar, true);
+}
+
+export function mul(left: usize, right: usize, count: i32): i32 {
+  return byVector(MUL, left, right, count, true);
+}
+
+export function divScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(DIV, value, count, scalar, true);
+}
+
+export function div(left: usize, right: usize, count: i32): i32 {
+  return byVector(DIV, left, right, count, true);
+}
+
+export function eqScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(EQ, value, count, scalar, false);
+}
+
+export function eq(left: usize, right: usize, count: i32): i32 {
+  return byVector(EQ, left, right, count, false);
+}
+
+export function neScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(NE, value, count, scalar, false);
+}
+
+export function ne(left: usize, right: usize, count: i32): i32 {
+  return byVector(NE, left, right, count, false);
+}
+
+export function lteScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(LTE, value, count, scalar, false);
+}
+
+export function lte(left: usize, right: usize, count: i32): i32 {
+  return byVector(LTE, left, right, count, false);
+}
+
+export function ltScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(LT, value, count, scalar, false);
+}
+
+export function lt(left: usize, right: usize, count: i32): i32 {
+  return byVector(LT, left, right, count, false);
+}
+
+export function gtScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(GT, value, count, scalar, false);
+}
+
+export function gt(left: usize, right: usize, count: i32): i32 {
+  return byVector(GT, left, right, count, false);
+}
+
+export function gteScalar(value: usize, count: i32, scalar: f64): i32 {
+  return byScalar(GTE, value, count, scalar, false);
+}
+
+export function gte(left: usize, right: usize, count: i32): i32 {
+  return byVector(GTE, left, right, count, false);
+}
+
+export function and(left: usize, right: usize, count: i32): i32 {
+  return byVector(AND, left, right, count, false);
+}
+
+export function or(left: usize, right: usize, count: i32): i32 {
+  return byVector(OR, left, right, count, false);
+}
+
+export function nearScalar(value: usize, count: i32, scalar: f64, tolerance: f64): i32 {
+  return loop(NEAR, value, 0, count, scalar, tolerance, true, false);
+}
+
+export function near(left: usize, right: usize, count: i32, tolerance: f64): i32 {
+  return loop(NEAR, left, right, count, 0, tolerance, false, false);
+}
 
 export function abs(value: usize, count: i32): void {
   const last = value + (<usize>count << 3);

@@ -5,5 +5,4 @@
 export * from './elementwise';
 export * from './round';
 export * from './check';
-export * from './select';
 export * from './sum';

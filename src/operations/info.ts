@@ -1,0 +1,36 @@
+import { operationsByName } from './index.js';
+import type { Example, Operation } from './operation.js';
+import type { JsonSchema } from './parameters.js';
+
+/** What a program can know of an operation: for forms, listings and docs. Plain data. */
+export interface OperationInfo {
+  /** As the interface spells it; requests may write it in any case. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  /** map: one result a sample, at its time. filter: drops samples. regrid: results at times of its own. */
+  readonly shape: 'map' | 'filter' | 'regrid';
+  readonly inputs: 'one' | 'two' | 'one with scalar, or two';
+  /** JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`. */
+  readonly parameters: JsonSchema;
+  readonly examples: readonly Example[];
+}
+
+/** Every operation by its name, in the order of the interface. */
+export const operations: ReadonlyMap<string, OperationInfo> = new Map(
+  [...operationsByName].map(([name, operation]) => [name, infoOf(operation)]),
+);
+
+function infoOf(operation: Operation): OperationInfo {
+  const { name, aliases = [], summary, shape, inputs, examples } = operation;
+  const entries = Object.entries(operation.parameters);
+  const properties = Object.fromEntries(
+    entries.map(([parameterName, parameter]) => {
+      const mark = parameter.isExtension ? { 'x-extension': true } : {};
+      return [parameterName, { description: parameter.summary, ...parameter.schema, ...mark }];
+    }),
+  );
+  const required = entries.filter(([, parameter]) => parameter.isRequired).map(([parameterName]) => parameterName);
+  const parameters = { type: 'object', properties, required, additionalProperties: false };
+  return { name, aliases, summary, shape, inputs, parameters, examples };
+}
