@@ -1,11 +1,9 @@
 import { DAY_MS } from './calendar.js';
 
-const DURATION = new RegExp(
-  '^P(?!$)(?:(?<weeks>N)W)?(?:(?<days>N)D)?(?:T(?=N)(?:(?<hours>N)H)?(?:(?<minutes>N)M)?(?:(?<seconds>N)S)?)?$'.replaceAll(
-    'N',
-    '\\d+(?:\\.\\d+)?',
-  ),
-);
+const DECIMAL = '\\d+(?:\\.\\d+)?';
+const DATE_PARTS = `(?:(?<weeks>${DECIMAL})W)?(?:(?<days>${DECIMAL})D)?`;
+const TIME_PARTS = `(?:(?<hours>${DECIMAL})H)?(?:(?<minutes>${DECIMAL})M)?(?:(?<seconds>${DECIMAL})S)?`;
+const DURATION = new RegExp(`^P(?!$)${DATE_PARTS}(?:T(?=\\d)${TIME_PARTS})?$`);
 
 const UNIT_MS = { weeks: 7 * DAY_MS, days: DAY_MS, hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
 const UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const;

@@ -2,7 +2,7 @@ import { simdFor } from './simd.js';
 
 /** Checks over columns that the engine makes on every chunk before it trusts it. */
 
-/** The first index in `from..to` at which time does not rise above the one before it (`beforeMs` for the first), else `to`. */
+/** The first index in `from..to` whose time does not rise above the one before (`beforeMs` at first), else `to`. */
 export function firstNotRising(timeMs: Float64Array, from: number, to: number, beforeMs: number): number {
   let before = beforeMs;
   for (let i = from; i < to; i++) {

@@ -20,7 +20,10 @@ export const holdLastValue: Operation = {
       report(`/interval${below}`, ...problem),
     ),
   describe: (parameters) => ({
-    does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest(parameters)}`,
+    does:
+      `holds the last value at each tick of ${textIn(parameters, 'interval')}` +
+      inZone(parameters) +
+      oldest(parameters),
     reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
     keeps: 'the last sample and the next tick',
     final: 'when a sample after its tick is final, or `advance` has passed it',

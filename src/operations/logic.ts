@@ -1,6 +1,6 @@
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import type { Operation } from './operation.js';
+import type { Example, Operation } from './operation.js';
 import { alignParameters, checkAlign, describeTwo } from './two-inputs.js';
 
 export const not: Operation = {
@@ -74,7 +74,6 @@ export const or = logical('Or', 'at least one input is', kernels.or, [0, 1, 1, 1
 type Truth = readonly [neither: number, second: number, first: number, both: number];
 
 function logical(name: string, words: string, apply: VectorKernel, truth: Truth): Operation {
-  const [neither, second, first, both] = truth;
   return {
     name,
     summary: `Tells where ${words} true (not zero): 1 or 0.`,
@@ -84,68 +83,72 @@ function logical(name: string, words: string, apply: VectorKernel, truth: Truth)
     check: checkAlign,
     describe: (parameters) => ({ does: `1 where ${words} true, else 0`, ...describeTwo(parameters) }),
     open: () => ({ kind: 'combine', apply }),
-    examples: [
-      {
-        title: 'The table of truth',
-        parameters: {},
-        inputs: [
-          [
-            ['00:00', 0],
-            ['00:01', 0],
-            ['00:02', 1],
-            ['00:03', 1],
-          ],
-          [
-            ['00:00', 0],
-            ['00:01', 1],
-            ['00:02', 0],
-            ['00:03', 1],
-          ],
-        ],
-        output: [
-          ['00:00', neither],
-          ['00:01', second],
-          ['00:02', first],
-          ['00:03', both],
-        ],
-      },
-      {
-        title: 'Anything but zero is true',
-        parameters: {},
-        inputs: [
-          [
-            ['00:00', -3],
-            ['00:01', 0],
-          ],
-          [
-            ['00:00', 0.5],
-            ['00:01', 0],
-          ],
-        ],
-        output: [
-          ['00:00', both],
-          ['00:01', neither],
-        ],
-      },
-      {
-        title: 'States that change at different times, each held until its next change',
-        parameters: { align: 'hold' },
-        inputs: [
-          [
-            ['00:00', 1],
-            ['00:20', 0],
-          ],
-          [
-            ['00:00', 0],
-            ['00:10', 1],
-          ],
-        ],
-        output: [
-          ['00:00', first],
-          ['00:10', both],
-          ['00:20', second],
-        ],
-      },
-    ],
+    examples: examplesOf(truth),
   };
+}
+
+function examplesOf([neither, second, first, both]: Truth): Example[] {
+  return [
+    {
+      title: 'The table of truth',
+      parameters: {},
+      inputs: [
+        [
+          ['00:00', 0],
+          ['00:01', 0],
+          ['00:02', 1],
+          ['00:03', 1],
+        ],
+        [
+          ['00:00', 0],
+          ['00:01', 1],
+          ['00:02', 0],
+          ['00:03', 1],
+        ],
+      ],
+      output: [
+        ['00:00', neither],
+        ['00:01', second],
+        ['00:02', first],
+        ['00:03', both],
+      ],
+    },
+    {
+      title: 'Anything but zero is true',
+      parameters: {},
+      inputs: [
+        [
+          ['00:00', -3],
+          ['00:01', 0],
+        ],
+        [
+          ['00:00', 0.5],
+          ['00:01', 0],
+        ],
+      ],
+      output: [
+        ['00:00', both],
+        ['00:01', neither],
+      ],
+    },
+    {
+      title: 'States that change at different times, each held until its next change',
+      parameters: { align: 'hold' },
+      inputs: [
+        [
+          ['00:00', 1],
+          ['00:20', 0],
+        ],
+        [
+          ['00:00', 0],
+          ['00:10', 1],
+        ],
+      ],
+      output: [
+        ['00:00', first],
+        ['00:10', both],
+        ['00:20', second],
+      ],
+    },
+  ];
 }

@@ -2,6 +2,7 @@ import type { Description } from './operation.js';
 import {
   choice,
   duration,
+  durationMsIn,
   number,
   type Parameter,
   type Parameters,
@@ -20,8 +21,8 @@ export const alignParameters: Readonly<Record<'align' | 'maxhold', Parameter>> =
   align: choice(
     {
       summary:
-        'How two inputs meet: `inner` at equal times; `hold` at every time of either, each side holding its last value; ' +
-        '`linear` likewise, interpolated; `asof` at the times of the first, with the latest of the second.',
+        'How two inputs meet: `inner` at equal times; `hold` at every time of either, each side holding its last ' +
+        'value; `linear` likewise, interpolated; `asof` at the times of the first, with the latest of the second.',
       optional: true,
       extension: true,
     },

@@ -32,7 +32,10 @@ export function sumWindows(value: usize, bounds: usize, windowCount: i32, result
     }
     const out = result + (<usize>w << 3);
     f64.store(out, rest(low, value + (middle << 3), f64x2.extract_lane(sum, 0), f64x2.extract_lane(lost, 0)));
-    if (isPair) f64.store(out, rest(high, value + (to << 3), f64x2.extract_lane(sum, 1), f64x2.extract_lane(lost, 1)), 8);
+    if (isPair) {
+      const second = rest(high, value + (to << 3), f64x2.extract_lane(sum, 1), f64x2.extract_lane(lost, 1));
+      f64.store(out, second, 8);
+    }
   }
 }
 
