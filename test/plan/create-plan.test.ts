@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createPlan, explain, openStream, type Plan, runBatch } from '../../src/index.js';
+import { operationNames, operationsByName } from '../../src/operations/index.js';
+import { linesOf, runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
+import { hourly, item, type Json, raw, step } from './requests.js';
+
+const out = (metric: string): Json => ({ output: [{ timeseriesId: 'a', metric }] });
+const from = (...metrics: string[]): Json => ({ input: metrics.map((metric) => ({ timeseriesId: 'a', metric })) });
+
+test('the plan holds defaults, names as the interface spells them, and the running order', () => {
+  const plan = createPlan([
+    item(
+      [
+        step('ROUND', { roundtodigits: -0 }, { ...from('Mean'), ...out('Rounded') }),
+        step('aggregate', { function: 'AVERAGE', interval: 'pt1h'.toUpperCase() }, out('Mean')),
+      ].reverse(),
+      { frequency: 'pt1h' },
+    ),
+  ]);
+  expect(plan).toEqual({
+    version: 1,
+    timezone: 'UTC',
+    sources: [raw('a')],
+    steps: [
+      {
+        pointer: '/0/operations/0',
+        operation: 'Aggregate',
+        parameters: {
+          function: 'Average',
+          interval: 'Hourly',
+          empty: 'omit',
+          label: 'start',
+          closed: 'left',
+          timezone: 'UTC',
+        },
+        inputs: [{ from: 'source', index: 0 }],
+        output: { timeseriesId: 'a', metric: 'Mean' },
+      },
+      {
+        pointer: '/0/operations/1',
+        operation: 'Round',
+        parameters: { roundtodigits: 0, mode: 'halfaway' },
+        inputs: [{ from: 'step', index: 0 }],
+        output: { timeseriesId: 'a', metric: 'Rounded' },
+      },
+    ],
+    items: [{ processingType: 'batch', frequency: 'PT1H', step: 1, output: { timeseriesId: 'a', metric: 'Result' } }],
+    request: plan.request,
+  });
+});
+
+/** Texts in another case, letter by letter. */
+const recased = (text: string, flips: readonly boolean[]): string =>
+  [...text].map((letter, i) => (flips[i % flips.length] ? letter.toUpperCase() : letter.toLowerCase())).join('');
+
+test('names of operations, functions, intervals and choices are matched without regard to case', () => {
+  const flips = fc.array(fc.boolean(), { minLength: 1, maxLength: 9 });
+  const names = ['function', 'align', 'label', 'closed', 'empty', 'mode', 'method', 'direction'];
+  const property = fc.property(sceneArbitrary(3), flips, ({ request, options }, pattern) => {
+    const change = (key: string, value: unknown): unknown => {
+      const isName = names.includes(key) || key === 'operation' || key === 'processingType';
+      const isInterval = (key === 'interval' || key === 'window') && /^[A-Z][a-z]/.test(String(value));
+      return typeof value === 'string' && (isName || isInterval) ? recased(value, pattern) : value;
+    };
+    const recasedRequest: unknown = JSON.parse(JSON.stringify(request), change);
+    const { request: _one, ...plan } = createPlan(request, zoneOf(options));
+    const { request: _other, ...same } = createPlan(recasedRequest, zoneOf(options));
+    expect(same).toEqual(plan);
+  });
+  fc.assert(property, { numRuns: 1000 });
+});
+
+const zoneOf = ({ timezone }: { readonly timezone?: string }): { timezone?: string } =>
+  timezone === undefined ? {} : { timezone };
+
+describe('a plan', () => {
+  test('is frozen to its last part', () => {
+    const property = fc.property(sceneArbitrary(4), ({ request, options }) => {
+      expect(thawed(createPlan(request, zoneOf(options)))).toEqual([]);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
+  test('runs the same, and says the same, after a trip through JSON', () => {
+    const property = fc.property(sceneArbitrary(5), ({ request, samples, options }) => {
+      const plan = createPlan(request, zoneOf(options));
+      const travelled = JSON.parse(JSON.stringify(plan)) as Plan;
+      expect(travelled).toEqual(plan);
+      expect(explain(travelled)).toBe(explain(plan));
+      const [here, there] = [plan, travelled].map((one) => runWithin(one, seriesOf(samples), options));
+      expect(there && linesOf(there.series)).toEqual(here && linesOf(here.series));
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  test('takes a copy of the request and never changes it', () => {
+    const property = fc.property(sceneArbitrary(3), ({ request, options }) => {
+      const before = JSON.stringify(request);
+      const plan = createPlan(request, zoneOf(options));
+      expect(JSON.stringify(request)).toBe(before);
+      expect(plan.request).toEqual(JSON.parse(before));
+      expect(plan.request).not.toBe(request);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
+  test('for a run in another zone is that of the request in this zone', () => {
+    const plan = createPlan([item([hourly])]);
+    const input = seriesOf([{ timeMs: [0, 3_600_000], value: [1, 2] }]).map((series) => ({
+      ...series,
+      timeseriesId: 'a',
+    }));
+    const run = runBatch(plan, input, { timezone: 'Asia/Kolkata' });
+    expect([...run.series[0]!.timeMs]).toEqual([-1_800_000, 1_800_000]);
+    expect(run.series).toEqual(runBatch(createPlan([item([hourly])], { timezone: 'Asia/Kolkata' }), input).series);
+  });
+});
+
+/** The places of what is not frozen. */
+function thawed(value: unknown, place = ''): string[] {
+  if (value === null || typeof value !== 'object') return [];
+  const below = Object.entries(value).flatMap(([name, part]) => thawed(part, `${place}/${name}`));
+  return Object.isFrozen(value) ? below : [place, ...below];
+}
+
+test('steps may be written in any order, over any items', () => {
+  const steps = [
+    step('Aggregate', { function: 'Sum', interval: 'Hourly' }, out('A')),
+    step('Abs', {}, { ...from('A'), ...out('B') }),
+    step('Add', {}, { ...from('A', 'B'), ...out('C') }),
+    step('Shift', { function: 'ShiftByWindow', shift: 1, direction: 'forward' }, { ...from('C'), ...out('D') }),
+    step('Not', {}, { ...from('D'), ...out('E') }),
+  ];
+  const inOrder = createPlan([item(steps)]);
+  const order = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 });
+  const property = fc.property(order, (indices) => {
+    const plan = createPlan([item([...indices.map((index) => steps[index]!), steps[4]!])]);
+    const withoutPlaces = (one: Plan) => one.steps.map(({ pointer: _pointer, ...rest }) => rest);
+    expect(withoutPlaces(plan)).toEqual(withoutPlaces(inOrder));
+    expect(plan.items[0]!.step).toBe(4);
+  });
+  fc.assert(property);
+});
+
+test('an item may read what another one publishes, by either of its names', () => {
+  const request = [
+    item([step('Abs', {}, { ...from('First'), ...out('Second') })], { metric: 'Last' }),
+    item([step('Not', {}, { ...from('Inner'), ...out('Third') })], { metric: 'Other' }),
+    item([step('Aggregate', { function: 'Sum', interval: 'Hourly' }, out('Inner'))], { metric: 'First' }),
+  ];
+  const plan = createPlan(request);
+  expect(plan.sources).toEqual([raw('a')]);
+  expect(plan.steps.map(({ operation }) => operation)).toEqual(['Aggregate', 'Abs', 'Not']);
+  expect(plan.items.map(({ step: at, output }) => `${at} ${output.metric}`)).toEqual(['1 Last', '2 Other', '0 First']);
+  expect(
+    openStream(plan)
+      .close()
+      .series.map(({ metric }) => metric),
+  ).toEqual(['Last', 'Other', 'First']);
+});
+
+test('ShiftByWindow counts the windows of the nearest step upstream, the first input first', () => {
+  const shift = (...metrics: string[]) =>
+    step('Shift', { function: 'ShiftByWindow', shift: 1, direction: 'forward' }, { ...from(...metrics), ...out('Z') });
+  const windowOf = (steps: Json[]): unknown => {
+    const plan = createPlan([item([...steps, shift('Y')])]);
+    return plan.steps.find(({ operation }) => operation === 'Shift')!.parameters.window;
+  };
+  const daily = step('Aggregate', { function: 'Sum', interval: 'Daily' }, out('X'));
+  const hold = step('HoldLastValue', { interval: 'QuarterHourly' }, out('W'));
+  expect(windowOf([daily, step('Abs', {}, { ...from('X'), ...out('Y') })])).toBe('Daily');
+  expect(windowOf([daily, hold, step('Add', {}, { ...from('X', 'W'), ...out('Y') })])).toBe('Daily');
+  expect(windowOf([daily, hold, step('Add', {}, { ...from('W', 'X'), ...out('Y') })])).toBe('QuarterHourly');
+  expect(windowOf([daily, step('Resample', { frequency: 'PT5M' }, { ...from('X'), ...out('Y') })])).toBe('PT5M');
+});
+
+test('every operation is found by its name and its aliases, and names are known once', () => {
+  expect(new Set(operationNames.map((name) => name.toLowerCase())).size).toBe(operationNames.length);
+  expect(operationNames).toContain('AggregatePipeline');
+  expect([...operationsByName.keys()]).toEqual([
+    'Aggregate',
+    'Aggregate Pipeline',
+    'Add',
+    'Sub',
+    'Mul',
+    'Div',
+    'Eq',
+    'Ne',
+    'Lte',
+    'Lt',
+    'Gt',
+    'Gte',
+    'Not',
+    'And',
+    'Or',
+    'Mask',
+    'Where',
+    'Round',
+    'Abs',
+    'Cleanse',
+    'Shift',
+    'HoldLastValue',
+    'Resample',
+  ]);
+});
