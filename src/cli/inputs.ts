@@ -36,12 +36,7 @@ const SPOOL_BYTES = 16 << 20;
  * @param isReadAgain whether they may be read more than once: what comes from standard input is kept for it.
  * @throws WindrowError for the first that cannot be read.
  */
-export function openInputs(
-  paths: readonly string[],
-  isReadAgain: boolean,
-  io: Io,
-  temps: TempFiles,
-): InputFile[] {
+export function openInputs(paths: readonly string[], isReadAgain: boolean, io: Io, temps: TempFiles): InputFile[] {
   if (paths.filter((path) => path === '-').length > 1) {
     throw new WindrowError('arguments', '--input: expected `-` (standard input) once, received it twice');
   }

@@ -8,6 +8,8 @@ export interface JsonFault {
 }
 
 const SPACE = /[ \t\n\r]*/y;
+// A control character in a text must be written as an escape.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON says which characters may not stand in a text.
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
 const WORD = /(?:true|false|null)(?!\w)/y;
@@ -93,7 +95,8 @@ function suggest(text: string, at: number, commaAt: number): string | undefined 
   const sign = text[at];
   if (text.trim() === '') return 'the text is empty';
   if (sign === "'") return 'JSON has double quotes alone';
-  if (text.startsWith('//', at) || text.startsWith('/*', at) || sign === '#') return 'JSON has no comments; leave it out';
+  if (text.startsWith('//', at) || text.startsWith('/*', at) || sign === '#')
+    return 'JSON has no comments; leave it out';
   if ((sign === '}' || sign === ']') && commaAt >= 0 && text.slice(commaAt + 1, at).trim() === '') {
     return `leave out the \`,\` before the \`${sign}\``;
   }
@@ -106,7 +109,9 @@ function suggest(text: string, at: number, commaAt: number): string | undefined 
 
 function stringHint(text: string, at: number): string {
   const line = text.slice(at + 1).split('\n', 1)[0] ?? '';
-  return /(?<!\\)(?:\\\\)*"/.test(line) ? 'a `\\` must be written `\\\\`' : 'the text in quotes is not closed on its line';
+  return /(?<!\\)(?:\\\\)*"/.test(line)
+    ? 'a `\\` must be written `\\\\`'
+    : 'the text in quotes is not closed on its line';
 }
 
 /** Line and column of an offset, both from 1. */

@@ -59,7 +59,11 @@ function list(all: readonly Operation[]): string {
   return `${lines.join('\n')}\n\n\`windrow operations NAME\` tells more of one.\n`;
 }
 
-const INPUTS = { one: 'one series', two: 'two series', 'one with scalar, or two': 'one series and a scalar, or two series' };
+const INPUTS = {
+  one: 'one series',
+  two: 'two series',
+  'one with scalar, or two': 'one series and a scalar, or two series',
+};
 
 function describe(operation: Operation): string {
   const { name, aliases = [], summary, inputs, parameters, examples } = operation;
@@ -80,12 +84,15 @@ function describe(operation: Operation): string {
 }
 
 function describeExample({ title, parameters, inputs, output }: Example): string[] {
-  const samples = (list: Example['output']): string => list.map(([time, value]) => `${time} ${value}`).join(' · ') || 'nothing';
+  const samples = (list: Example['output']): string =>
+    list.map(([time, value]) => `${time} ${value}`).join(' · ') || 'nothing';
   return [
     '',
     `  ${title}`,
     `    parameters  ${JSON.stringify(parameters)}`,
-    ...inputs.flatMap((input, index) => wrap(`${samples(input)}`, `    ${index === 0 ? 'input ' : 'and   '}      `, 16)),
+    ...inputs.flatMap((input, index) =>
+      wrap(`${samples(input)}`, `    ${index === 0 ? 'input ' : 'and   '}      `, 16),
+    ),
     ...wrap(samples(output), '    gives       ', 16),
   ];
 }

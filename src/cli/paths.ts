@@ -13,7 +13,9 @@ export function existingFile(path: string, io: Io): number {
     const failure = fileFailure(error, path, 'read');
     if (!(failure instanceof WindrowError) || failure.code !== 'file.missing') throw failure;
     const hint = didYouMean(basename(path), namesBeside(path, io));
-    throw new WindrowError('file.missing', `${failure.message}${hint === undefined ? '' : `; ${hint}`}`, { cause: error });
+    throw new WindrowError('file.missing', `${failure.message}${hint === undefined ? '' : `; ${hint}`}`, {
+      cause: error,
+    });
   }
   if (stats?.isDirectory()) throw new WindrowError('file.directory', `${path}: is a folder, expected a file`);
   return stats?.size ?? 0;

@@ -29,7 +29,9 @@ export async function plotFile(path: string, given: Given, io: Io, temps: TempFi
   const paint = await linePaint(io.stdout);
   const isUnicode = !given.options.has('--ascii');
   const { columns } = io.stdout;
-  await io.stdout.write(drawTerminal(lines, { columns, rows, timezone, isUnicode, ...(paint === undefined ? {} : { paint }) }));
+  await io.stdout.write(
+    drawTerminal(lines, { columns, rows, timezone, isUnicode, ...(paint === undefined ? {} : { paint }) }),
+  );
   return EXIT_DONE;
 }
 

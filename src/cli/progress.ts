@@ -27,7 +27,8 @@ export function createProgress(totalBytes: number | undefined, io: Io): Progress
     const loaded = await import('cli-progress').catch(() => undefined);
     if (loaded === undefined || isStopped) return;
     const { SingleBar } = loaded.default ?? loaded;
-    const format = totalBytes === undefined ? '{value} MB read' : '{bar} {percentage}% of {total} MB, {eta_formatted} left';
+    const format =
+      totalBytes === undefined ? '{value} MB read' : '{bar} {percentage}% of {total} MB, {eta_formatted} left';
     bar = new SingleBar({ stream, format, hideCursor: true, clearOnComplete: true, barsize: 30, fps: 8 });
     bar.start(megabytes(totalBytes ?? 0), megabytes(readBytes));
   }

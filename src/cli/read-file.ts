@@ -1,5 +1,5 @@
 import { type Series, type SeriesReference, seriesKey } from '../core/series.js';
-import { createCsvReader, type CsvSummary } from '../formats/csv/index.js';
+import { type CsvSummary, createCsvReader } from '../formats/csv/index.js';
 import type { Plan } from '../plan/plan.js';
 import type { Job, Listener } from './execute.js';
 import { type InputFile, STANDARD_INPUT } from './inputs.js';

@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { rowCountOf, type RunFacts } from './summary.js';
+import { type RunFacts, rowCountOf } from './summary.js';
 
 /** The report of a run as JSON: what came in and out of every step, everything left out and why, and how fast. */
 export function reportText({ plan, mode, outcome, sampleCounts, seconds }: RunFacts): string {

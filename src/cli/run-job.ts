@@ -21,7 +21,12 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const plan = await readPlan(requestPath, settings.timezone, io);
   const job = createJob(plan, settings, io, temps);
   const output = openTarget(settings.output, io, temps);
-  const results = createResults(plan.items.map((item) => item.output), output, io, temps);
+  const results = createResults(
+    plan.items.map((item) => item.output),
+    output,
+    io,
+    temps,
+  );
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && createRejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);
@@ -88,7 +93,13 @@ interface Plot {
   readonly draw: () => string;
 }
 
-async function openPlot(path: string, plan: Plan, { timezone = 'UTC' }: Settings, io: Io, temps: TempFiles): Promise<Plot> {
+async function openPlot(
+  path: string,
+  plan: Plan,
+  { timezone = 'UTC' }: Settings,
+  io: Io,
+  temps: TempFiles,
+): Promise<Plot> {
   const { createChartData, drawSvg } = await import('../formats/plot/index.js');
   const outputs = plan.items.map((item) => item.output);
   const data = createChartData(outputs);

@@ -5,7 +5,10 @@ import type { Settings } from './run-options.js';
 /** Checks that no path of a run stands for two things. @throws WindrowError */
 export function checkPaths(requestPath: string, { inputs, output, report, plot, rejects }: Settings): void {
   if (requestPath === '-' && inputs.includes('-')) {
-    throw new WindrowError('arguments', 'run: expected standard input for the request or for --input, received it for both');
+    throw new WindrowError(
+      'arguments',
+      'run: expected standard input for the request or for --input, received it for both',
+    );
   }
   const taken = new Map([...inputs, requestPath].map((path) => [resolve(path), 'is read by this run']));
   const written: [flag: string, path: string | undefined][] = [
@@ -17,7 +20,10 @@ export function checkPaths(requestPath: string, { inputs, output, report, plot, 
   for (const [flag, path] of written) {
     if (path === undefined) continue;
     if (path === '-' && flag !== '--output') {
-      throw new WindrowError('arguments', `${flag}: expected a file, received \`-\`: standard output is for the results`);
+      throw new WindrowError(
+        'arguments',
+        `${flag}: expected a file, received \`-\`: standard output is for the results`,
+      );
     }
     if (path === '-') continue;
     const use = taken.get(resolve(path));

@@ -20,7 +20,10 @@ appears whole or not at all. A batch needs little memory while each series is in
 starts again and sorts it in memory, and says so.`,
   ],
   examples: [
-    { line: 'windrow run request.json --input office.csv', does: 'results on standard output, a summary on standard error' },
+    {
+      line: 'windrow run request.json --input office.csv',
+      does: 'results on standard output, a summary on standard error',
+    },
     {
       line: 'windrow run request.json --input 2023.csv.gz 2024.csv --output hourly.csv --plot hourly.svg',
       does: 'two files one after the other, into a CSV file and a chart',

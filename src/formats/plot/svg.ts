@@ -1,4 +1,4 @@
-import { curvesOf, type Curve, type Frame, xOf, yOf } from './curve.js';
+import { type Curve, curvesOf, type Frame, xOf, yOf } from './curve.js';
 import { type ChartLine, type Extent, extentOf, timeExtentOf } from './line.js';
 import { dashes, palette } from './palette.js';
 import { groupIntoPanels, type Panel } from './panels.js';
@@ -19,20 +19,22 @@ const RIGHT = 28;
 const TITLE_HEIGHT = 30;
 const LEGEND_HEIGHT = 22;
 const PANEL_GAP = 18;
-const AXIS_HEIGHT = 58;
+const AXIS_HEIGHT = 60;
 /** By the number of panels; more are as low as the last. */
-const PANEL_HEIGHTS = [340, 210, 160, 130, 110];
+const PANEL_HEIGHTS = [340, 220, 170, 140, 120];
+/** Zeros and ones need less. */
+const BINARY_HEIGHT = 80;
 /** Text is set in a font of 12 pixels, whose letters are about so wide. */
 const LETTER_WIDTH = 6.9;
-const TICK_SPACING = { x: 92, y: 44 };
+const TICK_SPACING = { x: 80, y: 44 };
 
 /** Lines as a chart in SVG: panels of like values below each other over one time axis, legible on light and dark. */
 export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {}): string {
   const { title = '', timezone = 'UTC', width = WIDTH } = options;
   const panels = groupIntoPanels(lines);
   const time = timeExtentOf(lines);
-  const height = PANEL_HEIGHTS[Math.min(panels.length, PANEL_HEIGHTS.length) - 1] ?? 0;
-  const marks = panels.map((panel) => ticksOf(panel, height));
+  const heights = panels.map((panel) => heightOf(panel, panels.length));
+  const marks = panels.map((panel, index) => ticksOf(panel, heights[index] ?? 0));
   const left = 22 + LETTER_WIDTH * Math.max(3, ...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
   const body: string[] = [];
   let top = title === '' ? 12 : TITLE_HEIGHT + 12;
@@ -40,6 +42,7 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
   if (time === undefined) body.push(text('faint', left, top + 30, 'no samples'));
   let firstColour = 0;
   for (const [index, panel] of panels.entries()) {
+    const height = heights[index] ?? 0;
     const { min, max } = marks[index] as ValueTicks; // one for each panel
     const legend = drawLegend(panel, firstColour, left, top, width);
     top += legend.height;
@@ -53,14 +56,27 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
   return wrapSvg(body, { width, height: totalHeight, title, summary: summarize(lines, timezone) });
 }
 
+function heightOf({ isBinary }: Panel, panelCount: number): number {
+  const height = PANEL_HEIGHTS[Math.min(panelCount, PANEL_HEIGHTS.length) - 1] ?? 0;
+  return isBinary ? Math.min(height, BINARY_HEIGHT) : height;
+}
+
 function ticksOf({ lines, isBinary }: Panel, height: number): ValueTicks {
   return isBinary ? binaryTicks : valueTicks(extentOf(lines), Math.max(2, Math.round(height / TICK_SPACING.y)));
 }
 
-function drawPanel({ lines }: Panel, { ticks }: ValueTicks, frame: Frame, firstColour: number, timezone: string): string {
+function drawPanel(
+  { lines }: Panel,
+  { ticks }: ValueTicks,
+  frame: Frame,
+  firstColour: number,
+  timezone: string,
+): string {
   const right = frame.left + frame.width;
   const grid = ticks.map(({ value }) => `M${pixel(frame.left)} ${pixel(yOf(frame, value))}H${pixel(right)}`).join('');
-  const across = timeMarks(frame, timezone).map(({ timeMs }) => verticalAt(frame, timeMs)).join('');
+  const across = timeMarks(frame, timezone)
+    .map(({ timeMs }) => verticalAt(frame, timeMs))
+    .join('');
   const labels = ticks.map(({ value, label }) => text('value', frame.left - 10, yOf(frame, value) + 4, label));
   const drawn = lines.map((line, index) => drawLine(line, frame, firstColour + index));
   return [`<path class="grid" d="${across}${grid}"/>`, ...labels, ...drawn].join('\n');
@@ -117,7 +133,9 @@ function drawLine(line: ChartLine, frame: Frame, colour: number): string {
   const long = curves.filter(({ length }) => length > 1);
   // A point between two gaps is a dot: a line of no length with round ends.
   const dots = curves.filter(({ length }) => length === 1);
-  const parts = [`<g class="${classOf(colour)}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`];
+  const parts = [
+    `<g class="${classOf(colour)}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`,
+  ];
   if (long.length > 0) parts.push(`<path class="line" d="${long.map(pathOf).join('')}"/>`);
   if (dots.length > 0) parts.push(`<path class="dot" d="${dots.map((dot) => `${pathOf(dot)}h0`).join('')}"/>`);
   parts.push('</g>');
@@ -145,7 +163,9 @@ function text(className: string, x: number, y: number, content: string): string 
 function describeLine({ sampleCount, min, max }: ChartLine): string {
   if (sampleCount === 0) return 'no samples';
   const samples = `${groupThousands(String(sampleCount))} sample${sampleCount === 1 ? '' : 's'}`;
-  return min === max ? `${samples}, all ${shortValue(min)}` : `${samples} from ${shortValue(min)} to ${shortValue(max)}`;
+  return min === max
+    ? `${samples}, all ${shortValue(min)}`
+    : `${samples} from ${shortValue(min)} to ${shortValue(max)}`;
 }
 
 function summarize(lines: readonly ChartLine[], timezone: string): string {
@@ -180,6 +200,8 @@ function wrapSvg(body: readonly string[], { width, height, title, summary }: Pag
 // Control characters have no place in XML 1.0, not even escaped.
 function escapeXml(content: string): string {
   const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  const plain = Array.from(content, (letter) => (letter < ' ' && !'\t\n\r'.includes(letter) ? '\ufffd' : letter)).join('');
+  const plain = Array.from(content, (letter) => (letter < ' ' && !'\t\n\r'.includes(letter) ? '\ufffd' : letter)).join(
+    '',
+  );
   return plain.replace(/[&<>"]/g, (letter) => escapes[letter] ?? letter);
 }

@@ -40,7 +40,9 @@ export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptio
   if (time === undefined) return 'no samples\n';
   const panels = groupIntoPanels(lines);
   const rows = options.rows ?? ROWS;
-  const marks = panels.map(({ lines: own, isBinary }) => (isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 3)));
+  const marks = panels.map(({ lines: own, isBinary }) =>
+    isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 3),
+  );
   const labelWidth = Math.max(...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
   const width = Math.max(16, options.columns - labelWidth - 4);
   const parts: string[] = [];
@@ -104,7 +106,9 @@ function drawPanel(
       });
     }
   }
-  const labels = new Map(ticks.map(({ value, label }) => [Math.floor(Math.round(yOf(frame, value)) / grid.dotsY), label]));
+  const labels = new Map(
+    ticks.map(({ value, label }) => [Math.floor(Math.round(yOf(frame, value)) / grid.dotsY), label]),
+  );
   return bits.map((cells, row) => {
     const label = labels.get(row);
     const border = isUnicode ? (label === undefined ? '\u2502' : '\u2524') : '|';
@@ -135,7 +139,9 @@ function timeAxis(frame: Frame, labelWidth: number, { timezone = 'UTC', isUnicod
   const rule = Array.from({ length: frame.width + 1 }, (_, column) => (columns.includes(column) ? mark : across));
   const indent = ' '.repeat(labelWidth + 2);
   const labels = marks.map(({ label }, index) => ({ at: columns[index] ?? 0, label }));
-  const contexts = marks.flatMap(({ context }, index) => (context ? [{ at: columns[index] ?? 0, label: context }] : []));
+  const contexts = marks.flatMap(({ context }, index) =>
+    context ? [{ at: columns[index] ?? 0, label: context }] : [],
+  );
   const width = frame.width + 1;
   const lines = [`${indent}${corner}${rule.join('')}`, `${indent} ${placed(labels, width)}`];
   const last = placed(contexts, width - timezone.length - 1);

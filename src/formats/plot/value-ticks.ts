@@ -5,15 +5,17 @@ export interface ValueTicks extends Extent {
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
 }
 
-/** Round values at steps of 1, 2 or 5 times a power of ten, about `wantedCount` of them, around an extent. */
-export function valueTicks(extent: Extent, wantedCount: number): ValueTicks {
+// Lines keep off the edges by this part of their extent.
+const ROOM = 0.05;
+
+/** Round values at steps of 1, 2 or 5 times a power of ten, about `countMax` of them at most, within a padded extent. */
+export function valueTicks(extent: Extent, countMax: number): ValueTicks {
   const { min, max } = roomy(extent);
-  const stepSize = niceStep((max - min) / wantedCount);
-  const first = Math.floor(min / stepSize + 1e-9);
-  const last = Math.ceil(max / stepSize - 1e-9);
+  const stepSize = niceStep((max - min) / countMax);
+  const first = Math.ceil(min / stepSize - 1e-9);
+  const last = Math.floor(max / stepSize + 1e-9);
   const values = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * stepSize);
-  const ticks = values.map((value) => ({ value, label: formatValue(value, stepSize) }));
-  return { min: first * stepSize, max: last * stepSize, ticks };
+  return { min, max, ticks: values.map((value) => ({ value, label: formatValue(value, stepSize) })) };
 }
 
 /** The marks of a line of zeros and ones. */
@@ -26,15 +28,12 @@ export const binaryTicks: ValueTicks = {
   ],
 };
 
-// Zero belongs to the axis when the values come near it.
+// Zero is the edge when the values come near it and lie on one side.
 function roomy({ min, max }: Extent): Extent {
-  if (min === max) {
-    const room = Math.abs(min) / 10 || 1;
-    return { min: min - room, max: max + room };
-  }
-  if (min > 0 && min < max / 3) return { min: 0, max };
-  if (max < 0 && max > min / 3) return { min, max: 0 };
-  return { min, max };
+  const room = min === max ? Math.abs(min) / 10 || 1 : (max - min) * ROOM;
+  const isAbove = min >= 0 && min !== max && min < max / 3;
+  const isBelow = max <= 0 && min !== max && max > min / 3;
+  return { min: isAbove ? 0 : min - room, max: isBelow ? 0 : max + room };
 }
 
 function niceStep(least: number): number {
