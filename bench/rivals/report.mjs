@@ -123,7 +123,7 @@ function chart(found) {
   return `${head}\n<rect width="${WIDTH}" height="${y}" fill="#fff"/>\n${caption}\n${parts.join('\n')}\n</svg>\n`;
 }
 
-export function writeReport(report) {
-  writeFileSync(join(DOCS, 'benchmarks.md'), markdown(report));
-  writeFileSync(join(DOCS, 'benchmarks.svg'), chart(report.found));
+export function writeReport(report, folder = DOCS) {
+  writeFileSync(join(folder, 'benchmarks.md'), markdown(report));
+  writeFileSync(join(folder, 'benchmarks.svg'), chart(report.found));
 }

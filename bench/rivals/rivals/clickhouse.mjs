@@ -25,7 +25,8 @@ function load(session, { work, files, threads }) {
   session.query('CREATE DATABASE bench ENGINE = Memory');
   session.query(`CREATE TABLE bench.samples (t ${TIME}, a Float64, b Float64) ENGINE = Memory`);
   session.query(`CREATE TABLE bench.result (t ${TIME}, value Float64) ENGINE = Memory`);
-  const layout = 'timeMs DateTime64(3), jitteredMs DateTime64(3), a Float64, b Float64'.replaceAll('(3)', `(3, \\'UTC\\')`);
+  const time = TIME.replaceAll("'", "\\'");
+  const layout = `timeMs ${time}, jitteredMs ${time}, a Float64, b Float64`;
   session.query(`
     INSERT INTO bench.samples SELECT ${work.time}, a, b FROM file('${files.rowBinary}', 'RowBinary', '${layout}')`);
 }
@@ -72,14 +73,17 @@ const holdAt = (stepMs) => `
     SELECT 1 AS one, fromUnixTimestamp64Milli(toInt64((number + assumeNotNull(first)) * ${stepMs}), 'UTC') AS t
     FROM numbers(assumeNotNull(last - first + 1))
   ) AS ticks
-  ASOF JOIN (SELECT 1 AS one, t, a FROM bench.samples) AS samples ON ticks.one = samples.one AND ticks.t >= samples.t`;
+  ASOF JOIN (SELECT 1 AS one, t, a FROM bench.samples) AS samples
+  ON ticks.one = samples.one AND ticks.t >= samples.t`;
 
 await serve({
-  version: () => version().libchdb,
+  version: () => version().libchdb.replaceAll(`"`, ""),
   csvHourly,
   works: {
     elementwise: query('SELECT t, (round(a * 1.5 + b, 2) > 0) * 2. FROM bench.samples'),
-    'average-hourly': query('SELECT toStartOfHour(t) AS start, avg(a) FROM bench.samples GROUP BY start ORDER BY start'),
+    'average-hourly': query(
+      'SELECT toStartOfHour(t) AS start, avg(a) FROM bench.samples GROUP BY start ORDER BY start',
+    ),
     'sum-quarter': query(
       'SELECT toStartOfFifteenMinutes(t) AS start, sum(a) FROM bench.samples GROUP BY start ORDER BY start',
     ),

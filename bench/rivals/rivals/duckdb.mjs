@@ -87,7 +87,9 @@ const TIME_WEIGHTED = `
 
 const holdAt = (step) => `
   WITH ticks AS (
-    SELECT unnest(generate_series(time_bucket(${step}, min(t) + ${step} - INTERVAL 1 MICROSECOND), max(t), ${step})) AS t
+    SELECT unnest(generate_series(
+      time_bucket(${step}, min(t) + ${step} - INTERVAL 1 MICROSECOND), max(t), ${step}
+    )) AS t
     FROM samples
   )
   SELECT ticks.t, samples.a FROM ticks ASOF JOIN samples ON ticks.t >= samples.t ORDER BY 1`;

@@ -53,7 +53,8 @@ function timeWeighted(frame) {
   const carriedMs = pl.when(pl.col('last').lt(pl.col('start'))).then(pl.col('ms').sub(pl.col('start'))).otherwise(NONE);
   return windows(
     frame
-      .withColumns(ms.alias('ms'), ms.shift(-1).alias('next'), ms.shift(1).alias('last'), pl.col('a').shift(1).alias('held'))
+      .withColumns(ms.alias('ms'), ms.shift(-1).alias('next'), ms.shift(1).alias('last'))
+      .withColumns(pl.col('a').shift(1).alias('held'))
       .withColumns(startMs.alias('start'))
       .withColumns(nextMs.sub(pl.col('ms')).alias('own'), carriedMs.alias('carried'))
       .select(
@@ -74,7 +75,8 @@ const holdAt = (stepMs) => (given) => {
   const firstMs = Math.ceil(times[0] / stepMs) * stepMs;
   const lastMs = times[times.length - 1];
   const run = () => {
-    const ticks = pl.DataFrame({ t: pl.intRange({ start: firstMs, end: lastMs + 1, step: stepMs, eager: true }).cast(TIME) });
+    const tickMs = pl.intRange({ start: firstMs, end: lastMs + 1, step: stepMs, eager: true });
+    const ticks = pl.DataFrame({ t: tickMs.cast(TIME) });
     return ticks.lazy().joinAsof(frame.lazy(), { on: 't', strategy: 'backward' }).collectSync();
   };
   return { run, answer: readFrame };

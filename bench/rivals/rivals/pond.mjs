@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { serve } from '../serve.mjs';
 
 const entry = process.env.POND_TS;
@@ -70,9 +70,9 @@ function stream({ work, column }) {
 }
 
 function pondVersion() {
-  if (entry === undefined) return JSON.parse(readFileSync(new URL(import.meta.resolve('pond-ts/package.json')))).version;
-  const { version } = JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json')));
-  return `${version} (built from source)`;
+  const main = entry ?? fileURLToPath(import.meta.resolve('pond-ts'));
+  const { version } = JSON.parse(readFileSync(join(dirname(main), '..', 'package.json')));
+  return entry === undefined ? version : `${version} (built from source)`;
 }
 
 await serve({
