@@ -68,20 +68,26 @@ export function buildGraph(
   return { sources, steps, advance: createAdvance(plan, sources, steps), close, resetLimit };
 }
 
-// Steps stand in running order, so one pass brings the sources' watermarks to the last of them.
+// Steps stand in running order, so one pass brings the sources' watermarks to the last of them. A step without a
+// state passes its input's watermark on, so it is left out, and those after it look at what stands before it.
 function createAdvance(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[]): () => void {
   const stepMs = plan.steps.map(() => Number.NEGATIVE_INFINITY);
-  const inputMs = plan.steps.map(({ inputs }) => inputs.map(() => Number.NEGATIVE_INFINITY));
+  const origins: PlanInput[] = [];
+  const active: { at: number; nodes: readonly Node[]; inputs: readonly PlanInput[]; marks: number[] }[] = [];
+  for (const [at, { nodes }] of steps.entries()) {
+    const inputs = plan.steps[at]!.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
+    const hasState = nodes.some((node) => node.state !== undefined);
+    origins.push(hasState ? { from: 'step', index: at } : inputs[0]!);
+    if (hasState) active.push({ at, nodes, inputs, marks: inputs.map(() => Number.NEGATIVE_INFINITY) });
+  }
   const single = [Number.NEGATIVE_INFINITY];
   return () => {
-    for (let at = 0; at < steps.length; at++) {
-      const { inputs } = plan.steps[at]!;
-      const marks = inputMs[at]!;
-      for (let k = 0; k < inputs.length; k++) {
-        const { from, index } = inputs[k]!;
-        marks[k] = from === 'source' ? sources[index]!.watermarkMs() : stepMs[index]!;
+    for (let k = 0; k < active.length; k++) {
+      const { at, nodes, inputs, marks } = active[k]!;
+      for (let side = 0; side < inputs.length; side++) {
+        const { from, index } = inputs[side]!;
+        marks[side] = from === 'source' ? sources[index]!.watermarkMs() : stepMs[index]!;
       }
-      const { nodes } = steps[at]!;
       single[0] = nodes[0]!.advance(marks);
       for (let n = 1; n < nodes.length; n++) single[0] = nodes[n]!.advance(single);
       stepMs[at] = single[0];

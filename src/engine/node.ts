@@ -19,7 +19,10 @@ export interface Node {
   readonly inlets: readonly Inlet[];
   /** Where its results go; filled in while the graph is wired. */
   readonly outlets: Inlet[];
-  /** Takes the promise that no sample before these times (one for each input) will come; gives its own. */
+  /**
+   * Takes the promise that no sample before these times (one for each input) will come; gives its own. Asked of
+   * nodes with a state alone: the others pass on the promise that they are given.
+   */
   readonly advance: (watermarksMs: readonly number[]) => number;
   /** The inputs have ended. */
   readonly close: (advancedMs: number) => void;

@@ -9,7 +9,7 @@ import { checkExpectedCounts, resultCountHints } from './bounds.js';
 import { buildGraph, type Graph } from './graph.js';
 import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
-import { createSink } from './sink.js';
+import { createBatchSink } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
 import { checkColumns, checkTimes } from './source.js';
 
@@ -90,8 +90,9 @@ function tryRun(
 ): { series: Series[]; graph: Graph } | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
+  const spare = reuse !== undefined && !isReadFrom(reuse, series) ? reuse.series : [];
   const hints = resultCountHints(plan, series, settings);
-  const sinks = plan.items.map(({ output }, item) => createSink(output, hints[item] ?? 0, reuse?.series[item]));
+  const sinks = plan.items.map(({ output }, item) => createBatchSink(output, hints[item] ?? 0, spare[item]));
   const graph = buildGraph(
     plan,
     settings,
@@ -107,6 +108,12 @@ function tryRun(
   if (!pushAll(plan, graph, series)) return undefined;
   graph.close(Number.NEGATIVE_INFINITY);
   return { series: sinks.map((sink) => sink.take()), graph };
+}
+
+// A run may read what an earlier one gave; then it must not write there.
+function isReadFrom(earlier: Run, inputs: readonly Series[]): boolean {
+  const buffers = new Set(earlier.series.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]));
+  return inputs.some(({ value, timeMs }) => buffers.has(value.buffer) || buffers.has(timeMs.buffer));
 }
 
 // Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.

@@ -15,88 +15,98 @@ export interface SpareColumns {
   readonly value: Float64Array;
 }
 
-const FIRST_CAPACITY = 64;
+const FIRST_CAPACITY = 16;
+/** A stream gives back more room than this once it is no longer needed. */
+const KEPT_CAPACITY_MAX = 65_536;
 
-// Memory that this file has handed out. Results may share the caller's times, which no reuse may write to.
-const ownBuffers = new WeakSet<ArrayBufferLike>();
-
-function newColumn(length: number): Float64Array {
-  const column = new Float64Array(length);
-  ownBuffers.add(column.buffer);
-  return column;
-}
-
-// The whole column behind a result of an earlier run, when it is ours and large enough.
-function spareColumn(column: Float64Array | undefined, length: number): Float64Array | undefined {
-  if (column === undefined || !ownBuffers.has(column.buffer)) return undefined;
-  return column.buffer.byteLength >= 8 * length ? new Float64Array(column.buffer) : undefined;
-}
-
-/**
- * @param capacityHint how many samples are likely to come, so that columns need not grow.
- * @param spare columns to write to, when they are large enough.
- */
-export function createSink(output: SeriesReference, capacityHint: number, spare?: SpareColumns): Sink {
-  let timeMs: Float64Array = new Float64Array(0);
-  let value: Float64Array = new Float64Array(0);
+/** Gathers what becomes final in one call of a stream, in columns that it keeps from call to call. */
+export function createStreamSink({ timeseriesId, metric }: SeriesReference): Sink {
+  let timeMs = new Float64Array(FIRST_CAPACITY);
+  let value = new Float64Array(FIRST_CAPACITY);
   let count = 0;
-  // While every chunk's times follow each other in one array of the caller's, they are not copied.
-  let shared: Chunk['timeMs'] | undefined;
-
-  function firstRoom(needed: number): void {
-    const capacity = Math.max(needed, capacityHint, FIRST_CAPACITY);
-    value = spareColumn(spare?.value, capacity) ?? newColumn(capacity);
-  }
-
-  function grow(needed: number): void {
-    if (value.length === 0) firstRoom(needed);
-    if (needed <= value.length) return;
-    const grown = newColumn(Math.max(needed, 2 * value.length));
-    grown.set(value.subarray(0, count));
-    value = grown;
-  }
-
-  function growTimes(needed: number): void {
-    if (needed <= timeMs.length) return;
-    const room = timeMs.length === 0 ? spareColumn(spare?.timeMs, value.length) : undefined;
-    const grown = room ?? newColumn(value.length);
-    grown.set(timeMs.subarray(0, count));
-    timeMs = grown;
-  }
 
   function inlet(chunk: Chunk): void {
     const end = count + chunk.count;
-    grow(end);
-    if (count === 0 && chunk.areTimesLasting) shared = chunk.timeMs;
-    else if (shared !== undefined && !follows(shared, count, chunk)) {
-      growTimes(end);
-      timeMs.set(new Float64Array(shared.buffer, shared.byteOffset, count));
-      shared = undefined;
+    if (end > value.length) {
+      timeMs = grown(timeMs, count, end);
+      value = grown(value, count, end);
     }
-    if (shared === undefined) {
-      growTimes(end);
-      write(timeMs, count, chunk.timeMs, chunk.count);
-    }
+    write(timeMs, count, chunk.timeMs, chunk.count);
     write(value, count, chunk.value, chunk.count);
     count = end;
   }
 
   function take(): Series {
-    const times = shared === undefined ? cut(timeMs, count) : new Float64Array(shared.buffer, shared.byteOffset, count);
-    const series = {
-      timeseriesId: output.timeseriesId,
-      metric: output.metric,
-      timeMs: times,
-      value: cut(value, count),
-    };
-    timeMs = new Float64Array(0);
-    value = new Float64Array(0);
+    const series = { timeseriesId, metric, timeMs: timeMs.slice(0, count), value: value.slice(0, count) };
     count = 0;
-    shared = undefined;
+    if (value.length > KEPT_CAPACITY_MAX) {
+      timeMs = new Float64Array(FIRST_CAPACITY);
+      value = new Float64Array(FIRST_CAPACITY);
+    }
     return series;
   }
 
   return { inlet, take, count: () => count };
+}
+
+function grown(column: Float64Array, count: number, needed: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(Math.max(needed, 2 * column.length));
+  larger.set(column.subarray(0, count));
+  return larger;
+}
+
+// Columns that batches have handed out. Results may share the caller's times, which no reuse may write to.
+const handedOut = new WeakSet<ArrayBufferLike>();
+
+// The whole column behind a result of an earlier run, when it is ours and large enough; else a new one.
+function roomFor(length: number, spare: Float64Array | undefined): Float64Array {
+  const isUsable = spare !== undefined && handedOut.has(spare.buffer) && spare.buffer.byteLength >= 8 * length;
+  return isUsable ? new Float64Array(spare.buffer) : new Float64Array(length);
+}
+
+/**
+ * Gathers the results of a batch, and hands over its columns.
+ *
+ * @param capacityHint how many samples may come, so that columns need not grow.
+ * @param spare columns to write to, when they are large enough.
+ */
+export function createBatchSink(output: SeriesReference, capacityHint: number, spare?: SpareColumns): Sink {
+  let timeMs: Float64Array = new Float64Array(0);
+  let value: Float64Array = new Float64Array(0);
+  let count = 0;
+  // While every chunk's times follow each other in one array of the caller's, they are not copied.
+  let shared: Float64Array | undefined;
+
+  function makeRoom(needed: number): void {
+    if (value.length === 0) value = roomFor(Math.max(needed, capacityHint, FIRST_CAPACITY), spare?.value);
+    if (needed > value.length) value = grown(value, count, needed);
+    if (shared !== undefined || timeMs.length >= needed) return;
+    timeMs = timeMs.length === 0 ? roomFor(value.length, spare?.timeMs) : grown(timeMs, count, value.length);
+  }
+
+  function inlet(chunk: Chunk): void {
+    const end = count + chunk.count;
+    const before = shared;
+    if (count === 0 && chunk.areTimesLasting) shared = chunk.timeMs;
+    else if (shared !== undefined && !follows(shared, count, chunk)) shared = undefined;
+    makeRoom(end);
+    if (before !== undefined && shared === undefined) timeMs.set(firstOf(before, count));
+    if (shared === undefined) write(timeMs, count, chunk.timeMs, chunk.count);
+    write(value, count, chunk.value, chunk.count);
+    count = end;
+  }
+
+  function take(): Series {
+    const { timeseriesId, metric } = output;
+    const times = shared === undefined ? handOver(timeMs, count) : firstOf(shared, count);
+    return { timeseriesId, metric, timeMs: times, value: handOver(value, count) };
+  }
+
+  return { inlet, take, count: () => count };
+}
+
+function firstOf(shared: Float64Array, count: number): Float64Array {
+  return new Float64Array(shared.buffer, shared.byteOffset, count);
 }
 
 function follows(shared: Float64Array, count: number, chunk: Chunk): boolean {
@@ -110,10 +120,8 @@ function write(target: Float64Array, at: number, source: Float64Array, count: nu
 }
 
 // Room that was never written takes no memory, so a view is cheap; but small results should not hold large columns.
-function cut(column: Float64Array, count: number): Float64Array {
-  if (count === column.length) return column;
-  if (count * 4 >= column.length) return column.subarray(0, count);
-  const small = newColumn(count);
-  small.set(column.subarray(0, count));
-  return small;
+function handOver(column: Float64Array, count: number): Float64Array {
+  const kept = count * 4 >= column.length ? column.subarray(0, count) : column.slice(0, count);
+  handedOut.add(kept.buffer);
+  return kept;
 }

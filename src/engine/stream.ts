@@ -7,7 +7,7 @@ import { buildGraph, type Graph } from './graph.js';
 import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
 import { createReport, type Report } from './report.js';
 import type { Run } from './run-batch.js';
-import { createSink, type Sink } from './sink.js';
+import { createStreamSink, type Sink } from './sink.js';
 import { checkColumns, checkTimes } from './source.js';
 
 /** A plan at work on samples as they come. */
@@ -65,7 +65,7 @@ interface Engine {
 
 function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | undefined): Stream {
   const settings = readOptions(options, plan.timezone);
-  const sinks = plan.items.map(({ output }) => createSink(output, 0));
+  const sinks = plan.items.map(({ output }) => createStreamSink(output));
   const inlets = sinks.map((sink) => sink.inlet);
   const progress: Progress = { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
   const engine: Engine = {
