@@ -4,7 +4,13 @@ import { simdFor, type WindowColumns } from './simd.js';
  * Compensated sums. `slots[at]` is the running sum and `slots[at + 1]` what rounding has lost so far; the
  * result is their sum. The loss of each addition is exact (Knuth's TwoSum, which has no branch to mispredict)
  * and gathered as by Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
+ * Near the largest double TwoSum can overflow on its way where the sum does not; there Neumaier's own formula,
+ * with its branch, gives the same loss.
  */
+
+function neumaierLoss(sum: number, x: number, next: number): number {
+  return Math.abs(sum) >= Math.abs(x) ? sum - next + x : x - next + sum;
+}
 
 /** Adds `value[from..to)` in order. */
 export function sumInto(slots: Float64Array, at: number, value: Float64Array, from: number, to: number): void {
@@ -17,6 +23,10 @@ export function sumInto(slots: Float64Array, at: number, value: Float64Array, fr
     lost += sum - (next - part) + (x - part);
     sum = next;
   }
+  if (lost - lost !== 0) {
+    for (let i = from; i < to; i++) addInto(slots, at, value[i]!);
+    return;
+  }
   slots[at] = sum;
   slots[at + 1] = lost;
 }
@@ -26,7 +36,8 @@ export function addInto(slots: Float64Array, at: number, x: number): void {
   const sum = slots[at]!;
   const next = sum + x;
   const part = next - sum;
-  slots[at + 1] = slots[at + 1]! + (sum - (next - part) + (x - part));
+  const loss = sum - (next - part) + (x - part);
+  slots[at + 1] = slots[at + 1]! + (loss - loss === 0 ? loss : neumaierLoss(sum, x, next));
   slots[at] = next;
 }
 
@@ -54,10 +65,10 @@ export function sumWindows(value: Float64Array, { borders, sums }: WindowColumns
   const simd = simdFor(value, borders[windowCount]! - borders[0]!, sums);
   if (simd !== undefined) {
     simd.sumWindows(value.byteOffset, borders.byteOffset, windowCount, sums.byteOffset);
-    return;
   }
   const slots = new Float64Array(2);
   for (let w = 0; w < windowCount; w++) {
+    if (simd !== undefined && Number.isFinite(sums[w]!)) continue;
     slots.fill(0);
     sumInto(slots, 0, value, borders[w]!, borders[w + 1]!);
     sums[w] = slots[0]! + slots[1]!;

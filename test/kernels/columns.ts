@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+
+/** Columns for kernels, and ways to compare what they become. */
+
+export const anyFinite: fc.Arbitrary<number> = fc.oneof(
+  fc.integer({ min: -50, max: 50 }).map((x) => x / 4),
+  fc.integer({ min: -999_999, max: 999_999 }).map((x) => x / 1000),
+  fc.constantFrom(0, -0, 5e-324, -5e-324, 1e308, -1e308, 1.7976931348623157e308, 1e14, 1e15, 1e16, 0.5, -0.5, 1e-300),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+
+export const anyDouble: fc.Arbitrary<number> = fc.oneof(
+  { weight: 9, arbitrary: anyFinite },
+  { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY) },
+);
+
+/** Lengths on either side of where kernels change their way, odd and even. */
+export const columnOf = (value: fc.Arbitrary<number>): fc.Arbitrary<number[]> =>
+  fc.oneof(
+    fc.array(value, { maxLength: 12 }),
+    fc.array(value, { minLength: 12, maxLength: 70, size: 'max' }),
+    fc
+      .tuple(fc.array(value, { minLength: 1, maxLength: 9 }), fc.integer({ min: 100, max: 2048 }))
+      .map(([own, length]) => Array.from({ length }, (_, i) => own[i % own.length]!)),
+  );
+
+/** Strictly rising times. */
+export const risingOf = (lengthMax: number): fc.Arbitrary<Float64Array> =>
+  fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: lengthMax, size: 'max' }).map((gaps) => {
+    let t = -10;
+    return Float64Array.from(gaps, (gap) => (t += gap));
+  });
+
+/** Bits as text: 0 and -0 differ, all NaN are one. */
+export function bitsOf(column: ArrayLike<number>): string {
+  return Array.from(column, (x) => (Object.is(x, -0) ? '-0' : String(x))).join(' ');
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as arithmetic from '../../src/kernels/arithmetic.js';
+import { isAllFinite, isRising } from '../../src/kernels/check.js';
+import { scratchColumn } from '../../src/kernels/columns.js';
+import * as compare from '../../src/kernels/compare.js';
+import { anyDouble, anyFinite, bitsOf, columnOf } from './columns.js';
+
+/** What each kernel says of one pair of values. */
+const one = (isTrue: boolean): number => (isTrue ? 1 : 0);
+const meanings = {
+  add: (a: number, b: number) => a + b,
+  sub: (a: number, b: number) => a - b,
+  mul: (a: number, b: number) => a * b,
+  div: (a: number, b: number) => a / b,
+  eq: (a: number, b: number) => one(a === b),
+  ne: (a: number, b: number) => one(a !== b),
+  lt: (a: number, b: number) => one(a < b),
+  lte: (a: number, b: number) => one(a <= b),
+  gt: (a: number, b: number) => one(a > b),
+  gte: (a: number, b: number) => one(a >= b),
+  and: (a: number, b: number) => one(a !== 0 && b !== 0),
+  or: (a: number, b: number) => one(a !== 0 || b !== 0),
+} as const;
+
+const vectors = { ...arithmetic, ...compare };
+const scalars = {
+  add: arithmetic.addScalar,
+  sub: arithmetic.subScalar,
+  mul: arithmetic.mulScalar,
+  div: arithmetic.divScalar,
+  eq: compare.eqScalar,
+  ne: compare.neScalar,
+  lt: compare.ltScalar,
+  lte: compare.lteScalar,
+  gt: compare.gtScalar,
+  gte: compare.gteScalar,
+} as const;
+
+/** The values once in WebAssembly memory, as chunks have them, and once in an array of their own. */
+function places(values: readonly number[], column: number): Float64Array[] {
+  const scratch = scratchColumn(column);
+  scratch.set(values);
+  return [scratch, Float64Array.from(values)];
+}
+
+const runs = { numRuns: 400 };
+
+describe('a kernel over two columns means the same value by value, in WebAssembly memory and out of it', () => {
+  test.each(Object.entries(meanings))('%s', (name, meaning) => {
+    const kernel = vectors[name as keyof typeof meanings]; // the names above
+    fc.assert(
+      fc.property(columnOf(anyFinite), columnOf(anyFinite), (a, b) => {
+        const count = Math.min(a.length, b.length);
+        const expected = Array.from({ length: count }, (_, i) => meaning(a[i]!, b[i]!));
+        const rights = places(b, 1);
+        for (const left of places(a, 0)) {
+          for (const right of rights) {
+            const copy = left.byteOffset === 0 ? left.slice() : left;
+            copy.set(a);
+            const areFinite = kernel(copy, right, count);
+            expect(bitsOf(copy.subarray(0, count))).toBe(bitsOf(expected));
+            if (areFinite) expect(expected.every(Number.isFinite)).toBe(true);
+            else expect(expected.every(Number.isFinite)).toBe(false);
+            expect(bitsOf(copy.subarray(count, a.length))).toBe(bitsOf(a.slice(count)));
+          }
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+describe('a kernel over a column and a scalar means the same value by value, in WebAssembly memory and out of it', () => {
+  test.each(Object.entries(scalars))('%s', (name, kernel) => {
+    const meaning = meanings[name as keyof typeof scalars]; // the names above
+    fc.assert(
+      fc.property(columnOf(anyFinite), anyFinite, (a, scalar) => {
+        const expected = a.map((x) => meaning(x, scalar));
+        for (const column of places(a, 0)) {
+          const areFinite = kernel(column, a.length, scalar);
+          expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(expected));
+          expect(areFinite).toBe(expected.every(Number.isFinite));
+        }
+      }),
+      runs,
+    );
+  });
+});
+
+test('Not, Abs, clamp and nearness mean the same in WebAssembly memory and out of it', () => {
+  fc.assert(
+    fc.property(columnOf(anyFinite), anyFinite, fc.double({ min: 0, max: 1e9, noNaN: true }), (a, x, width) => {
+      const forms = [
+        [(column: Float64Array) => compare.not(column, a.length), (y: number) => one(y === 0)],
+        [(column: Float64Array) => arithmetic.abs(column, a.length), (y: number) => Math.abs(y)],
+        [
+          (column: Float64Array) => arithmetic.clamp(column, a.length, x, x + width),
+          (y: number) => (y < x ? x : y > x + width ? x + width : y),
+        ],
+        [
+          (column: Float64Array) => compare.nearScalar(column, a.length, x, width),
+          (y: number) => one(Math.abs(y - x) <= width),
+        ],
+      ] as const;
+      for (const [kernel, meaning] of forms) {
+        for (const column of places(a, 0)) {
+          kernel(column);
+          expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(a.map(meaning)));
+        }
+      }
+    }),
+    runs,
+  );
+});
+
+test('near compares two columns within a tolerance', () => {
+  fc.assert(
+    fc.property(columnOf(anyFinite), fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), (a, tolerance) => {
+      const b = [...a].reverse();
+      const expected = a.map((x, i) => one(Math.abs(x - b[i]!) <= tolerance));
+      const [inMemory, outside] = places(b, 1);
+      for (const [column, right] of [
+        [places(a, 0)[0]!, inMemory!],
+        [Float64Array.from(a), outside!],
+      ] as const) {
+        compare.near(column, right, a.length, tolerance);
+        expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(expected));
+      }
+    }),
+    runs,
+  );
+});
+
+test('isAllFinite sees every value that is not finite, and nothing else', () => {
+  fc.assert(
+    fc.property(columnOf(anyDouble), fc.nat(5), (a, skipped) => {
+      const from = Math.min(skipped, a.length);
+      for (const column of places(a, 0)) {
+        expect(isAllFinite(column, from, a.length)).toBe(a.slice(from).every(Number.isFinite));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('isRising sees every time that does not rise', () => {
+  const gaps = columnOf(fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.5, 3, 0, -1));
+  fc.assert(
+    fc.property(gaps, fc.constantFrom(-1, 0, 1, Number.NEGATIVE_INFINITY), (steps, beforeMs) => {
+      let t = 0;
+      const times = steps.map((gap) => (t += gap));
+      const isSo = times.every((time, i) => time > (i === 0 ? beforeMs : times[i - 1]!));
+      for (const column of places(times, 0)) expect(isRising(column, times.length, beforeMs)).toBe(isSo);
+    }),
+    { numRuns: 2000 },
+  );
+});

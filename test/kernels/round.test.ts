@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { scratchColumn } from '../../src/kernels/columns.js';
+import { roundDecimal, roundHalfAway, roundHalfEven, roundOne } from '../../src/kernels/round.js';
+import { roundTo } from '../oracle/numbers.js';
+import { anyFinite, bitsOf, columnOf } from './columns.js';
+
+const digits = fc.integer({ min: -15, max: 15 }).map((x) => x + 0);
+
+/** Decimals that are ties at some digit, and their neighbours. */
+const nearTie = fc
+  .tuple(
+    fc.bigInt({ min: -(10n ** 16n), max: 10n ** 16n }),
+    fc.integer({ min: -4, max: 16 }),
+    fc.integer({ min: -2, max: 2 }),
+  )
+  .map(([k, at, ulps]) => {
+    const x = Number(`${k}5e${-at}`);
+    const view = new DataView(new ArrayBuffer(8));
+    view.setFloat64(0, x);
+    view.setBigUint64(0, view.getBigUint64(0) + BigInt(ulps));
+    const moved = view.getFloat64(0);
+    return Number.isFinite(moved) ? moved : x;
+  });
+
+const value = fc.oneof(anyFinite, nearTie);
+
+describe.each(['halfaway', 'halfeven'] as const)('rounding %s', (mode) => {
+  test('of one value by division is rounding of its shortest decimal by digits, for any digits', () => {
+    fc.assert(
+      fc.property(value, digits, (x, at) => {
+        const expected = roundTo(x, at, mode);
+        expect(roundDecimal(x, at, mode)).toBe(expected);
+        expect(roundOne(x, at, mode)).toBe(expected);
+      }),
+      { numRuns: 30_000 },
+    );
+  });
+
+  test('of a column is rounding of each value, in WebAssembly memory and out of it', () => {
+    const kernel = mode === 'halfaway' ? roundHalfAway : roundHalfEven;
+    fc.assert(
+      fc.property(columnOf(value), digits, (values, at) => {
+        const expected = values.map((x) => roundDecimal(x, at, mode));
+        const scratch = scratchColumn(0);
+        scratch.set(values);
+        for (const column of [scratch, Float64Array.from(values)]) {
+          kernel(column, values.length, at);
+          expect(bitsOf(column.subarray(0, values.length))).toBe(bitsOf(expected));
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+test('every multiple of a half, a quarter and an eighth up to a thousand rounds as by hand', () => {
+  const values = Float64Array.from({ length: 16_001 }, (_, i) => (i - 8000) / 8);
+  for (const at of [-2, -1, 0, 1, 2, 3]) {
+    const rounded = values.slice();
+    roundHalfAway(rounded, rounded.length, at);
+    expect(bitsOf(rounded)).toBe(bitsOf(values.map((x) => roundTo(x, at, 'halfaway'))));
+  }
+});

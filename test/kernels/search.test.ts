@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { copyFinite, firstNotRising, isSameTimes } from '../../src/kernels/check.js';
+import { lerp } from '../../src/kernels/interpolate.js';
+import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../../src/kernels/search.js';
+import { anyDouble, columnOf, risingOf } from './columns.js';
+
+/** The first index in `from..count` that fits, else `count`. */
+function scan(from: number, count: number, isFound: (index: number) => boolean): number {
+  for (let i = from; i < count; i++) if (isFound(i)) return i;
+  return count;
+}
+
+test('searches find what a linear scan finds, from anywhere, with any guess', () => {
+  const target = fc.oneof(fc.integer({ min: -15, max: 220 }), fc.constantFrom(1e9, -1e9));
+  fc.assert(
+    fc.property(
+      risingOf(70),
+      fc.nat(70),
+      fc.nat(70),
+      target,
+      fc.boolean(),
+      fc.nat(90),
+      (column, a, b, t, isBetween, guess) => {
+        const [low, high] = a < b ? [a, b] : [b, a];
+        const count = Math.min(high, column.length);
+        const from = Math.min(low, count);
+        const timeMs = isBetween ? t + 0.5 : t;
+        const atOrAfter = scan(from, count, (i) => column[i]! >= timeMs);
+        expect(firstAtOrAfter(column, from, count, timeMs)).toBe(atOrAfter);
+        expect(firstAtOrAfterGuess(column, from, count, timeMs, guess)).toBe(atOrAfter);
+        expect(firstAfter(column, from, count, timeMs)).toBe(scan(from, count, (i) => column[i]! > timeMs));
+      },
+    ),
+    { numRuns: 10_000 },
+  );
+});
+
+test('firstNotRising finds the first time that does not rise', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 }), fc.nat(12), (times, place) => {
+      const from = Math.min(place, times.length);
+      const expected = scan(from, times.length, (i) => !(times[i]! > (i === from ? 3 : times[i - 1]!)));
+      expect(firstNotRising(Float64Array.from(times), from, times.length, 3)).toBe(expected);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('copyFinite keeps the samples with finite values, in order', () => {
+  fc.assert(
+    fc.property(columnOf(anyDouble), (values) => {
+      const timeMs = Float64Array.from(values, (_, i) => i);
+      const [times, kept] = [new Float64Array(values.length + 1), new Float64Array(values.length + 1)];
+      const count = copyFinite(timeMs, Float64Array.from(values), values.length, times, kept);
+      const expected = values.map((x, i) => [i, x] as const).filter(([, x]) => Number.isFinite(x));
+      expect([...times.subarray(0, count)].map((t, i) => [t, kept[i]!])).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('isSameTimes compares as many as asked', () => {
+  fc.assert(
+    fc.property(risingOf(20), fc.nat(19), fc.nat(20), (column, place, length) => {
+      const count = Math.min(length, column.length);
+      const other = column.slice();
+      if (place < other.length) other[place] = -99;
+      expect(isSameTimes(column, other, count)).toBe(place >= count);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('lerp gives both ends exactly and never passes them', () => {
+  const end = fc.double({ noNaN: true, min: -1e300, max: 1e300 });
+  fc.assert(
+    fc.property(end, end, fc.double({ noNaN: true, min: 0, max: 1 }), (a, b, f) => {
+      expect(lerp(a, b, 0)).toBe(a + 0 * (b - a));
+      expect(lerp(a, b, 1)).toBe(b - (b - a) * 0);
+      const x = lerp(a, b, f);
+      expect(x >= Math.min(a, b) && x <= Math.max(a, b)).toBe(true);
+    }),
+    { numRuns: 5000 },
+  );
+});
