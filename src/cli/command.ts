@@ -6,7 +6,7 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   /** What stands after the name, like `REQUEST.json`. */
-  readonly argument?: { readonly name: string; readonly summary: string };
+  readonly argument?: { readonly name: string; readonly summary: string; readonly isOptional?: true };
   readonly options: readonly CommandOption[];
   readonly examples: readonly { readonly line: string; readonly does: string }[];
   /** What else there is to know, in paragraphs. */

@@ -1,6 +1,7 @@
 import { WindrowError } from '../core/errors.js';
 import { didYouMean } from '../core/suggest.js';
 import { findOperation, operationNames, operationsByName } from '../operations/index.js';
+import { operations as operationInfos } from '../operations/info.js';
 import type { Example, Operation } from '../operations/operation.js';
 import type { Command } from './command.js';
 import { EXIT_DONE } from './failure.js';
@@ -8,7 +9,7 @@ import { EXIT_DONE } from './failure.js';
 export const operations: Command = {
   name: 'operations',
   summary: 'List the operations; with a name, its parameters and examples.',
-  argument: { name: 'NAME', summary: 'an operation, like Aggregate' },
+  argument: { name: 'NAME', summary: 'an operation, like Aggregate (default: all)', isOptional: true },
   options: [{ flag: '--json', summary: 'print JSON, with the JSON Schema of every parameter' }],
   examples: [
     { line: 'windrow operations', does: 'all operations, a line each' },
@@ -17,40 +18,26 @@ export const operations: Command = {
   ],
   act: async (given, io) => {
     const operation = given.argument === undefined ? undefined : wantedOperation(given.argument);
-    const isJson = given.options.has('--json');
-    if (operation !== undefined) await io.stdout.write(isJson ? toJson(operationData(operation)) : describe(operation));
-    else {
-      const all = [...operationsByName.values()];
-      await io.stdout.write(isJson ? toJson(all.map(operationData)) : list(all));
-    }
+    const text = given.options.has('--json') ? listJson(operation) : listText(operation);
+    await io.stdout.write(text);
     return EXIT_DONE;
   },
 };
+
+function listJson(operation: Operation | undefined): string {
+  const data = operation === undefined ? [...operationInfos.values()] : operationInfos.get(operation.name);
+  return `${JSON.stringify(data, null, 2)}\n`;
+}
+
+function listText(operation: Operation | undefined): string {
+  return operation === undefined ? list([...operationsByName.values()]) : describe(operation);
+}
 
 function wantedOperation(name: string): Operation {
   const operation = findOperation(name);
   if (operation !== undefined) return operation;
   const hint = didYouMean(name, operationNames) ?? `there are ${operationNames.join(', ')}`;
   throw new WindrowError('arguments', `operations: expected the name of an operation, received ${name}; ${hint}`);
-}
-
-function toJson(data: unknown): string {
-  return `${JSON.stringify(data, null, 2)}\n`;
-}
-
-function operationData(operation: Operation): object {
-  const { name, aliases = [], summary, shape, inputs, parameters, examples } = operation;
-  const described = Object.entries(parameters).map(([parameter, words]) => [
-    parameter,
-    {
-      summary: words.summary,
-      isRequired: words.isRequired,
-      isExtension: words.isExtension,
-      ...(words.default === undefined ? {} : { default: words.default }),
-      schema: words.schema,
-    },
-  ]);
-  return { name, aliases, summary, shape, inputs, parameters: Object.fromEntries(described), examples };
 }
 
 function list(all: readonly Operation[]): string {

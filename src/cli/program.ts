@@ -56,6 +56,7 @@ export async function runProgram(words: readonly string[], io: Io): Promise<numb
 function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
   const added = program.command(command.name).description(command.summary).helpOption('-h, --help', 'print this help');
   // Optional to commander, so that each command can say what is missing and where it may have gone.
+  added.usage(usageOf(command));
   if (command.argument) added.argument(`[${command.argument.name}]`, command.argument.summary);
   for (const { flag, value, summary, isList } of command.options) {
     added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
@@ -65,6 +66,11 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
     const argument = command.argument === undefined ? undefined : received[0];
     choose({ argument: typeof argument === 'string' ? argument : undefined, options: optionsOf(command, added) });
   });
+}
+
+function usageOf({ argument }: Command): string {
+  if (argument === undefined) return '[options]';
+  return `${argument.isOptional ? `[${argument.name}]` : argument.name} [options]`;
 }
 
 function optionsOf(command: Command, added: CommanderCommand): Map<string, readonly string[]> {

@@ -1,4 +1,4 @@
-import { WindrowError } from '../core/errors.js';
+import { RequestError, WindrowError } from '../core/errors.js';
 import { createPlan } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
 import { fileFailure } from './failure.js';
@@ -8,8 +8,14 @@ import { existingFile } from './paths.js';
 /** Reads a request file (`-` is standard input) and plans it. */
 export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {
   const text = path === '-' ? await readStandardInput(io) : readFile(path, io);
-  const request = await parseRequest(text, path === '-' ? 'standard input' : path);
-  return createPlan(request, timezone === undefined ? {} : { timezone });
+  const name = path === '-' ? 'standard input' : path;
+  const request = await parseRequest(text, name);
+  try {
+    return createPlan(request, timezone === undefined ? {} : { timezone });
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    throw new WindrowError(error.code, `${name}: ${error.message}`, { cause: error });
+  }
 }
 
 function readFile(path: string, io: Io): string {

@@ -102,10 +102,11 @@ async function openPlot(
 ): Promise<Plot> {
   const { createChartData, drawSvg } = await import('../formats/plot/index.js');
   const outputs = plan.items.map((item) => item.output);
-  const data = createChartData(outputs);
-  // One series is named in the legend.
-  const ids = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
-  const title = outputs.length > 1 && ids.size === 1 ? [...ids].join('') : '';
+  const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
+  // An id that all share stands once, above.
+  const isShared = outputs.length > 1 && others.length === 0;
+  const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
+  const title = isShared && id !== undefined ? id : '';
   return { target: openTarget(path, io, temps), data, draw: () => drawSvg(data.lines(), { title, timezone }) };
 }
 

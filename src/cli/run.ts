@@ -42,8 +42,8 @@ starts again and sorts it in memory, and says so.`,
     },
   ],
   act: async (given, io) => {
-    const settings = readSettings(given);
     const request = argumentOf(given, run);
+    const settings = readSettings(given);
     return interruptible(io, (temps) => runJob(request, settings, io, temps));
   },
 };

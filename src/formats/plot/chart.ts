@@ -11,13 +11,19 @@ export interface ChartData {
   readonly lines: () => ChartLine[];
 }
 
-/** @param known series whose order is given. */
-export function createChartData(known: readonly SeriesReference[] = []): ChartData {
+/**
+ * @param known series whose order is given.
+ * @param nameOf what the legend calls a series.
+ */
+export function createChartData(
+  known: readonly SeriesReference[] = [],
+  nameOf: (reference: SeriesReference) => string = seriesName,
+): ChartData {
   let reducers = new Map<string, Reducer>();
 
   function reducerOf(reference: SeriesReference): Reducer {
     const key = seriesKey(reference);
-    const reducer = reducers.get(key) ?? createReducer(seriesName(reference));
+    const reducer = reducers.get(key) ?? createReducer(nameOf(reference));
     reducers.set(key, reducer);
     return reducer;
   }

@@ -7,7 +7,7 @@ export interface Panel {
 }
 
 // In a panel each line fills at least this part of the height, so that its course can be seen.
-const FILLED_MIN = 0.15;
+const FILLED_MIN = 0.3;
 const LINES_MAX = 8;
 const PANELS_MAX = 6;
 

@@ -26,7 +26,7 @@ const PANEL_HEIGHTS = [340, 220, 170, 140, 120];
 const BINARY_HEIGHT = 80;
 /** Text is set in a font of 12 pixels, whose letters are about so wide. */
 const LETTER_WIDTH = 6.9;
-const TICK_SPACING = { x: 80, y: 44 };
+const TICK_SPACING = { x: 80, y: 32 };
 
 /** Lines as a chart in SVG: panels of like values below each other over one time axis, legible on light and dark. */
 export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {}): string {

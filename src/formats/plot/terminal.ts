@@ -41,7 +41,7 @@ export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptio
   const panels = groupIntoPanels(lines);
   const rows = options.rows ?? ROWS;
   const marks = panels.map(({ lines: own, isBinary }) =>
-    isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 3),
+    isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 2),
   );
   const labelWidth = Math.max(...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
   const width = Math.max(16, options.columns - labelWidth - 4);
