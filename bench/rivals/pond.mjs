@@ -18,8 +18,16 @@ function run(command, args, cwd) {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 }
 
-mkdirSync(join(HERE, 'data'), { recursive: true });
+/** A snapshot may lack large files of other folders, so a local copy is not cloned: what the build needs is taken. */
+function takeFrom(gitDirectory) {
+  const wanted = ['package.json', 'package-lock.json', 'packages/core'];
+  const archive = execFileSync('git', ['--git-dir', gitDirectory, 'archive', 'HEAD', ...wanted], { maxBuffer: 2 ** 28 });
+  execFileSync('tar', ['-x'], { cwd: target, input: archive });
+}
+
 rmSync(target, { recursive: true, force: true });
-run('git', ['clone', '--depth', '1', source.includes('://') ? source : `file://${source}`, target], HERE);
+mkdirSync(target, { recursive: true });
+if (source.includes('://')) run('git', ['clone', '--depth', '1', source, target], HERE);
+else takeFrom(source);
 run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--workspace', 'packages/core'], target);
 run('npx', ['tsc', '-p', 'tsconfig.json'], join(target, 'packages/core'));
