@@ -21,7 +21,8 @@ function run(command, args, cwd) {
 /** A snapshot may lack large files of other folders, so a local copy is not cloned: what the build needs is taken. */
 function takeFrom(gitDirectory) {
   const wanted = ['package.json', 'package-lock.json', 'packages/core'];
-  const archive = execFileSync('git', ['--git-dir', gitDirectory, 'archive', 'HEAD', ...wanted], { maxBuffer: 2 ** 28 });
+  const args = ['--git-dir', gitDirectory, 'archive', 'HEAD', ...wanted];
+  const archive = execFileSync('git', args, { maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x'], { cwd: target, input: archive });
 }
 
