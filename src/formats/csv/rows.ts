@@ -53,14 +53,14 @@ export function takeTime(
   index: number,
 ): RowProblem | undefined {
   const column = columnOf(header, header.timeColumn);
-  const text = fieldText(record, header.timeColumn);
+  const text = fieldText(record, header.timeColumn)?.trim();
   if (text === undefined) return notText(record, column);
-  const reading = readTime(text.trim(), zone);
+  const reading = readTime(text, zone);
   if ('timeMs' in reading) {
     out[index] = reading.timeMs;
     return undefined;
   }
-  const reason = text.trim() === '' ? 'is no time; every row needs one' : reading.problem;
+  const reason = text === '' ? 'is no time; every row needs one' : reading.problem;
   return { code: 'csv.time', column, text, reason };
 }
 
@@ -72,15 +72,15 @@ export function takeNumber(
   out: Float64Array,
   index: number,
 ): RowProblem | undefined {
-  const text = fieldText(record, columnIndex);
-  const value = text === undefined ? undefined : readNumber(text.trim());
+  const text = fieldText(record, columnIndex)?.trim();
+  const value = text === undefined ? undefined : readNumber(text);
   if (value !== undefined) {
     out[index] = value;
     return undefined;
   }
   const column = columnOf(header, columnIndex);
   if (text === undefined) return notText(record, column);
-  return { code: 'csv.number', column, text, reason: numberFault(text.trim()) };
+  return { code: 'csv.number', column, text, reason: numberFault(text) };
 }
 
 export function columnOf(header: Header, index: number): CsvColumn {

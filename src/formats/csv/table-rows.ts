@@ -1,7 +1,16 @@
 import type { Series, SeriesReference } from '../../core/series.js';
+import { CARRIAGE_RETURN, LINE_FEED } from './bytes.js';
+import { createClock } from './clock.js';
 import type { RowProblem } from './errors.js';
 import type { CsvRecord } from './record.js';
 import { countMissing, type Rows, type RowsSettings, shapeProblem, takeNumber, takeTime } from './rows.js';
+import { scanNumber } from './scan-number.js';
+import { scanTime, TIME_REACH } from './scan-time.js';
+import { skipField } from './skip-field.js';
+
+// What a column holds, where it is not the number of a series.
+const TIME = -1;
+const UNWANTED = -2;
 
 /** A series of a table: one column of the file. */
 export interface TableSeries extends SeriesReference {
@@ -16,9 +25,43 @@ export function createTableRows(settings: RowsSettings, series: readonly TableSe
   const kept = series.filter((entry) => entry.isWanted);
   const timeMs = new Float64Array(chunkRows);
   const values = kept.map(() => new Float64Array(chunkRows));
+  const slots = new Int32Array(header.columns.length).fill(UNWANTED);
+  slots[header.timeColumn] = TIME;
+  kept.forEach(({ column }, slot) => {
+    slots[column] = slot;
+  });
+  const clock = createClock(zone);
   let count = 0;
   let handedOver = 0;
   let missing = 0;
+
+  function scan(bytes: Uint8Array, view: DataView, from: number, stop: number): number {
+    let rowStart = from;
+    while (rowStart < stop && count < chunkRows) {
+      const at = scanFields(bytes, view, rowStart);
+      if (at < 0) break;
+      rowStart = at;
+      count++;
+    }
+    return rowStart;
+  }
+
+  // The place after the row, or −1.
+  function scanFields(bytes: Uint8Array, view: DataView, from: number): number {
+    const { separator } = header;
+    const timeStop = bytes.length - TIME_REACH;
+    let at = from - 1;
+    for (let column = 0; column < slots.length; column++) {
+      at++;
+      const slot = slots[column]!;
+      if (slot >= 0) at = scanNumber(bytes, at, separator, values[slot]!, count);
+      else if (slot === UNWANTED) at = skipField(bytes, at, separator);
+      else at = at > timeStop ? -1 : scanTime(bytes, view, at, clock, timeMs, count);
+      if (at < 0 || (bytes[at] !== separator && column + 1 < slots.length)) return -1;
+    }
+    if (bytes[at] === CARRIAGE_RETURN) at++;
+    return bytes[at] === LINE_FEED ? at + 1 : -1;
+  }
 
   function take(record: CsvRecord): RowProblem | undefined {
     const problem = shapeProblem(record, header) ?? takeTime(record, header, zone, timeMs, count);
@@ -53,7 +96,7 @@ export function createTableRows(settings: RowsSettings, series: readonly TableSe
   return {
     taken: () => handedOver + count,
     isFull: () => count === chunkRows,
-    scan: (_bytes, _view, at) => at,
+    scan,
     take,
     flush,
     missing: () => missing,
