@@ -5,6 +5,7 @@ import type { RowProblem } from './errors.js';
 import type { CsvRecord } from './record.js';
 import { countMissing, type Rows, type RowsSettings, shapeProblem, takeNumber, takeTime } from './rows.js';
 import { scanNumber } from './scan-number.js';
+import { scanPairs } from './scan-pairs.js';
 import { scanTime, TIME_REACH } from './scan-time.js';
 import { skipField } from './skip-field.js';
 
@@ -30,12 +31,20 @@ export function createTableRows(settings: RowsSettings, series: readonly TableSe
   kept.forEach(({ column }, slot) => {
     slots[column] = slot;
   });
+  const isPairs = slots.length === 2 && slots[0] === TIME && slots[1] === 0;
+  const cursor = { row: 0 };
   const clock = createClock(zone);
   let count = 0;
   let handedOver = 0;
   let missing = 0;
 
   function scan(bytes: Uint8Array, view: DataView, from: number, stop: number): number {
+    if (isPairs) {
+      cursor.row = count;
+      const at = scanPairs(bytes, view, from, stop, header.separator, clock, timeMs, values[0]!, cursor);
+      count = cursor.row;
+      return at;
+    }
     let rowStart = from;
     while (rowStart < stop && count < chunkRows) {
       const at = scanFields(bytes, view, rowStart);
