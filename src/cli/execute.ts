@@ -3,7 +3,7 @@ import type { Series, SeriesReference } from '../core/series.js';
 import type { StreamOptions } from '../engine/options.js';
 import type { Report } from '../engine/report.js';
 import { runBatch } from '../engine/run-batch.js';
-import { openStream, type Stream } from '../engine/stream.js';
+import { openStream } from '../engine/stream.js';
 import type { RejectedRow } from '../formats/csv/index.js';
 import type { Plan } from '../plan/plan.js';
 import type { InputFile } from './inputs.js';
@@ -66,7 +66,7 @@ async function streamThrough(job: Job, listener: Listener): Promise<Outcome | Se
         }
         listener.onLate(input.name, stream.late);
       }
-      if (isBatch) checkTotal(stream, job.options.maxOutputSamples);
+      if (isBatch) checkTotal(stream.report(), job.options.maxOutputSamples);
       if (results.length > 0) listener.onResults(results);
     };
     const file = await readFile(job, listener, input, onChunk, () => unordered !== undefined);
@@ -75,6 +75,7 @@ async function streamThrough(job: Job, listener: Listener): Promise<Outcome | Se
   }
   checkSources(job.plan, files);
   const { series, report } = stream.close();
+  if (isBatch) checkTotal(report, job.options.maxOutputSamples);
   listener.onResults(series);
   return { report, files, unordered: undefined };
 }
@@ -98,8 +99,8 @@ async function runInMemory(job: Job, listener: Listener, unordered: SeriesRefere
 }
 
 // A stream bounds each call; a batch is bounded as a whole.
-function checkTotal(stream: Stream, limit: number): void {
-  for (const { pointer, operation, samplesOut } of stream.report().steps) {
+function checkTotal({ steps }: Report, limit: number): void {
+  for (const { pointer, operation, samplesOut } of steps) {
     if (samplesOut > limit) throw new OutputLimitError(pointer, operation, samplesOut, limit);
   }
 }

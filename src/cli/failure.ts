@@ -1,4 +1,4 @@
-import { type ErrorCode, WindrowError } from '../core/errors.js';
+import { type ErrorCode, OutputLimitError, WindrowError } from '../core/errors.js';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
@@ -28,6 +28,8 @@ export function exitCodeOf(error: unknown): number {
 
 /** What to tell the user: for mistakes of theirs the message, for ours an apology and the stack. */
 export function describeFailure(error: unknown): string {
+  // The library's name for it is not the command's.
+  if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
   if (error instanceof WindrowError) return error.message;
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sorry, this is a mistake of windrow itself; please report it with these lines\n${stack}`;

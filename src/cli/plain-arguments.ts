@@ -19,7 +19,8 @@ export function readPlainArguments(command: Command, words: readonly string[]): 
     const flag = equals < 0 ? word : word.slice(0, equals);
     const option = command.options.find((known) => known.flag === flag);
     if (option === undefined || (option.value === undefined && equals >= 0)) return undefined;
-    const values = options.get(flag) ?? [];
+    // Of an option that takes one value, the last counts.
+    const values = option.isList ? (options.get(flag) ?? []) : [];
     options.set(flag, values);
     if (option.value === undefined) continue;
     if (equals >= 0) {

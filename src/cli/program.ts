@@ -53,7 +53,8 @@ export async function runProgram(words: readonly string[], io: Io): Promise<numb
   return chosen === undefined ? EXIT_WRONG : chosen.command.act(chosen.given, io);
 }
 
-function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
+/** Tells commander of a command; `choose` is called when it is the one. */
+export function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
   const added = program.command(command.name).description(command.summary).helpOption('-h, --help', 'print this help');
   // Optional to commander, so that each command can say what is missing and where it may have gone.
   added.usage(usageOf(command));

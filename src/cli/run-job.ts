@@ -1,3 +1,4 @@
+import { seriesName } from '../core/series.js';
 import type { ChartData } from '../formats/plot/index.js';
 import type { Plan } from '../plan/plan.js';
 import { execute, type Job, type Listener } from './execute.js';

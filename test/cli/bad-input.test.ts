@@ -1,0 +1,198 @@
+// Everything that a caller can get wrong has a message of its own: where it is, what was expected, what came, and
+// how to mend it; and an exit code.
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createWorld, type Ended, minutesCsv, requestText } from './world.js';
+
+async function runWith(files: Readonly<Record<string, string | Uint8Array>>, ...words: string[]): Promise<Ended> {
+  const world = createWorld();
+  world.write('request.json', requestText('Mul', { scalar: 2 }));
+  world.write('office.csv', minutesCsv([1, 2, 3]));
+  for (const [name, content] of Object.entries(files)) world.write(name, content);
+  const ended = await world.run(...words);
+  expect(ended.stdout).toBe('');
+  return ended;
+}
+
+const RUN = ['run', '~/request.json', '--input', '~/office.csv'];
+
+describe('a request that is wrong', () => {
+  it('is no JSON: line, column and the place itself', async () => {
+    const text = '[\n  {\n    "metric": "Result",\n    "operations": [],\n  }\n]\n';
+    const { code, stderr } = await runWith({ 'request.json': text }, ...RUN);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'windrow: ~/request.json:5:3: not JSON: expected a field name in double quotes, received `}`; ' +
+        'leave out the `,` before the `}`\n    5 |   }\n      |   ^\n',
+    );
+  });
+
+  it('has problems: all of them, one a line', async () => {
+    const text = JSON.stringify([
+      { metric: 'X', processingType: 'bach', operations: [{ operation: 'Agregate', input: [], output: [] }] },
+    ]);
+    const { code, stderr } = await runWith({ 'request.json': text }, ...RUN);
+    expect(code).toBe(2);
+    expect(stderr).toBe(`windrow: ~/request.json: the request has 3 problems
+  /0/operations/0/operation: expected the name of an operation, received "Agregate"; did you mean \`Aggregate\`?
+  /0/operations/0/output: expected exactly one output, received 0
+  /0/processingType: expected one of stream, batch, received "bach"; did you mean \`batch\`?
+`);
+  });
+
+  it('is not there, and a file of a like name is', async () => {
+    const ended = await runWith({}, 'run', '~/requst.json', '--input', '~/office.csv');
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'windrow: ~/requst.json: there is no such file; did you mean `request.json`?\n',
+    });
+  });
+
+  it('would make absurdly many samples', async () => {
+    const request = requestText('Resample', { function: 'Resample', frequency: 'PT1S' });
+    const csv = 'timestamp,value\n1970-01-01T00:00:00Z,1\n2100-01-01T00:00:00Z,2\n';
+    for (const mode of ['batch', 'stream']) {
+      const { code, stderr } = await runWith({ 'request.json': request, 'office.csv': csv }, ...RUN, '--mode', mode);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        /Resample would make 4,102,444,\d{3} samples, over the limit of 100,000,000; take a longer/,
+      );
+    }
+  });
+
+  it('makes more than --max-output-samples, also over many chunks', async () => {
+    const { code, stderr } = await runWith({}, ...RUN, '--chunk', '1', '--max-output-samples', '2');
+    expect(code).toBe(2);
+    expect(stderr).toContain('/0/operations/0: Mul would make 3 samples, over the limit of 2; take a longer');
+    expect(stderr).toContain('or raise --max-output-samples\n');
+  });
+});
+
+describe('input that cannot be read', () => {
+  it.each([
+    ['~/offce.csv', 2, '~/offce.csv: there is no such file; did you mean `office.csv`?'],
+    ['~/', 2, '~/: is a folder, expected a file'],
+    ['~/office.csv/x.csv', 2, '~/office.csv/x.csv: there is no such file'],
+  ])('%s', async (path, code, message) => {
+    expect(await runWith({}, 'run', '~/request.json', '--input', path)).toEqual({
+      code,
+      stdout: '',
+      stderr: `windrow: ${message}\n`,
+    });
+  });
+
+  it.each([
+    ['empty', '', 'office.csv: the file is empty; expected a header such as `timestamp,value`'],
+    ['binary', Uint8Array.from({ length: 4000 }, (_, i) => (i * 7919) & 255), 'office.csv'],
+    [
+      'without a time column',
+      'when,value\n1,2\n',
+      'office.csv, line 1: the header has no time column: it has when, value',
+    ],
+    [
+      'with a bad time',
+      'timestamp,value\n2024-01-01,1\n2024-02-30,2\n',
+      'office.csv, line 3, column 1 (timestamp): "2024-02-30" has the day 30, which its month lacks',
+    ],
+    [
+      'with a bad number',
+      'timestamp,value\n2024-01-01,1,\n2024-01-02,2.0.0\n'.replace('1,\n', '1\n'),
+      'office.csv, line 3, column 2 (value): "2.0.0" is not a number; expected a decimal',
+    ],
+  ])('a file %s', async (_, content, message) => {
+    const { code, stderr } = await runWith({ 'office.csv': content }, ...RUN);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`windrow: ~/${message}`);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('a packed file that was cut off, or is none', async () => {
+    const whole = gzipSync(minutesCsv(Array.from({ length: 999 }, (_, i) => i)));
+    const files = { 'cut.csv.gz': whole.subarray(0, whole.length / 2), 'plain.csv.gz': minutesCsv([1]) };
+    for (const name of Object.keys(files)) {
+      const { code, stderr } = await runWith(files, 'run', '~/request.json', '--input', `~/${name}`);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        new RegExp(`^windrow: ~/${name}: cannot be unpacked .*; is it whole, and made by gzip\\?\n$`),
+      );
+    }
+  });
+});
+
+describe('a series that the input lacks', () => {
+  it('is named, with those that the input has, and the nearest', async () => {
+    const csv = 'timestamp,boiler,ofice,chiller\n2024-01-01,1,2,3\n';
+    const { code, stderr } = await runWith({ 'wide.csv': csv }, 'run', '~/request.json', '--input', '~/wide.csv');
+    expect(code).toBe(2);
+    expect(stderr).toBe(`windrow: the request reads 1 series that the input lacks:
+  office/Raw: did you mean \`ofice/Raw\`?
+the input has boiler/Raw, ofice/Raw, chiller/Raw
+`);
+  });
+
+  it('may have another metric', async () => {
+    const csv = 'timestamp,timeseriesId,metric,value\n2024-01-01,office,Temperature,3\n';
+    const { stderr } = await runWith({ 'long.csv': csv }, 'run', '~/request.json', '--input', '~/long.csv');
+    expect(stderr).toContain('office/Raw: that series has the metric `Temperature`\n');
+  });
+
+  it('may be the name of its file', async () => {
+    const { stderr } = await runWith({ 'x.csv': minutesCsv([1]) }, 'run', '~/request.json', '--input', '~/x.csv');
+    expect(stderr).toContain(
+      'office/Raw: a file of the columns time and value holds the series of its own name; rename',
+    );
+    expect(stderr).toContain('the input has x/Raw\n');
+  });
+});
+
+describe('arguments that are wrong', () => {
+  it.each([
+    [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
+    [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],
+    [['run', '~/request.json', '--input'], "option '--input <FILE...>' argument missing"],
+    [['run', '~/request.json', 'more', '--input', 'x'], 'too many arguments'],
+    [['run', '--input', '~/office.csv'], 'run: expected REQUEST.json, received nothing; see `windrow run --help`'],
+    [
+      ['run', '--input', '~/office.csv', '~/request.json'],
+      'write it before --input, which takes all the files after it',
+    ],
+    [['run', '~/request.json'], 'run: expected --input FILE.csv, received none'],
+    [[...RUN, '--mode', 'fast'], '--mode: expected batch or stream, received "fast"'],
+    [[...RUN, '--chunk', '0'], '--chunk: expected a whole number of at least 1, received "0"'],
+    [[...RUN, '--threads', 'two'], '--threads: expected a whole number of at least 1, received "two"'],
+    [[...RUN, '--on-bad-row', 'ignore'], '--on-bad-row: expected fail or skip, received "ignore"'],
+    [
+      [...RUN, '--mode', 'stream', '--lateness', '5m'],
+      '--lateness: expected an ISO 8601 duration like PT5M, received "5m"',
+    ],
+    [[...RUN, '--lateness', 'PT5M'], '--lateness: expected only with --mode stream'],
+    [
+      [...RUN, '--timezone', 'Mars/Olympus'],
+      'timezone: expected an IANA time zone like Europe/Berlin, received "Mars/Olympus"',
+    ],
+    [[...RUN, '--from', 'yesterday'], 'from: expected an ISO 8601 instant'],
+    [[...RUN, '--from', '2025-01-01', '--until', '2024-01-01'], 'until: expected an instant after from'],
+    [[...RUN, '--output', '~/office.csv'], '--output: ~/office.csv is read by this run; write to another file'],
+    [[...RUN, '--report', '~/x', '--plot', '~/x'], '--plot: ~/x is written by --report already; write to another file'],
+    [[...RUN, '--report', '-'], '--report: expected a file, received `-`: standard output is for the results'],
+    [[...RUN, '--output', '~/no/out.csv'], '~/no/out.csv: the folder to write it to does not exist; create it first'],
+    [[...RUN, '--output', '~/'], '~/: is a folder, expected the name of a file to write'],
+    [['run', '-', '--input', '-'], 'expected standard input for the request or for --input, received it for both'],
+    [['run', '~/request.json', '--input', '-', '-'], '--input: expected `-` (standard input) once, received it twice'],
+    [
+      ['operations', 'Agregate'],
+      'operations: expected the name of an operation, received Agregate; did you mean `Aggregate`?',
+    ],
+    [
+      ['plot', '~/office.csv', '--series', 'offise'],
+      '--series: expected a series of the file, received offise; did you mean',
+    ],
+  ])('%s', async (words, message) => {
+    const { code, stderr } = await runWith({}, ...words);
+    expect(stderr).toMatch(/^windrow: /);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('    at ');
+  });
+});

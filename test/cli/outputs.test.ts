@@ -1,0 +1,155 @@
+// What a run writes besides its results, and how outputs appear: whole or not at all.
+import * as nodeFs from 'node:fs';
+import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createWorld, minutesCsv, requestText, type World, type WorldOptions } from './world.js';
+
+const RUN = ['run', '~/request.json', '--input', '~/office.csv'];
+
+function doubling(options: WorldOptions = {}, count = 3): World {
+  const world = createWorld(options);
+  world.write('request.json', requestText('Mul', { scalar: 2 }));
+  world.write('office.csv', minutesCsv(Array.from({ length: count }, (_, i) => i)));
+  return world;
+}
+
+/** `node:fs` on a disk with room for so many bytes. */
+function smallDisk(roomBytes: number): WorldOptions['fs'] {
+  let written = 0;
+  const writeSync = (descriptor: number, bytes: Uint8Array, offset: number, length: number): number => {
+    const count = Math.min(length, roomBytes - written);
+    if (count <= 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    written += count;
+    return nodeFs.writeSync(descriptor, bytes, offset, count);
+  };
+  return { writeSync: writeSync as typeof nodeFs.writeSync };
+}
+
+describe('outputs of a run', () => {
+  it('the report accounts for every row and sample', async () => {
+    const world = doubling();
+    world.write('office.csv', minutesCsv([1, '', 3, 3]).replace('00:03:00', '00:02:00'));
+    await world.run(...RUN, '--report', '~/report.json', '--quiet');
+    const report = JSON.parse(world.read('report.json'));
+    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    const office = { timeseriesId: 'office', metric: 'Raw' };
+    expect(report).toEqual({
+      version: manifest.version,
+      mode: 'batch',
+      timezone: 'UTC',
+      seconds: 0,
+      rows: 4,
+      rowsPerSecond: 4_000_000,
+      isSortedInMemory: false,
+      files: [
+        {
+          path: world.path('office.csv'),
+          layout: 'single',
+          rows: 4,
+          dropped: { rejected: 0 },
+          missing: 1,
+          series: [{ ...office, samples: 4 }],
+        },
+      ],
+      sources: [
+        { ...office, samplesIn: 4, samplesOut: 2, dropped: { missing: 1, outOfRun: 0, duplicate: 1, late: 0 } },
+      ],
+      steps: [
+        {
+          pointer: '/0/operations/0',
+          operation: 'Mul',
+          output: { timeseriesId: 'office', metric: 'Result' },
+          samplesIn: 2,
+          samplesOut: 2,
+          dropped: { nonFinite: 0, outOfRange: 0, unmatched: [0, 0], duplicate: 0, insufficient: 0 },
+        },
+      ],
+      results: [{ timeseriesId: 'office', metric: 'Result', samples: 2 }],
+    });
+  });
+
+  it('the chart is an SVG', async () => {
+    const world = doubling();
+    await world.run(...RUN, '--plot', '~/chart.svg');
+    expect(world.read('chart.svg')).toMatch(
+      /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"[\s\S]*office\/Result[\s\S]*<\/svg>\n$/,
+    );
+  });
+
+  it('a failure leaves what stood there before, and nothing else', async () => {
+    const world = doubling();
+    world.write('out.csv', 'before');
+    world.write('office.csv', minutesCsv([1, 2, 'x']));
+    const all = ['--output', '~/out.csv', '--report', '~/r.json', '--plot', '~/p.svg', '--rejects', '~/bad.csv'];
+    expect((await world.run(...RUN, ...all)).code).toBe(1);
+    expect(world.read('out.csv')).toBe('before');
+    expect(world.files()).toEqual(['office.csv', 'out.csv', 'request.json']);
+  });
+
+  it('a full disk is told, and nothing is left', async () => {
+    const world = doubling({ fs: smallDisk(2000) }, 1000);
+    const { code, stderr } = await world.run(...RUN, '--output', '~/out.csv');
+    expect(code).toBe(1);
+    expect(stderr).toBe('windrow: ~/out.csv: no room left on the disk (ENOSPC); free some, or write elsewhere\n');
+    expect(world.files()).toEqual(['office.csv', 'request.json']);
+  });
+
+  it('Ctrl-C leaves nothing, says so, and gives 130; being ended gives 143', async () => {
+    for (const [signal, code, cause] of [
+      ['SIGINT', 130, 'Ctrl-C'],
+      ['SIGTERM', 143, 'SIGTERM'],
+    ] as const) {
+      let world: World | undefined;
+      // Standard input sends rows, then the signal comes.
+      async function* stdin(): AsyncIterable<Uint8Array> {
+        yield new TextEncoder().encode(minutesCsv(Array.from({ length: 50_000 }, (_, i) => i)));
+        expect(world?.files()).toHaveLength(3);
+        world?.interrupt(signal);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        yield new Uint8Array(0);
+      }
+      world = doubling({ stdin: stdin() });
+      const words = ['run', '~/request.json', '--input', '-', '--output', '~/out.csv', '--mode', 'stream'];
+      const ended = await world.run(...words);
+      expect(ended).toEqual({ code, stdout: '', stderr: `windrow: stopped by ${cause}; no file was written\n` });
+      expect(world.files()).toEqual(['office.csv', 'request.json']);
+    }
+  });
+
+  it('a closed pipe ends the run quietly, and other files are kept', async () => {
+    const closed = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    const world = doubling({
+      onStdout: () => {
+        throw closed;
+      },
+    });
+    expect(await world.run(...RUN, '--report', '~/report.json')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(world.files()).toContain('report.json');
+  });
+
+  it('a link stays a link, and a file keeps its permissions', async () => {
+    const world = doubling();
+    nodeFs.chmodSync(world.write('real.csv', 'before'), 0o640);
+    symlinkSync(world.path('real.csv'), world.path('link.csv'));
+    await world.run(...RUN, '--output', '~/link.csv');
+    expect(lstatSync(world.path('link.csv')).isSymbolicLink()).toBe(true);
+    expect(world.read('real.csv')).toContain('office,Result,4');
+    expect(statSync(world.path('real.csv')).mode & 0o777).toBe(0o640);
+  });
+
+  it('many results wait in files of their own while others come', async () => {
+    const world = doubling({}, 100_000);
+    const items = ['A', 'B', 'C'].map((metric) => JSON.parse(requestText('Mul', { scalar: 2 }, metric))[0]);
+    world.write('request.json', JSON.stringify(items));
+    const { stdout } = await world.run(...RUN, '--chunk', '1000');
+    await world.run(...RUN, '--output', '~/out.csv');
+    expect(world.read('out.csv') === stdout).toBe(true);
+    const metrics = stdout
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(',')[2]);
+    expect(metrics.join('')).toBe('A'.repeat(100_000) + 'B'.repeat(100_000) + 'C'.repeat(100_000));
+    expect(world.files()).toEqual(['office.csv', 'out.csv', 'request.json']);
+  });
+});

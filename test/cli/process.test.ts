@@ -1,0 +1,79 @@
+// The built command as a process of its own: pipes, devices and signals as the system has them.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createWorld, minutesCsv, requestText, type World } from './world.js';
+
+const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+function doubling(count: number): World {
+  const world = createWorld();
+  world.write('request.json', requestText('Mul', { scalar: 2 }));
+  world.write('office.csv', minutesCsv(Array.from({ length: count }, (_, i) => i)));
+  return world;
+}
+
+/** A line of a shell, in which `windrow` is the built command, run in the folder of the world. */
+function shell(world: World, line: string): { code: number | null; stdout: string; stderr: string } {
+  const script = `windrow() { "${process.execPath}" "${commandPath}" "$@"; }\n${line}`;
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: world.folder, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+describe.skipIf(process.platform === 'win32')('the built command', () => {
+  it('is there: npm test builds it', () => {
+    expect(existsSync(commandPath)).toBe(true);
+  });
+
+  it('goes through a pipe', () => {
+    const world = doubling(3);
+    const line = 'cat office.csv | windrow run request.json --input - --quiet | windrow plot - --output - | head -c 4';
+    expect(shell(world, line)).toEqual({ code: 0, stdout: '<svg', stderr: '' });
+  });
+
+  it('ends quietly when nobody reads on', () => {
+    const world = doubling(50_000);
+    const line = 'windrow run request.json --input office.csv | head -n 1; echo $PIPESTATUS';
+    expect(shell(world, line)).toEqual({ code: 0, stdout: 'timestamp,timeseriesId,metric,value\n0\n', stderr: '' });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('tells of a full disk', () => {
+    const world = doubling(3);
+    for (const [line, name] of [
+      ['windrow run request.json --input office.csv > /dev/full', 'standard output'],
+      ['windrow run request.json --input office.csv --output /dev/full', '/dev/full'],
+    ]) {
+      const { code, stderr } = shell(world, line ?? '');
+      expect(code).toBe(1);
+      expect(stderr).toBe(`windrow: ${name}: no room left on the disk (ENOSPC); free some, or write elsewhere\n`);
+    }
+  });
+
+  it('leaves nothing at Ctrl-C', async () => {
+    const world = doubling(3);
+    const words = [commandPath, 'run', 'request.json', '--input', '-', '--output', 'out.csv', '--mode', 'stream'];
+    const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['pipe', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    child.stdin.write(minutesCsv([1, 2, 3]));
+    await expect.poll(() => world.files().length, { timeout: 10_000 }).toBe(3);
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(stderr).toBe('windrow: stopped by Ctrl-C; no file was written\n');
+    expect(world.files()).toEqual(['office.csv', 'request.json']);
+  });
+
+  it('explains a mistake of its own with the stack', () => {
+    const world = doubling(3);
+    world.write('break.mjs', 'Object.freeze = () => { throw new TypeError("broken on purpose"); };');
+    const line = `"${process.execPath}" --import ./break.mjs "${commandPath}" validate request.json`;
+    const { code, stderr } = shell(world, line);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^windrow: sorry, this is a mistake of windrow itself; please report it with these lines\n/);
+    expect(stderr).toMatch(/TypeError: broken on purpose\n\s+at /);
+  });
+});

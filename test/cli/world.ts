@@ -1,0 +1,111 @@
+// A world for the command to run in: a folder of its own, and streams that remember what was written to them.
+import * as nodeFs from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { main } from '../../src/cli/command-line.js';
+import type { FileSystem, Interrupt, Io } from '../../src/cli/io.js';
+
+export interface WorldOptions {
+  readonly stdin?: AsyncIterable<Uint8Array> | string;
+  /** Takes the place of functions of `node:fs`. */
+  readonly fs?: Partial<FileSystem> | undefined;
+  /** Called before each write to standard output; may throw. */
+  readonly onStdout?: (data: string | Uint8Array) => void;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  /** Paths of the world's folder are written `~/…`. */
+  readonly stderr: string;
+}
+
+export interface World {
+  readonly folder: string;
+  readonly path: (name: string) => string;
+  readonly write: (name: string, content: string | Uint8Array) => string;
+  readonly read: (name: string) => string;
+  /** The files of the folder, hidden ones too. */
+  readonly files: () => string[];
+  /** Runs `windrow` with these words, of which those that begin with `~/` name files of the folder. */
+  readonly run: (...words: string[]) => Promise<Ended>;
+  readonly interrupt: (signal: Interrupt) => void;
+}
+
+export function createWorld(options: WorldOptions = {}): World {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'windrow-test-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const listeners = new Set<(signal: Interrupt) => void>();
+  const path = (name: string): string => join(folder, name);
+
+  async function run(...words: string[]): Promise<Ended> {
+    let stdout = '';
+    let stderr = '';
+    const decoder = new TextDecoder();
+    const io: Io = {
+      stdin: () => ({ bytes: bytesOf(options.stdin ?? ''), fileDescriptor: undefined, isTerminal: false }),
+      stdout: {
+        write: async (data) => {
+          options.onStdout?.(data);
+          stdout += typeof data === 'string' ? data : decoder.decode(data, { stream: true });
+        },
+        isTerminal: false,
+        columns: 80,
+      },
+      stderr: {
+        write: async (data) => {
+          stderr += String(data);
+        },
+        isTerminal: false,
+        columns: 80,
+      },
+      fs: { ...nodeFs, ...options.fs },
+      tempFolder: folder,
+      clock: () => 0,
+      onInterrupt: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    };
+    const code = await main(
+      words.map((word) => word.replace(/(?<=^|=)~\//, `${folder}/`)),
+      io,
+    );
+    return { code, stdout, stderr: stderr.replaceAll(`${folder}/`, '~/') };
+  }
+
+  return {
+    folder,
+    path,
+    write: (name, content) => {
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+    read: (name) => readFileSync(path(name), 'utf8'),
+    files: () => readdirSync(folder).sort(),
+    run,
+    interrupt: (signal) => {
+      for (const listener of listeners) listener(signal);
+    },
+  };
+}
+
+async function* bytesOf(source: AsyncIterable<Uint8Array> | string): AsyncIterable<Uint8Array> {
+  if (typeof source === 'string') yield new TextEncoder().encode(source);
+  else yield* source;
+}
+
+/** A request of one step over the series `office`. */
+export function requestText(operation: string, parameters: object, metric = 'Result'): string {
+  const input = [{ timeseriesId: 'office', metric: 'Raw' }];
+  const output = [{ timeseriesId: 'office', metric }];
+  return JSON.stringify([{ metric, processingType: 'batch', operations: [{ operation, input, output, parameters }] }]);
+}
+
+/** A CSV of the single layout: a sample a minute from 2024-03-01. */
+export function minutesCsv(values: readonly (number | string)[]): string {
+  const rows = values.map((value, minute) => `${new Date(Date.UTC(2024, 2, 1, 0, minute)).toISOString()},${value}\n`);
+  return `timestamp,value\n${rows.join('')}`;
+}
