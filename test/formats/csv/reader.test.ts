@@ -1,0 +1,188 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { CsvError, createCsvReader, type RejectedRow, readCsv } from '../../../src/formats/csv/index.js';
+
+const FIRST_MS = Date.UTC(2024, 0, 1);
+
+// Series as plain arrays.
+function seriesOf(csv: string | Uint8Array, options: Parameters<typeof readCsv>[1] = {}) {
+  return readCsv(csv, options).series.map(({ timeseriesId, metric, timeMs, value }) => ({
+    name: `${timeseriesId}/${metric}`,
+    timeMs: [...timeMs],
+    value: [...value],
+  }));
+}
+
+describe('the layout is told by the header', () => {
+  test('long: rows name their series, in any order of columns, with or without a metric', () => {
+    const one = { name: 'a/Temperature', timeMs: [FIRST_MS], value: [1.5] };
+    expect(seriesOf('timestamp,timeseriesId,metric,value\n2024-01-01,a,Temperature,1.5\n')).toEqual([one]);
+    expect(seriesOf('VAL;"Metric";TimeSeriesID;Time\r\n1.5;Temperature;a;2024-01-01\r\n')).toEqual([one]);
+    expect(seriesOf('ts\ttimeseriesId\tval\n2024-01-01\ta\t1.5')).toEqual([{ ...one, name: 'a/Raw' }]);
+  });
+
+  test('long: a column that it does not know is left aside', () => {
+    const csv = 'timestamp,note,timeseriesId,value\n2024-01-01,"a, b",x,1\n2024-01-02,,x,2\n';
+    expect(seriesOf(csv)).toEqual([{ name: 'x/Raw', timeMs: [FIRST_MS, FIRST_MS + 864e5], value: [1, 2] }]);
+  });
+
+  test('wide: every column but the time is a series', () => {
+    expect(seriesOf('a;timestamp;b c\n1;2024-01-01;2\n;2024-01-02;NaN\n')).toEqual([
+      { name: 'a/Raw', timeMs: [FIRST_MS, FIRST_MS + 864e5], value: [1, Number.NaN] },
+      { name: 'b c/Raw', timeMs: [FIRST_MS, FIRST_MS + 864e5], value: [2, Number.NaN] },
+    ]);
+  });
+
+  test('single: the series is named after the file, without folder, .csv and .gz', () => {
+    const names = ['office.csv', '/data/office.csv.gz', 'C:\\data\\office.CSV', './office'];
+    for (const fileName of names) expect(seriesOf('timestamp,value\n0,1\n', { fileName })[0]?.name).toBe('office/Raw');
+  });
+
+  test('a byte order mark, blank lines, CRLF, spaces and a missing last line end change nothing', () => {
+    const plain = seriesOf('timestamp,value\n2024-01-01,1\n2024-01-02,2\n');
+    expect(seriesOf('\ufefftimestamp,value\r\n\r\n2024-01-01 , 1\r\n  \r\n2024-01-02,2')).toEqual(plain);
+    expect(seriesOf('\n\n"timestamp", "value"\n"2024-01-01","1"\n\n2024-01-02, 2 \n\n')).toEqual(plain);
+  });
+});
+
+describe('what a file holds is counted', () => {
+  test('missing values are given as NaN, and series that nobody wants are counted alone', () => {
+    const csv = 'timestamp,timeseriesId,value\n0,a,\n1,b,null\n2,a,3\n3,c,inf\n';
+    const { series, summary } = readCsv(csv, { wanted: ({ timeseriesId }) => timeseriesId !== 'b' });
+    expect(series.map(({ timeseriesId, value }) => [timeseriesId, ...value])).toEqual([
+      ['a', Number.NaN, 3],
+      ['c', Number.NaN],
+    ]);
+    expect(summary).toEqual({
+      layout: 'long',
+      rows: 4,
+      rejected: 0,
+      missing: 2,
+      series: [
+        { timeseriesId: 'a', metric: 'Raw', samples: 2 },
+        { timeseriesId: 'b', metric: 'Raw', samples: 1 },
+        { timeseriesId: 'c', metric: 'Raw', samples: 1 },
+      ],
+    });
+  });
+
+  test('a wide column that nobody wants may hold text', () => {
+    const csv = 'timestamp,quality,a\n2024-01-01T00:00:00Z,good,1\n2024-01-01T00:00:01Z,"b,d",2\n';
+    const { series, summary } = readCsv(csv, { wanted: ({ timeseriesId }) => timeseriesId === 'a' });
+    expect(series.map(({ value }) => [...value])).toEqual([[1, 2]]);
+    expect(summary.series.map(({ timeseriesId }) => timeseriesId)).toEqual(['quality', 'a']);
+  });
+
+  test('a chunk has at most chunkRows rows, and flush hands over what is there', () => {
+    const lengths: number[] = [];
+    const reader = createCsvReader({ fileName: 'x', chunkRows: 3 }, ([one]) => lengths.push(one?.timeMs.length ?? 0));
+    reader.push(new TextEncoder().encode(`timestamp,value\n${'0,1\n'.repeat(8)}`));
+    expect([lengths, reader.columns()]).toEqual([
+      [3, 3],
+      ['timestamp', 'value'],
+    ]);
+    reader.flush();
+    expect([lengths, reader.end().rows]).toEqual([[3, 3, 2], 8]);
+  });
+});
+
+describe('times', () => {
+  test('epoch numbers below 1e11 are seconds, others milliseconds', () => {
+    const csv = 'timestamp,value\n1704067200,0\n1704067200.5,0\n1704067200000,0\n-1,0\n99999999999,0\n100000000000,0\n';
+    expect(seriesOf(csv)[0]?.timeMs).toEqual([FIRST_MS, FIRST_MS + 500, FIRST_MS, -1000, 99999999999000, 1e11]);
+  });
+
+  test('a time without an offset is local to the timezone', () => {
+    const csv = 'timestamp,value\n2024-07-01T00:00:00,0\n2024-07-01T00:00:00Z,0\n2024-07-01T00:00:00+02:00,0\n';
+    const utcMs = Date.UTC(2024, 6, 1);
+    expect(seriesOf(csv, { timezone: 'Europe/Berlin' })[0]?.timeMs).toEqual([utcMs - 72e5, utcMs, utcMs - 72e5]);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  const big = 'a'.repeat(70_000);
+  const cases: [title: string, csv: string | Uint8Array, code: string, message: RegExp][] = [
+    ['empty', '', 'csv.empty', /x\.csv: the file is empty; expected a header/],
+    ['blank', '\ufeff\n \r\n', 'csv.empty', /empty/],
+    ['zipped', gzipSync('timestamp,value\n'), 'csv.binary', /gzip; name it \.gz/],
+    ['UTF-16', Uint8Array.of(0xff, 0xfe, 0x74, 0), 'csv.binary', /UTF-16 text; save it as UTF-8/],
+    ['with a NUL', 'time\0stamp,value\n', 'csv.binary', /byte 5 is NUL/],
+    ['Latin-1', Uint8Array.of(0x74, 0x73, 0x2c, 0xe9, 0x0a), 'csv.binary', /not UTF-8/],
+    [
+      'without a time',
+      'when,value\n',
+      'csv.header',
+      /line 1: .*it has when, value; one column must be called timestamp/,
+    ],
+    ['without a header', '2024-01-01,5\n', 'csv.header', /looks like data: put a header/],
+    ['with two columns of one name', 'ts,a,a\n', 'csv.header', /columns 2 \(a\) and 3 \(a\)/],
+    ['with a column without a name', 'ts,a,\n', 'csv.header', /column 3 of the header has no name/],
+    ['with ids but no value', 'ts,timeseriesId,x\n', 'csv.header', /no column value or val/],
+    ['with the time alone', 'ts\n', 'csv.header', /no column but the time/],
+    ['with a short row', 'ts,value\n1,1\n2\n', 'csv.row', /x\.csv, line 3: "2" has one field where the header has 2/],
+    ['with a decimal comma', 'ts;value\n1;1,5\n', 'csv.number', /column 2 \(value\): "1,5" has a decimal comma/],
+    ['with an open quote', 'ts,value\n1,"1\n2,2\n', 'csv.row', /line 2: .*never closed/],
+    ['with a quote open for long', `ts,value\n1,"1\n${big}\n`, 'csv.row', /line 2: .*never closed/],
+    ['with text after a quote', 'ts,value\n1,"1"2\n', 'csv.row', /after a closing quote/],
+    ['with a bad time', 'ts,value\n\n"\n"\n', 'csv.row', /line 3/],
+    ['with 31 April', 'ts,value\n2024-04-31,1\n', 'csv.time', /line 2, column 1 \(ts\): "2024-04-31" has the day 31/],
+    ['with an hour 24', 'ts,value\n2024-04-30T24:00:00Z,1\n', 'csv.time', /has the hour 24/],
+    ['without a time in a row', 'ts,value\n,1\n', 'csv.time', /is no time; every row needs one/],
+    [
+      'with a time that clocks skip',
+      'ts,value\n2024-03-31T02:30:00,1\n',
+      'csv.time',
+      /does not exist in Europe\/Berlin/,
+    ],
+    ['with hex', 'ts,value\n1,0x10\n', 'csv.number', /"0x10" is not a number/],
+    ['with a truth', 'ts,value\n1,true\n', 'csv.number', /"true" is not a number/],
+    ['with a row of no series', 'ts,timeseriesId,value\n1,,1\n', 'csv.row', /needs a timeseriesId/],
+  ];
+  test.each(cases)('%s: says what, where and how to mend it', (_, csv, code, message) => {
+    try {
+      readCsv(csv, { fileName: 'x.csv', timezone: 'Europe/Berlin' });
+    } catch (error) {
+      expect(error).toBeInstanceOf(CsvError);
+      expect((error as CsvError).code).toBe(code);
+      expect((error as CsvError).message).toMatch(message);
+      return;
+    }
+    expect.fail('the file was read');
+  });
+
+  test('an unknown zone is an error of the caller', () => {
+    expect(() => readCsv('ts,value\n', { timezone: 'Mars/Olympus' })).toThrow(/not an IANA time zone/);
+  });
+});
+
+describe('skipping', () => {
+  test('every bad row is counted and handed to onReject, with its physical line; the others are read', () => {
+    const rejected: RejectedRow[] = [];
+    const csv = [
+      'timestamp,timeseriesId,value',
+      '2024-01-01T00:00:00Z,"a\nb",1',
+      'noon,a,2',
+      '',
+      '2024-01-01T00:00:01Z,a,12abc',
+      '2024-01-01T00:00:02Z,a',
+      '2024-01-01T00:00:03Z,"a,4',
+      '2024-01-01T00:00:04Z,a,5',
+    ].join('\r\n');
+    const { series, summary } = readCsv(csv, {
+      fileName: 'x.csv',
+      onBadRow: 'skip',
+      onReject: (row) => rejected.push(row),
+    });
+    expect(series.map(({ timeseriesId, value }) => [timeseriesId, ...value])).toEqual([
+      ['a\nb', 1],
+      ['a', 5],
+    ]);
+    expect([summary.rows, summary.rejected]).toEqual([2, 4]);
+    expect(rejected.map(({ line, column, text, row }) => [line, column?.number, text, row])).toEqual([
+      [4, 1, 'noon', 'noon,a,2'],
+      [6, 3, '12abc', '2024-01-01T00:00:01Z,a,12abc'],
+      [7, undefined, '2024-01-01T00:00:02Z,a', '2024-01-01T00:00:02Z,a'],
+      [8, undefined, '2024-01-01T00:00:03Z,"a,4', '2024-01-01T00:00:03Z,"a,4'],
+    ]);
+  });
+});
