@@ -1,14 +1,12 @@
 import type { Series, SeriesReference } from '../../core/series.js';
 
-/** A series of the long layout, with what sorting a chunk by series needs to know of it. */
+/** A series of the long layout. */
 export interface LongSeries extends SeriesReference {
+  /** Its place in the list of series. */
+  readonly index: number;
   readonly isWanted: boolean;
   /** Rows so far. */
   samples: number;
-  /** Rows in the chunk at hand; 0 outside the sort. */
-  chunkCount: number;
-  /** Where its next row goes. */
-  place: number;
 }
 
 /** The rows of a chunk of the long layout, in the order of the file. */
@@ -19,6 +17,8 @@ export interface LongChunk {
   readonly series: Int32Array;
   readonly sortedTimeMs: Float64Array;
   readonly sortedValue: Float64Array;
+  /** For the sort: how many rows a series has, then where its next row goes; 0 between sorts. */
+  place: Int32Array;
 }
 
 export function createLongChunk(chunkRows: number): LongChunk {
@@ -28,35 +28,37 @@ export function createLongChunk(chunkRows: number): LongChunk {
     series: new Int32Array(chunkRows),
     sortedTimeMs: new Float64Array(chunkRows),
     sortedValue: new Float64Array(chunkRows),
+    place: new Int32Array(16),
   };
 }
 
 /** The rows by series, in order of first sight, as views: a counting sort, which keeps the order within a series. */
 export function sortBySeries(chunk: LongChunk, rowCount: number, series: readonly LongSeries[]): Series[] {
-  const { timeMs, value, sortedTimeMs, sortedValue } = chunk;
+  const { timeMs, value, sortedTimeMs, sortedValue, series: rowSeries } = chunk;
+  if (chunk.place.length < series.length) chunk.place = new Int32Array(2 * series.length);
+  const { place } = chunk;
   const present: LongSeries[] = [];
   for (let row = 0; row < rowCount; row++) {
-    const entry = series[chunk.series[row]!]!;
-    if (entry.chunkCount++ === 0) present.push(entry);
+    const index = rowSeries[row]!;
+    if (place[index]!++ === 0) present.push(series[index]!);
   }
-  let place = 0;
-  for (const entry of present) {
-    entry.place = place;
-    place += entry.chunkCount;
+  let from = 0;
+  for (const { index } of present) {
+    const count = place[index]!;
+    place[index] = from;
+    from += count;
   }
   for (let row = 0; row < rowCount; row++) {
-    const to = series[chunk.series[row]!]!.place++;
+    const to = place[rowSeries[row]!]!++;
     sortedTimeMs[to] = timeMs[row]!;
     sortedValue[to] = value[row]!;
   }
-  return present.map((entry) => {
-    const from = entry.place - entry.chunkCount;
-    entry.chunkCount = 0;
-    return {
-      timeseriesId: entry.timeseriesId,
-      metric: entry.metric,
-      timeMs: sortedTimeMs.subarray(from, entry.place),
-      value: sortedValue.subarray(from, entry.place),
-    };
+  let start = 0;
+  return present.map(({ timeseriesId, metric, index }) => {
+    const end = place[index]!;
+    place[index] = 0;
+    const views = { timeMs: sortedTimeMs.subarray(start, end), value: sortedValue.subarray(start, end) };
+    start = end;
+    return { timeseriesId, metric, ...views };
   });
 }
