@@ -1,0 +1,46 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { anchorsOf, linksOf } from './markdown.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .map((name) => join('docs', name))
+  .filter((path) => statSync(join(root, path)).isFile());
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...docs.filter((path) => /\.md$/.test(path)),
+];
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The files that a page links, with the anchors in them, as paths from the root. */
+function targetsOf(page: string): { path: string; anchor: string | undefined }[] {
+  const inside = linksOf(read(page)).filter((target) => !/^[a-z]+:/.test(target));
+  return inside.map((target) => {
+    const [path = '', anchor] = target.split('#');
+    return { path: path === '' ? page : relative(root, join(root, dirname(page), path)), anchor };
+  });
+}
+
+describe('links', () => {
+  test.each(pages)('every link of %s leads somewhere', (page) => {
+    const broken = targetsOf(page).filter(({ path, anchor }) => {
+      if (!existsSync(join(root, path))) return true;
+      return anchor !== undefined && /\.md$/.test(path) && !anchorsOf(read(path)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('README.md links every page of docs/, and the pages every other file there', () => {
+    const linked = new Set(targetsOf('README.md').map(({ path }) => path));
+    const unlinked = docs.filter((path) => /\.md$/.test(path) && !linked.has(path));
+    expect(unlinked, 'link these in README.md').toEqual([]);
+    for (const page of pages) for (const { path } of targetsOf(page)) linked.add(path);
+    expect(docs.filter((path) => !linked.has(path))).toEqual([]);
+  });
+});
