@@ -116,7 +116,8 @@ function drawPanel(
       const line = owner[row]?.[column] ?? 0;
       return cell === 0 ? ' ' : paint(grid.sign(cell, line), line);
     });
-    return `${(label ?? '').padStart(labelWidth + 1)} ${border}${signs.join('')}`;
+    const shown = isUnicode ? (label ?? '') : (label ?? '').replace('\u2212', '-');
+    return `${shown.padStart(labelWidth + 1)} ${border}${signs.join('')}`;
   });
 }
 
