@@ -11,5 +11,5 @@ export interface Chunk {
   areTimesLasting: boolean;
 }
 
-/** Samples in one chunk: two columns of it fit into a core's first cache (2 × 16 KiB). */
-export const CHUNK_LENGTH = 2048;
+/** Samples in one chunk: a column of it fits into a core's first cache (32 KiB). */
+export const CHUNK_LENGTH = 4096;

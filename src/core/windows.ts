@@ -1,5 +1,6 @@
 import { DAY_MS, dateOfDay, dayOfDate } from './calendar.js';
-import type { CalendarName, Interval } from './interval.js';
+import { type CalendarName, type Interval, longestMs } from './interval.js';
+import { TIME_MS_END, TIME_MS_MIN } from './series.js';
 import type { Zone } from './zone.js';
 
 /**
@@ -17,7 +18,16 @@ export interface Windows {
   step(startMs: number, count: number): number;
   /** The length when all windows share one and lie on its multiples since the epoch. */
   readonly gridMs: number | undefined;
+  /** No window is longer. */
+  readonly lengthMsMax: number;
 }
+
+// Steps that lead out of the known years end soon after them, however many there are.
+const DAY_FIRST = Math.floor(TIME_MS_MIN / DAY_MS) - 800;
+const DAY_LAST = Math.ceil(TIME_MS_END / DAY_MS) + 800;
+
+// A day is at most this much longer than 24 h: no zone ever lay further from UTC.
+const DAY_EXCESS_MS = 26 * 3_600_000;
 
 /** The windows of an interval, on the epoch grid in UTC or by the local days of a zone. */
 export function windowsOf(interval: Interval, zone: Zone | undefined): Windows {
@@ -42,6 +52,7 @@ export function gridWindows(lengthMs: number): Windows {
     isWhole ? startMs + count * lengthMs : (Math.round(startMs / lengthMs) + count) * lengthMs;
   return {
     gridMs: lengthMs,
+    lengthMsMax: lengthMs,
     startOf: (timeMs) => indexOf(timeMs) * lengthMs,
     next: (startMs) => (isWhole ? startMs + lengthMs : step(startMs, 1)),
     previous: (startMs) => step(startMs, -1),
@@ -56,10 +67,13 @@ function calendarWindows(
   dayOf: (timeMs: number) => number,
 ): Windows {
   const firstDay = { Weekly: firstDayOfWeek, Monthly: firstDayOfMonth, Yearly: firstDayOfYear }[unit];
-  const step = (startMs: number, count: number): number =>
-    startOfDay(firstDay(indexOfDay(unit, dayOf(startMs)) + count));
+  function step(startMs: number, count: number): number {
+    const dayNumber = firstDay(indexOfDay(unit, dayOf(startMs)) + count);
+    return startOfDay(Math.min(Math.max(dayNumber, DAY_FIRST), DAY_LAST));
+  }
   return {
     gridMs: undefined,
+    lengthMsMax: longestMs({ kind: 'calendar', unit }) + DAY_EXCESS_MS,
     startOf: (timeMs) => startOfDay(firstDay(indexOfDay(unit, dayOf(timeMs)))),
     next: (startMs) => step(startMs, 1),
     previous: (startMs) => step(startMs, -1),
@@ -104,6 +118,7 @@ function localDays(zone: Zone): LocalDays {
 // Each local day is tiled from its start by elapsed time; its last window is cut at the next day's start.
 // With windows of 24 h and days of 25 h that would leave an hour over, so whole days are one window.
 function tiledDays(days: LocalDays, lengthMs: number): Windows {
+  const lengthMsMax = lengthMs === DAY_MS ? DAY_MS + DAY_EXCESS_MS : lengthMs;
   const tileMs = lengthMs === DAY_MS ? Number.POSITIVE_INFINITY : lengthMs;
   const tileOf = (elapsedMs: number): number =>
     tileMs === Number.POSITIVE_INFINITY ? 0 : Math.floor(elapsedMs / tileMs);
@@ -126,11 +141,23 @@ function tiledDays(days: LocalDays, lengthMs: number): Windows {
     const tileCount = tileMs === Number.POSITIVE_INFINITY ? 1 : Math.ceil((startMs - dayBeforeMs) / tileMs);
     return startOfTile(dayBeforeMs, tileCount - 1);
   }
-  function step(startMs: number, count: number): number {
-    let reachedMs = startMs;
-    for (let i = 0; i < count; i++) reachedMs = next(reachedMs);
-    for (let i = 0; i > count; i--) reachedMs = previous(reachedMs);
-    return reachedMs;
+  function tileCountOf(dayNumber: number): number {
+    const dayMs = days.startOfDay(dayNumber + 1) - days.startOfDay(dayNumber);
+    // A day that the zone skipped has none.
+    return dayMs === 0 ? 0 : tileMs === Number.POSITIVE_INFINITY ? 1 : Math.ceil(dayMs / tileMs);
   }
-  return { gridMs: undefined, startOf, next, previous, step };
+  // Day by day, and then to the tile.
+  function step(startMs: number, count: number): number {
+    let dayNumber = days.dayOf(startMs);
+    let tile =
+      Math.round(tileMs === Number.POSITIVE_INFINITY ? 0 : (startMs - days.startOfDay(dayNumber)) / tileMs) + count;
+    while (tile < 0 && dayNumber > DAY_FIRST) tile += tileCountOf(--dayNumber);
+    for (let own = tileCountOf(dayNumber); tile >= own && dayNumber < DAY_LAST; own = tileCountOf(dayNumber)) {
+      tile -= own;
+      dayNumber++;
+    }
+    const isWithin = dayNumber > DAY_FIRST && dayNumber < DAY_LAST;
+    return startOfTile(days.startOfDay(dayNumber), isWithin ? tile : 0);
+  }
+  return { gridMs: undefined, lengthMsMax, startOf, next, previous, step };
 }

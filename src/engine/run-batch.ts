@@ -9,7 +9,7 @@ import { checkExpectedCounts, resultCountHints } from './bounds.js';
 import { buildGraph, type Graph } from './graph.js';
 import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
-import { createBatchSink } from './sink.js';
+import { createBatchSink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
 import { checkColumns, checkTimes } from './source.js';
 
@@ -90,7 +90,7 @@ function tryRun(
 ): { series: Series[]; graph: Graph } | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
-  const spare = reuse !== undefined && !isReadFrom(reuse, series) ? reuse.series : [];
+  const spare = spareColumns(reuse, series);
   const hints = resultCountHints(plan, series, settings);
   const sinks = plan.items.map(({ output }, item) => createBatchSink(output, hints[item] ?? 0, spare[item]));
   const graph = buildGraph(
@@ -110,10 +110,11 @@ function tryRun(
   return { series: sinks.map((sink) => sink.take()), graph };
 }
 
-// A run may read what an earlier one gave; then it must not write there.
-function isReadFrom(earlier: Run, inputs: readonly Series[]): boolean {
-  const buffers = new Set(earlier.series.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]));
-  return inputs.some(({ value, timeMs }) => buffers.has(value.buffer) || buffers.has(timeMs.buffer));
+// The columns of an earlier run, without those that this one reads.
+function spareColumns(earlier: Run | undefined, inputs: readonly Series[]): SpareColumns[] {
+  const read = new Set(inputs.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]));
+  const free = (column: Float64Array): Float64Array | undefined => (read.has(column.buffer) ? undefined : column);
+  return (earlier?.series ?? []).map(({ timeMs, value }) => ({ timeMs: free(timeMs), value: free(value) }));
 }
 
 // Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.

@@ -11,8 +11,8 @@ export interface Sink {
 
 /** Columns that an earlier run no longer needs: room that the system need not hand out afresh. */
 export interface SpareColumns {
-  readonly timeMs: Float64Array;
-  readonly value: Float64Array;
+  readonly timeMs: Float64Array | undefined;
+  readonly value: Float64Array | undefined;
 }
 
 const FIRST_CAPACITY = 16;

@@ -26,10 +26,10 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
   const power = powerOfTen(digits);
   const simd = simdFor(value, count);
   if (simd !== undefined) {
-    // It stops where a product is too large for it; that pair is rounded by its digits.
-    for (let i = 0; i < count; ) {
+    // It stops at a product that is too large for it; that value is rounded by its digits.
+    for (let i = 0; i < count; i++) {
       i += simd.roundHalfAway(value.byteOffset + 8 * i, count - i, power);
-      for (const end = Math.min(i + 2, count); i < end; i++) value[i] = roundOne(value[i]!, digits, 'halfaway');
+      if (i < count) value[i] = roundOne(value[i]!, digits, 'halfaway');
     }
     return true;
   }

@@ -26,17 +26,17 @@ export interface SimdKernels
 }
 
 const PAGE_BYTES = 65_536;
-/** 4 MiB: room for 250 columns. Plans with more take ordinary arrays for the rest. */
-const PAGE_COUNT = 64;
-/** The compiler keeps its own constants below. */
-const COLUMNS_FROM = PAGE_BYTES;
-const COLUMN_BYTES = 8 * CHUNK_LENGTH;
+/** 8 MiB. Plans with more columns than fit take ordinary arrays for the rest. */
+const PAGE_COUNT = 128;
+/** Columns lie a little more than their length apart: at a multiple of 4096 bytes, loads would wait for stores. */
+const COLUMN_STRIDE = 8 * CHUNK_LENGTH + 832;
 /** A call across the border costs as much as some ten values. */
 const COUNT_MIN = 16;
 
-/** Between the compiler's constants and the columns: room for the borders and sums of a chunk's windows. */
+/** The compiler keeps its own constants below; then come the borders and sums of a chunk's windows. */
 const WINDOW_BORDERS_FROM = 16_384;
-const WINDOW_SUMS_FROM = 32_768;
+const WINDOW_SUMS_FROM = WINDOW_BORDERS_FROM + 4 * (CHUNK_LENGTH + 16);
+const COLUMNS_FROM = WINDOW_SUMS_FROM + 8 * (CHUNK_LENGTH + 16);
 
 let memory: WebAssembly.Memory | undefined;
 let memoryBuffer: ArrayBufferLike | undefined;
@@ -57,8 +57,8 @@ export function memoryColumn(index: number): Float64Array | undefined {
     memory = new WebAssembly.Memory({ initial: PAGE_COUNT, maximum: PAGE_COUNT });
     memoryBuffer = memory.buffer;
   }
-  const offset = COLUMNS_FROM + index * COLUMN_BYTES;
-  if (offset + COLUMN_BYTES > PAGE_COUNT * PAGE_BYTES) return undefined;
+  const offset = COLUMNS_FROM + index * COLUMN_STRIDE;
+  if (offset + COLUMN_STRIDE > PAGE_COUNT * PAGE_BYTES) return undefined;
   return new Float64Array(memory.buffer, offset, CHUNK_LENGTH);
 }
 

@@ -107,7 +107,7 @@ function fillTo(slots: Float64Array, untilStartMs: number, options: WindowOption
   if (empty === 'hold' && slots[PAST] !== A_RESULT) return;
   const fill = empty === 'hold' ? slots[RESULT]! : 0;
   let startMs = slots[END_MS]!;
-  if (windows.gridMs !== undefined) out.expect((untilStartMs - startMs) / windows.gridMs);
+  out.expect((untilStartMs - startMs) / windows.lengthMsMax);
   for (; startMs < untilStartMs; startMs = windows.next(startMs)) out.add(labelOf(startMs, options), fill);
 }
 

@@ -108,7 +108,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
     const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
     let tickMs = slots[TICK_MS]!;
     const stopMs = Math.min(endMs, lastTickMs, heldUntilMs);
-    if (windows.gridMs !== undefined) out.expect((stopMs - tickMs) / windows.gridMs);
+    out.expect((stopMs - tickMs) / windows.lengthMsMax);
     while (tickMs < stopMs || (tickMs === stopMs && (isEndTaken || tickMs < endMs))) {
       out.add(tickMs, slots[LAST_VALUE]!);
       tickMs = windows.next(tickMs);

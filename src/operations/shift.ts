@@ -1,5 +1,6 @@
 import { parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Windows } from '../core/windows.js';
 import { isRising } from '../kernels/check.js';
 import type { Operation, Output, RegridRunner } from './operation.js';
@@ -235,12 +236,17 @@ function mover(move: Move, moved: Float64Array): RegridRunner {
 
 // All but the last sample, without those that a later one of the same time replaces.
 function addDistinct(slots: Float64Array, moved: Float64Array, value: Float64Array, count: number, out: Output): void {
-  if (slots[HAS_LAST] === 1 && slots[LAST_MS] === moved[0]) out.drop('duplicate', 1);
+  if (slots[HAS_LAST] === 1 && isReplaced(slots[LAST_MS]!, moved[0]!)) out.drop('duplicate', 1);
   else flush(slots, out);
   for (let i = 0; i < count - 1; i++) {
-    if (moved[i] === moved[i + 1]) out.drop('duplicate', 1);
+    if (isReplaced(moved[i]!, moved[i + 1]!)) out.drop('duplicate', 1);
     else out.add(moved[i]!, value[i]!);
   }
+}
+
+// Outside the known years there is nothing to replace: both are out of range.
+function isReplaced(timeMs: number, nextMs: number): boolean {
+  return timeMs === nextMs && timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END;
 }
 
 function flush(slots: Float64Array, out: Output): void {

@@ -111,7 +111,7 @@ function passTo(slots: Float64Array, t: number, options: HoldOptions, out: Outpu
   const { windows, empty, maxHoldMs } = options;
   const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
   const emittedToMs = empty === 'omit' ? Math.min(t, heldUntilMs) : t;
-  if (windows.gridMs !== undefined) out.expect((emittedToMs - slots[END_MS]!) / windows.gridMs);
+  out.expect((emittedToMs - slots[END_MS]!) / windows.lengthMsMax);
   while (slots[END_MS]! <= t) {
     finish(slots, options, out);
     const isUnknown = slots[END_MS]! >= heldUntilMs;
@@ -141,6 +141,15 @@ function holdEach(slots: Float64Array, { timeMs, value }: Chunk, from: number, t
     }
     lastMs = t;
     lastValue = value[i]!;
+  }
+  if (lost - lost !== 0) {
+    // Near the largest double the loss can overflow on its way: one by one it is found another way.
+    for (let i = from; i < to; i++) {
+      hold(slots, timeMs[i]!, maxHoldMs);
+      slots[LAST_MS] = timeMs[i]!;
+      slots[LAST_VALUE] = value[i]!;
+    }
+    return;
   }
   slots[LAST_MS] = lastMs;
   slots[LAST_VALUE] = lastValue;
