@@ -6,12 +6,14 @@ import { EPOCH_SECONDS_END } from './read-text.js';
 /** Bytes that must be there from the start of a time on for it to be scanned. */
 export const TIME_REACH = 24;
 
-// Two words of four bytes each test and read `HH:M` and `M:SS` at once: less the zeros and colons, every byte is a
+// Words of four bytes test and read `HH:M`, `M:SS` and `.fff` at once: less the zeros and marks, every byte is a
 // digit's value or zero, in which case adding these sets no top bit.
 const HOUR_ZEROS = 0x30_3a_30_30; // '00:0', little-endian
 const SECOND_ZEROS = 0x30_30_3a_30; // '0:00'
 const HOUR_LIMITS = 0x76_7f_76_76;
 const SECOND_LIMITS = 0x76_76_7f_76;
+const MS_ZEROS = 0x30_30_30_2e; // '.000'
+const MS_LIMITS = 0x76_76_76_7f;
 const TOP_BITS = 0x80_80_80_80 | 0;
 
 const EPOCH_DIGITS_MAX = 15;
@@ -53,7 +55,11 @@ export function scanTime(
   let at = from + 19;
   let finer = 0;
   let digitCount = 0;
-  if (bytes[at] === POINT) {
+  const ms = view.getInt32(at, true) ^ MS_ZEROS;
+  if (((ms | (ms + MS_LIMITS)) & TOP_BITS) === 0 && (bytes[at + 4]! - DIGIT_0) >>> 0 > 9) {
+    msOfDay += ((ms >> 8) & 15) * 100 + ((ms >> 16) & 15) * 10 + (ms >> 24);
+    at += 4;
+  } else if (bytes[at] === POINT) {
     let fraction = 0;
     let digit = bytes[++at]! - DIGIT_0;
     const start = at;
