@@ -28,11 +28,18 @@ export const binaryTicks: ValueTicks = {
   ],
 };
 
+// Below this part of their size, differences of values are those of rounding: the line is flat.
+const FLAT_PART = 1e-12;
+const LEAST_SIZE = 1e-300;
+
 // Zero is the edge when the values come near it and lie on one side.
 function roomy({ min, max }: Extent): Extent {
-  const room = min === max ? Math.abs(min) / 10 || 1 : (max - min) * ROOM;
-  const isAbove = min >= 0 && min !== max && min < max / 3;
-  const isBelow = max <= 0 && min !== max && max > min / 3;
+  const size = Math.max(Math.abs(min), Math.abs(max));
+  if (size < LEAST_SIZE) return { min: -1, max: 1 };
+  if (max - min <= size * FLAT_PART) return { min: min - size / 10, max: max + size / 10 };
+  const room = (max - min) * ROOM;
+  const isAbove = min >= 0 && min < max / 3;
+  const isBelow = max <= 0 && max > min / 3;
   return { min: isAbove ? 0 : min - room, max: isBelow ? 0 : max + room };
 }
 
