@@ -27,13 +27,15 @@ function renderOperations(operations) {
   return page(
     'src/operations',
     '# Operations',
-    `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` prints the same.
+    `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` does too.
 What they mean down to the last sample is in [semantics.md](semantics.md).`,
-    `Names of operations, functions and intervals are matched in any case. Parameters marked **+** are extensions of the
-interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\`, where windows are
-made also \`Weekly\`, \`Monthly\`, \`Yearly\`, or an ISO 8601 duration. A *duration* is ISO 8601: weeks, days, hours, minutes and
-seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says, at equal times where it is absent.`,
-    `Times of the examples without a date lie on one day in UTC. Each example is run by the tests, as batch and as stream.`,
+    `Names of operations, functions and intervals are matched in any case. Parameters marked **+** are extensions
+of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\`, where windows are made
+also \`Weekly\`, \`Monthly\`, \`Yearly\`, or an ISO 8601 duration. A *duration* is ISO 8601: weeks, days, hours,
+minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says, at equal times
+where it is absent.`,
+    `Times of the examples without a date lie on one day in UTC. Each example is run by the tests, as batch and as
+stream.`,
     table(['operation', 'what it does', 'results'], rows),
     ...operations.map(renderOperation),
   );
@@ -133,12 +135,12 @@ function renderErrors(errorCodes) {
   return page(
     'src/core/errors.ts',
     '# Errors',
-    `Every error of windrow is a \`WindrowError\` with a \`code\`, which is stable: programs may branch on it. The message says
-where, what was expected, what came and, where it can be told, how to mend it; its words may change.`,
-    `The command ends with 0 when it is done, with 1 when it failed while running (bad data among others), with 2 when the
-request or the arguments are wrong: all codes of requests, options and arguments, a series or file that is not there, and
-output over the limit. Interrupted, it ends with 130 or 143, as shells have it. An error that is no \`WindrowError\` is a
-mistake of ours: please report it.`,
+    `Every error of windrow is a \`WindrowError\` with a \`code\`, which is stable: programs may branch on it. The
+message says where, what was expected, what came and, where it can be told, how to mend it; its words may change.`,
+    `The command ends with 0 when it is done, with 1 when it failed while running (bad data among others), with 2
+when the request or the arguments are wrong: all codes of requests, options and arguments, a series or file that is
+not there, and output over the limit. Interrupted, it ends with 130 or 143, as shells have it. An error that is no
+\`WindrowError\` is a mistake of ours: please report it.`,
     ...sections,
   );
 }
