@@ -119,6 +119,7 @@ function localDays(zone: Zone): LocalDays {
 // With windows of 24 h and days of 25 h that would leave an hour over, so whole days are one window.
 function tiledDays(days: LocalDays, lengthMs: number): Windows {
   const lengthMsMax = lengthMs === DAY_MS ? DAY_MS + DAY_EXCESS_MS : lengthMs;
+  const tileCountMax = Math.ceil((DAY_MS + DAY_EXCESS_MS) / lengthMs);
   const tileMs = lengthMs === DAY_MS ? Number.POSITIVE_INFINITY : lengthMs;
   const tileOf = (elapsedMs: number): number =>
     tileMs === Number.POSITIVE_INFINITY ? 0 : Math.floor(elapsedMs / tileMs);
@@ -149,15 +150,18 @@ function tiledDays(days: LocalDays, lengthMs: number): Windows {
   // Day by day, and then to the tile.
   function step(startMs: number, count: number): number {
     let dayNumber = days.dayOf(startMs);
-    let tile =
-      Math.round(tileMs === Number.POSITIVE_INFINITY ? 0 : (startMs - days.startOfDay(dayNumber)) / tileMs) + count;
-    while (tile < 0 && dayNumber > DAY_FIRST) tile += tileCountOf(--dayNumber);
-    for (let own = tileCountOf(dayNumber); tile >= own && dayNumber < DAY_LAST; own = tileCountOf(dayNumber)) {
+    // The walk need not begin where it is certain to end outside the known years.
+    const dayCountMin = Math.floor(Math.abs(count) / tileCountMax) - 1;
+    if (count > 0 && dayNumber + dayCountMin >= DAY_LAST) return days.startOfDay(DAY_LAST);
+    if (count < 0 && dayNumber - dayCountMin <= DAY_FIRST) return days.startOfDay(DAY_FIRST);
+    const dayStartMs = days.startOfDay(dayNumber);
+    let tile = (startMs === dayStartMs ? 0 : Math.round((startMs - dayStartMs) / tileMs)) + count;
+    while (tile < 0) tile += tileCountOf(--dayNumber);
+    for (let own = tileCountOf(dayNumber); tile >= own; own = tileCountOf(dayNumber)) {
       tile -= own;
       dayNumber++;
     }
-    const isWithin = dayNumber > DAY_FIRST && dayNumber < DAY_LAST;
-    return startOfTile(days.startOfDay(dayNumber), isWithin ? tile : 0);
+    return startOfTile(days.startOfDay(dayNumber), tile);
   }
   return { gridMs: undefined, lengthMsMax, startOf, next, previous, step };
 }

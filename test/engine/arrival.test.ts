@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createPlan, InputError, openStream, runBatch, type Series } from '../../src/index.js';
+import {
+  feedingArbitrary,
+  linesOf,
+  runFed,
+  runWithin,
+  sceneArbitrary,
+  seriesOf as sourcesOf,
+} from '../laws/running.js';
+import { risingArbitrary } from '../laws/steps.js';
+import { chainPlan, pairsOf, seriesOf } from './streams.js';
+
+const copyPlan = chainPlan([['Abs', {}]]);
+const HOUR_MS = 3_600_000;
+
+describe('a sample that comes later than allowed', () => {
+  test('is in `late` and counted, and what was in time is as if it had never come', () => {
+    const arrival = fc.array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: -9, max: 9 })), {
+      maxLength: 60,
+    });
+    const lateness = fc.constantFrom(['PT0S', 0], ['PT0.005S', 5], ['PT0.02S', 20]) as fc.Arbitrary<[string, number]>;
+    const property = fc.property(
+      arrival,
+      lateness,
+      fc.integer({ min: 1, max: 20 }),
+      (samples, [allowedLateness, lateMs], count) => {
+        const stream = openStream(chainPlan([['Aggregate', { function: 'Sum', interval: 'PT0.01S' }]]), {
+          allowedLateness,
+        });
+        const parts: Series[] = [];
+        const late: [number, number][] = [];
+        for (let from = 0; from < samples.length; from += count) {
+          const own = samples.slice(from, from + count);
+          parts.push(
+            ...stream.push([
+              seriesOf(
+                own.map(([t]) => t),
+                own.map(([, x]) => x),
+              ),
+            ]),
+          );
+          for (const one of stream.late) late.push(...pairsOf(one));
+        }
+        const closed = stream.close();
+        let greatest = Number.NEGATIVE_INFINITY;
+        const [inTime, tooLate]: [[number, number][], [number, number][]] = [[], []];
+        for (const [t, x] of samples) {
+          (t < greatest - lateMs ? tooLate : inTime).push([t, x + 0]);
+          greatest = Math.max(greatest, t);
+        }
+        expect(late).toEqual(tooLate);
+        expect(closed.report.sources[0]!.dropped.late).toBe(tooLate.length);
+        const batch = runBatch(chainPlan([['Aggregate', { function: 'Sum', interval: 'PT0.01S' }]]), [
+          seriesOf(
+            inTime.map(([t]) => t),
+            inTime.map(([, x]) => x),
+          ),
+        ]);
+        expect([...parts, ...closed.series].flatMap(pairsOf)).toEqual(pairsOf(batch.series[0]!));
+      },
+    );
+    fc.assert(property, { numRuns: 2000 });
+  });
+
+  test('is late for its own source alone', () => {
+    const input = (timeseriesId: string) => ({ timeseriesId, metric: 'Raw' });
+    const step = { operation: 'Add', input: [input('a'), input('b')], output: [{ timeseriesId: 'a', metric: 'Sum' }] };
+    const plan = createPlan([{ metric: 'Sum', processingType: 'stream', operations: [step] }]);
+    const stream = openStream(plan);
+    stream.push([seriesOf([100, 200], [1, 2], 'a')]);
+    expect(stream.push([seriesOf([100, 200], [10, 20], 'b')]).flatMap(pairsOf)).toEqual([[100, 11]]);
+    expect(stream.late).toEqual([]);
+    stream.push([seriesOf([150], [0], 'b')]);
+    expect(stream.late).toEqual([seriesOf([150], [0], 'b')]);
+    stream.push([seriesOf([300], [0], 'b')]);
+    expect(stream.late).toEqual([]);
+    expect(stream.close().series.flatMap(pairsOf)).toEqual([[200, 22]]);
+  });
+
+  test('is late after advance has promised that it will not come', () => {
+    const stream = openStream(copyPlan, { allowedLateness: 'PT1H' });
+    stream.push([seriesOf([HOUR_MS], [1])]);
+    expect(stream.advance(2 * HOUR_MS).flatMap(pairsOf)).toEqual([[HOUR_MS, 1]]);
+    stream.push([seriesOf([HOUR_MS, 2 * HOUR_MS], [5, 2])]);
+    expect(stream.late.flatMap(pairsOf)).toEqual([[HOUR_MS, 5]]);
+    expect(stream.advance('1970-01-01T01:00:00Z')).toEqual([]);
+    expect(stream.close().series.flatMap(pairsOf)).toEqual([[2 * HOUR_MS, 2]]);
+  });
+});
+
+describe('a result comes', () => {
+  test('with the first sample after it, with advance, or at close', () => {
+    const stream = openStream(chainPlan([['Aggregate', { function: 'Sum', interval: 'Hourly' }]]));
+    expect(stream.push([seriesOf([0, HOUR_MS - 1], [1, 2])])).toEqual([]);
+    expect(stream.push([seriesOf([HOUR_MS], [4])]).flatMap(pairsOf)).toEqual([[0, 3]]);
+    expect(stream.advance(2 * HOUR_MS).flatMap(pairsOf)).toEqual([[HOUR_MS, 4]]);
+    stream.push([seriesOf([2 * HOUR_MS], [8])]);
+    expect(stream.close().series.flatMap(pairsOf)).toEqual([[2 * HOUR_MS, 8]]);
+  });
+
+  test('from HoldLastValue up to what was promised: the last advance, or until', () => {
+    const plan = chainPlan([['HoldLastValue', { interval: 'Hourly' }]]);
+    const stream = openStream(plan);
+    stream.push([seriesOf([0], [5])]);
+    expect(stream.advance(2 * HOUR_MS).flatMap(pairsOf)).toEqual([
+      [0, 5],
+      [HOUR_MS, 5],
+    ]);
+    expect(stream.close().series.flatMap(pairsOf)).toEqual([[2 * HOUR_MS, 5]]);
+    const bounded = runBatch(plan, [seriesOf([0], [5])], { until: 2 * HOUR_MS });
+    expect(bounded.series.flatMap(pairsOf)).toEqual([
+      [0, 5],
+      [HOUR_MS, 5],
+      [2 * HOUR_MS, 5],
+    ]);
+    expect(runBatch(plan, [seriesOf([0, 10], [5, 6])]).series.flatMap(pairsOf)).toEqual([[0, 5]]);
+  });
+
+  test('from HoldLastValue after a filter no further than its own last sample, in chunks or not', () => {
+    const plan = chainPlan([
+      ['Where', { valuerangelist: [{ lower: 0 }] }],
+      ['HoldLastValue', { interval: 'Hourly' }],
+    ]);
+    const input = seriesOf([0, HOUR_MS, 9 * HOUR_MS], [1, 2, -3]);
+    const stream = openStream(plan);
+    const parts = [0, 1, 2].flatMap((at) => stream.push([seriesOf([input.timeMs[at]!], [input.value[at]!])]));
+    const expected = [
+      [0, 1],
+      [HOUR_MS, 2],
+    ];
+    expect([...parts, ...stream.close().series].flatMap(pairsOf)).toEqual(expected);
+    expect(runBatch(plan, [input]).series.flatMap(pairsOf)).toEqual(expected);
+  });
+});
+
+describe('the engine', () => {
+  test('never changes an input array, and never a result that it has given', () => {
+    const property = fc.property(sceneArbitrary(4), feedingArbitrary, ({ request, samples, options }, feeding) => {
+      const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+      const sources = sourcesOf(samples);
+      const before = linesOf(sources);
+      const batch = runWithin(plan, sources, options);
+      if (batch === undefined) return;
+      const given = linesOf(batch.series);
+      runFed(
+        plan,
+        sources,
+        { ...options, allowedLateness: 'P900D', maxOutputSamples: 1e8 },
+        { ...feeding, turns: [{ count: 9, after: 'nothing' }] },
+      );
+      runWithin(plan, sources, options);
+      expect(linesOf(sources)).toEqual(before);
+      expect(linesOf(batch.series)).toEqual(given);
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  test('shares times with its inputs in a batch alone, and values never', () => {
+    const steps = [
+      ['Abs', {}],
+      ['Round', { roundtodigits: 1 }],
+      ['Add', { scalar: 0 }],
+      ['Mask', { valuerangelist: [{ lower: 1e99 }] }],
+    ] as const;
+    const property = fc.property(risingArbitrary(), fc.constantFrom(...steps), (series, step) => {
+      const plan = chainPlan([step]);
+      const input = { ...series, timeseriesId: 'in' };
+      const batch = runBatch(plan, [input]).series[0]!;
+      expect(batch.value.length === 0 || batch.value.buffer !== input.value.buffer).toBe(true);
+      const stream = openStream(plan);
+      for (const { timeMs, value } of [...stream.push([input]), ...stream.close().series]) {
+        expect(timeMs.length === 0 || timeMs.buffer !== input.timeMs.buffer).toBe(true);
+        expect(value.length === 0 || value.buffer !== input.value.buffer).toBe(true);
+      }
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
+  test('gives the same bits in columns that an earlier run no longer needs', () => {
+    const property = fc.property(sceneArbitrary(3), sceneArbitrary(3), (one, other) => {
+      const [first, second] = [one, other].map(({ request, samples, options }) => {
+        const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+        return { plan, options, inputs: sourcesOf(samples), run: runWithin(plan, sourcesOf(samples), options) };
+      });
+      if (first?.run === undefined || second?.run === undefined) return;
+      const expected = linesOf(second.run.series);
+      const reused = runBatch(second.plan, second.inputs, { ...second.options, reuse: first.run });
+      expect(linesOf(reused.series)).toEqual(expected);
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  test('joins the parts of a series that are given apart', () => {
+    const property = fc.property(sceneArbitrary(3), fc.nat(40), ({ request, samples, options }, place) => {
+      const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+      const whole = sourcesOf(samples);
+      const parts = [
+        [0, place],
+        [place, undefined],
+      ].flatMap(([from, to]) =>
+        whole.map((one) => ({ ...one, timeMs: one.timeMs.slice(from, to), value: one.value.slice(from, to) })),
+      );
+      const [expected, found] = [runWithin(plan, whole, options), runWithin(plan, parts, options)];
+      expect(found && linesOf(found.series)).toEqual(expected && linesOf(expected.series));
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+});
+
+describe('a call that cannot be taken', () => {
+  const bad: readonly (readonly [title: string, series: unknown, code: string])[] = [
+    ['columns of two lengths', { ...seriesOf([1, 2], [1]) }, 'input.columns'],
+    ['columns that are no Float64Array', { ...seriesOf([1], [1]), timeMs: [1] }, 'input.columns'],
+    ['a time that is no number', seriesOf([Number.NaN], [1]), 'input.time'],
+    ['a time after the year 9999', seriesOf([0, 253_402_300_800_000], [1, 2]), 'input.time'],
+    ['a time before the year 1', seriesOf([-62_135_596_800_001], [1]), 'input.time'],
+  ];
+  test.each(bad)('is refused as a whole: %s', (_title, series, code) => {
+    const one = series as Series; // JavaScript callers may give anything
+    const refusal = expect.objectContaining({ code });
+    expect(() => runBatch(copyPlan, [one])).toThrow(refusal);
+    const stream = openStream(copyPlan);
+    expect(() => stream.push([seriesOf([5], [5]), one])).toThrow(refusal);
+    expect(stream.report().sources[0]!.samplesIn).toBe(0);
+    expect(stream.push([seriesOf([3, 4], [1, 2])]).flatMap(pairsOf)).toEqual([[3, 1]]);
+  });
+
+  test('names the series that is not there, and those that are', () => {
+    expect(() => runBatch(copyPlan, [seriesOf([1], [1], 'other')])).toThrow(
+      /expected the series in\/Raw, received other\/Raw/,
+    );
+    expect(() => runBatch(copyPlan, [])).toThrow(InputError);
+  });
+
+  test('is one with options that mean nothing', () => {
+    for (const options of [
+      { from: 5, until: 5 },
+      { until: 'tomorrow' },
+      { from: Number.NaN },
+      { maxOutputSamples: -1 },
+      { maxOutputSamples: Number.NaN },
+      { allowedLateness: '5 minutes' },
+      { timezone: 'Nowhere' },
+      { from: '2024-03-31T02:30', timezone: 'Europe/Berlin' },
+    ]) {
+      expect(() => openStream(copyPlan, options)).toThrow(InputError);
+    }
+  });
+});

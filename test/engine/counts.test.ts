@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createPlan, type Plan, type Report } from '../../src/index.js';
+import { operationsByName } from '../../src/operations/index.js';
+import { feedingArbitrary, runFed, runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
+import { chainPlan, seriesOf as oneSeries } from './streams.js';
+
+const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+/** Where samples have gone that no count tells of, or nothing. */
+function lossesOf(plan: Plan, report: Report, samplesGiven: readonly number[]): string[] {
+  const losses: string[] = [];
+  const hold = (isSo: boolean, what: string): void => {
+    if (!isSo) losses.push(what);
+  };
+  for (const { timeseriesId, samplesIn, samplesOut, dropped } of report.sources) {
+    hold(samplesIn === samplesGiven[Number(timeseriesId.slice(1))], `${timeseriesId}: not all samples came in`);
+    hold(samplesIn === samplesOut + total(Object.values(dropped)), `${timeseriesId}: a sample was lost`);
+  }
+  for (const [at, { operation, samplesIn, samplesOut, dropped, pointer }] of report.steps.entries()) {
+    const inputs = plan.steps[at]!.inputs.map(({ from, index }) =>
+      from === 'source' ? report.sources[index]!.samplesOut : report.steps[index]!.samplesOut,
+    );
+    hold(samplesIn === total(inputs), `${pointer}: what came in is not what was given`);
+    const { nonFinite, outOfRange, duplicate, unmatched } = dropped;
+    const { align = 'inner', function: name } = plan.steps[at]!.parameters;
+    const shape = name === 'BoundsLimitAnomaly' ? 'filter' : operationsByName.get(operation)!.shape;
+    if (shape === 'map' && inputs.length === 1)
+      hold(samplesIn === samplesOut + nonFinite, `${pointer}: a map lost a sample`);
+    if (shape === 'filter')
+      hold(samplesIn >= samplesOut && nonFinite + outOfRange + duplicate === 0, `${pointer}: a filter drops`);
+    if (operation === 'Shift')
+      hold(samplesIn === samplesOut + outOfRange + duplicate, `${pointer}: Shift lost a sample`);
+    if (inputs.length !== 2) continue;
+    const pairs = samplesOut + nonFinite;
+    if (align === 'inner') hold(samplesIn === 2 * pairs + total(unmatched), `${pointer}: a join lost a sample`);
+    if (align === 'asof')
+      hold(inputs[0] === pairs + unmatched[0] && unmatched[1] === 0, `${pointer}: asof lost a sample`);
+    const times = pairs + total(unmatched);
+    const isOuter = align === 'hold' || align === 'linear';
+    if (isOuter) hold(times >= Math.max(...inputs) && times <= total(inputs), `${pointer}: ${align} lost a time`);
+  }
+  return losses;
+}
+
+test('every sample that does not come out is counted, in a batch and in a stream', () => {
+  const property = fc.property(sceneArbitrary(6), feedingArbitrary, ({ request, samples, options }, feeding) => {
+    const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+    const sources = seriesOf(samples);
+    const given = sources.map(({ timeMs }) => timeMs.length);
+    const batch = runWithin(plan, sources, options);
+    if (batch === undefined) return;
+    expect(lossesOf(plan, batch.report, given)).toEqual([]);
+    const turns = feeding.turns.map(({ count }) => ({ count, after: 'restore' as const }));
+    expect(lossesOf(plan, runFed(plan, sources, options, { ...feeding, turns }).report, given)).toEqual([]);
+    const published = plan.items.map(({ step }) => batch.report.steps[step]!.samplesOut);
+    expect(batch.series.map(({ timeMs }) => timeMs.length)).toEqual(published);
+    expect(batch.report.unused).toBe(total(given) - total(batch.report.sources.map(({ samplesIn }) => samplesIn)));
+  });
+  fc.assert(property, { numRuns: 1000 });
+});
+
+test('each reason has its count', () => {
+  const plan = chainPlan([
+    ['Div', { scalar: 5e-324 }],
+    ['Shift', { function: 'ShiftByTime', shift: 'P1D', direction: 'forward' }],
+    ['Aggregate', { function: 'Variance', interval: 'PT1M' }],
+  ]);
+  const last = 253_402_300_799_999;
+  const times = [5, 5, 10, 60_000, 60_001, 120_000, last, 9, 7];
+  const values = [1, 0, 0, 0, 0, 0, 0, Number.NaN, Number.POSITIVE_INFINITY];
+  const run = runWithin(
+    plan,
+    [oneSeries([...times, -1], [...values, 3]), oneSeries([1, 2], [1, 1], 'no one reads me')],
+    { from: 0 },
+  );
+  const none = { nonFinite: 0, outOfRange: 0, unmatched: [0, 0], duplicate: 0, insufficient: 0 };
+  expect(run?.report).toMatchObject({
+    unused: 2,
+    sources: [{ samplesIn: 10, samplesOut: 6, dropped: { missing: 2, outOfRun: 1, duplicate: 1, late: 0 } }],
+    steps: [
+      { samplesIn: 6, samplesOut: 6, dropped: none },
+      { samplesIn: 6, samplesOut: 5, dropped: { ...none, outOfRange: 1 } },
+      { samplesIn: 5, samplesOut: 2, dropped: { ...none, insufficient: 1 } },
+    ],
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { OutputLimitError, openStream, type Plan, runBatch } from '../../src/index.js';
+import { chainPlan, seriesOf } from './streams.js';
+
+const wide = seriesOf([Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1)], [1, 2]);
+
+const greedy: readonly (readonly [title: string, plan: Plan, pointer: string])[] = [
+  ['HoldLastValue', chainPlan([['HoldLastValue', { interval: 'PT1S' }]]), '/0/operations/0'],
+  ['Resample', chainPlan([['Resample', { frequency: 'PT1S', method: 'linear' }]]), '/0/operations/0'],
+  [
+    'TimeWeightedAverage',
+    chainPlan([['Aggregate', { function: 'TimeWeightedAverage', interval: 'PT1S' }]]),
+    '/0/operations/0',
+  ],
+  [
+    'an Aggregate that fills',
+    chainPlan([['Aggregate', { function: 'Sum', interval: 'PT1S', empty: 'zero' }]]),
+    '/0/operations/0',
+  ],
+  [
+    'a step behind others',
+    chainPlan([
+      ['Where', { valuerangelist: [{ lower: 0 }] }],
+      ['Mul', { scalar: 2 }],
+      ['HoldLastValue', { interval: 'PT1S' }],
+    ]),
+    '/0/operations/2',
+  ],
+  [
+    'ticks of a zone behind a filter',
+    chainPlan(
+      [
+        ['Where', { valuerangelist: [{ lower: 0 }] }],
+        ['HoldLastValue', { interval: 'PT1S' }],
+      ],
+      'Europe/Berlin',
+    ),
+    '/0/operations/1',
+  ],
+  [
+    'time-weighted windows of a zone behind a filter',
+    chainPlan(
+      [
+        ['Where', { valuerangelist: [{ lower: 0 }] }],
+        ['Aggregate', { function: 'TimeWeightedAverage', interval: 'PT1S' }],
+      ],
+      'Europe/Berlin',
+    ),
+    '/0/operations/1',
+  ],
+  [
+    'filled windows of a zone behind a filter',
+    chainPlan(
+      [
+        ['Where', { valuerangelist: [{ lower: 0 }] }],
+        ['Aggregate', { function: 'Sum', interval: 'PT1S', empty: 'zero' }],
+      ],
+      'Europe/Berlin',
+    ),
+    '/0/operations/1',
+  ],
+  [
+    'a stage of a pipeline',
+    chainPlan([
+      [
+        'Aggregate Pipeline',
+        {
+          pipeline: [
+            { function: 'Sum', interval: 'PT1S', empty: 'hold' },
+            { function: 'Sum', interval: 'Daily' },
+          ],
+        },
+      ],
+    ]),
+    '/0/operations/0',
+  ],
+];
+
+describe('PT1S from 1970 to 2100 is refused before memory is taken', () => {
+  test.each(greedy)('%s', { timeout: 3000 }, (_title, plan, pointer) => {
+    for (const run of [() => runBatch(plan, [wide]), () => openStream(plan).push([wide])]) {
+      const before = process.memoryUsage().arrayBuffers;
+      let refusal: unknown;
+      try {
+        run();
+      } catch (error) {
+        refusal = error;
+      }
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64_000_000);
+      // The last sample of a stream is not final yet: then nothing has been made, and close is refused.
+      if (refusal === undefined) {
+        const stream = openStream(plan);
+        stream.push([wide]);
+        expect(() => stream.close()).toThrow(OutputLimitError);
+        continue;
+      }
+      expect(refusal).toBeInstanceOf(OutputLimitError);
+      const { sampleCount, limit, message } = refusal as OutputLimitError;
+      expect((refusal as OutputLimitError).pointer).toBe(pointer);
+      expect(limit).toBe(100_000_000);
+      expect(sampleCount).toBeGreaterThan(4_000_000_000);
+      expect(message).toMatch(
+        new RegExp(`^${pointer}: .* would make 4,\\d{3},\\d{3},\\d{3} samples, over the limit of 100,000,000; `),
+      );
+    }
+  });
+});
+
+test('a run that makes as many samples as it may is taken, one more is refused', () => {
+  const plan = chainPlan([['HoldLastValue', { interval: 'PT1S' }]]);
+  const input = seriesOf([0, 9000], [1, 2]);
+  expect(runBatch(plan, [input], { maxOutputSamples: 10 }).series[0]!.timeMs.length).toBe(10);
+  expect(() => runBatch(plan, [input], { maxOutputSamples: 9 })).toThrow(OutputLimitError);
+});
+
+test('samples that the run leaves out do not count towards the limit', () => {
+  const plan = chainPlan([['HoldLastValue', { interval: 'PT1S' }]]);
+  const input = seriesOf([-9e12, 0, 5000, 9e12, 9.1e12], [Number.NaN, 1, 1, 2, Number.NaN]);
+  expect(runBatch(plan, [input], { maxOutputSamples: 11, from: 0, until: 10_000 }).series[0]!.timeMs.length).toBe(11);
+});
+
+test('in a stream the limit is for each call', () => {
+  const stream = openStream(chainPlan([['HoldLastValue', { interval: 'PT1S' }]]), { maxOutputSamples: 60 });
+  for (let minute = 0; minute < 5; minute++) stream.push([seriesOf([minute * 60_000], [minute])]);
+  expect(() => stream.push([seriesOf([1_000_000], [0])])).not.toThrow();
+  expect(() => stream.advance(1_000_000)).toThrow(OutputLimitError);
+});

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { runStep } from '../laws/steps.js';
+
+const input = {
+  timeseriesId: 'in',
+  metric: 'Raw',
+  timeMs: Float64Array.of(Date.UTC(2024, 1, 1), Date.UTC(2024, 6, 15, 7, 30)),
+  value: Float64Array.of(1, 2),
+};
+
+describe('a shift far beyond the known years drops and counts its samples, and soon', () => {
+  const zones = [undefined, 'Europe/Berlin', 'Pacific/Apia'];
+  const windows = ['QuarterHourly', 'Daily', 'Weekly', 'Monthly', 'Yearly'];
+  const cases = zones.flatMap((timezone) => windows.map((window) => [window, timezone] as const));
+
+  test.each(cases)('%s in %s', { timeout: 20_000 }, (window, timezone) => {
+    for (const shift of [1e9, Number.MAX_SAFE_INTEGER]) {
+      for (const direction of ['forward', 'backward']) {
+        const parameters = { function: 'ShiftByWindow', shift, direction, window };
+        const { series, report } = runStep('Shift', parameters, [input], timezone === undefined ? {} : { timezone });
+        expect(series[0]!.timeMs.length).toBe(0);
+        expect(report.steps[0]!.dropped).toMatchObject({ outOfRange: 2, duplicate: 0 });
+      }
+    }
+  });
+
+  test('by a duration', () => {
+    const parameters = { function: 'ShiftByTime', shift: 'P99999999999W', direction: 'backward' };
+    expect(runStep('Shift', parameters, [input]).report.steps[0]!.dropped.outOfRange).toBe(2);
+  });
+});
