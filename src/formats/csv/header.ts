@@ -18,7 +18,7 @@ export interface Header {
 }
 
 /** Names of the time column, in any case. Where a header has several, the first of this list is the time. */
-export const timeColumnNames = ['timestamp', 'time', 'datetime', 'date', 'ts'] as const;
+const timeColumnNames = ['timestamp', 'time', 'datetime', 'date', 'ts'] as const;
 
 const ID_NAME = 'timeseriesid';
 const METRIC_NAME = 'metric';

@@ -25,18 +25,7 @@ export const RAW_METRIC = 'Raw';
 /** Rows of the long layout: each names its series. */
 export function createLongRows(settings: RowsSettings, wanted: (reference: SeriesReference) => boolean): Rows {
   const { header, zone, chunkRows, onChunk } = settings;
-  const state: LongState = {
-    roles: rolesOf(header),
-    separator: header.separator,
-    clock: createClock(zone),
-    ids: createNameBook(),
-    metrics: createNameBook(),
-    pairs: createPairs(),
-    series: [],
-    chunk: createLongChunk(chunkRows),
-    count: 0,
-    taken: 0,
-  };
+  const state = createState(settings);
   const { ids, metrics, pairs, series, chunk } = state;
   const indexOfKey = new Map<string, number>();
   let missing = 0;
@@ -122,4 +111,19 @@ function isPlain(record: CsvRecord, column: number, { separator }: Header): bool
 
 function learnField(book: NameBook, record: CsvRecord, column: number): number {
   return learnName(book, record.bytes, record.fieldStart[column]!, record.fieldEnd[column]!);
+}
+
+function createState({ header, zone, chunkRows }: RowsSettings): LongState {
+  return {
+    roles: rolesOf(header),
+    separator: header.separator,
+    clock: createClock(zone),
+    ids: createNameBook(),
+    metrics: createNameBook(),
+    pairs: createPairs(),
+    series: [],
+    chunk: createLongChunk(chunkRows),
+    count: 0,
+    taken: 0,
+  };
 }

@@ -11,7 +11,7 @@ export interface DayPrefix {
   readonly bytes: Uint8Array;
 }
 
-export const DAY_PREFIX_LENGTH = 11;
+const DAY_PREFIX_LENGTH = 11;
 
 /** The most bytes that `putTime` writes, and `putNumber`. */
 export const TIME_LENGTH_MAX = 24;

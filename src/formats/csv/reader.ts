@@ -6,15 +6,13 @@ import { checkHead, HEAD_LENGTH_MAX, hasByteOrderMark, headerEnd } from './head.
 import { type Header, readHeader } from './header.js';
 import { createLongRows, RAW_METRIC } from './long-rows.js';
 import type { CsvReader, CsvReaderOptions, CsvSummary, OnChunk } from './options.js';
-import { createPending } from './pending.js';
-import { createRecord, isBlank, recordText, splitRecord } from './record.js';
+import { createPending, type Pending } from './pending.js';
+import { type CsvRecord, createRecord, isBlank, recordText, splitRecord } from './record.js';
 import type { Rows, RowsSettings } from './rows.js';
 import { createTableRows } from './table-rows.js';
 
 /** Small enough for the columns of a chunk to stay in cache until they are used. */
 const CHUNK_ROWS = 8192;
-
-const noReject = (): void => {};
 
 /**
  * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
@@ -36,119 +34,144 @@ const noReject = (): void => {};
  * const { rows, missing } = reader.end();
  */
 export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
-  const { fileName: file, onBadRow = 'fail', onReject = noReject, chunkRows = CHUNK_ROWS } = options;
+  const { fileName: file, chunkRows = CHUNK_ROWS } = options;
   if (!Number.isInteger(chunkRows) || chunkRows < 1) {
     throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
   }
-  const zone = findZone(options.timezone);
-  const pending = createPending();
-  const record = createRecord();
-  let header: Header | undefined;
-  let rows: Rows | undefined;
-  let line = 1;
-  let rejected = 0;
-
-  function push(bytes: Uint8Array): void {
-    if (rows === undefined) {
-      pending.append(bytes, 0, bytes.length);
-      readHead(false);
-      return;
-    }
-    let from = 0;
-    if (pending.length() > 0) {
-      // Only the row that was cut is joined; where it goes on over lines, all that is there.
-      from = bytes.indexOf(LINE_FEED) + 1;
-      pending.append(bytes, 0, from === 0 ? bytes.length : from);
-      if (from === 0) return;
-      pending.drop(readRows(rows, pending.view(), false));
-      if (pending.length() > 0) {
-        pending.append(bytes, from, bytes.length);
-        pending.drop(readRows(rows, pending.view(), false));
-        return;
-      }
-    }
-    const rest = bytes.subarray(from);
-    const read = readRows(rows, rest, false);
-    pending.append(rest, read, rest.length);
-  }
-
-  function readHead(isLast: boolean): void {
-    const bytes = pending.view();
-    let from = hasByteOrderMark(bytes) ? 3 : 0;
-    let to = headerEnd(bytes, from);
-    while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
-      line++;
-      from = to;
-      to = headerEnd(bytes, from);
-    }
-    checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
-    if (to < 0) {
-      line = 1;
-      if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
-      if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
-      if (bytes.length > HEAD_LENGTH_MAX) {
-        throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
-      }
-      return;
-    }
-    header = readHeader(bytes.subarray(from, to), file, line);
-    for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
-    rows = createRows({ header, zone, chunkRows, onChunk }, options);
-    pending.drop(to);
-    pending.drop(readRows(rows, pending.view(), isLast));
-  }
-
-  // The place after the last whole row.
-  function readRows(into: Rows, bytes: Uint8Array, isLast: boolean): number {
-    const { separator } = header as Header; // set before the rows are
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const stop = bytes.lastIndexOf(LINE_FEED) + 1;
-    let at = 0;
-    while (at < stop) {
-      const taken = into.taken();
-      at = into.scan(bytes, view, at, stop);
-      line += into.taken() - taken;
-      if (!into.isFull() && at < stop) {
-        if (!splitRecord(record, bytes, at, separator, isLast)) return at;
-        takeRecord(into);
-        at = record.end;
-      }
-      if (into.isFull()) into.flush();
-    }
-    return at;
-  }
-
-  function takeRecord(into: Rows): void {
-    const problem = isBlank(record) ? undefined : into.take(record);
-    if (problem !== undefined) reject(problem);
-    line += record.lineCount;
-  }
-
-  function reject(problem: RowProblem): void {
-    if (onBadRow === 'fail') throw rowError(file, line, problem);
-    rejected++;
-    const { column, text, reason } = problem;
-    onReject({ file, line, ...(column && { column }), text, reason, row: recordText(record) });
-  }
-
-  function end(): CsvSummary {
-    const bytes = pending.view();
-    if (bytes.length > 0 && bytes[bytes.length - 1] !== LINE_FEED) pending.append(lineEnd, 0, 1);
-    if (rows === undefined) readHead(true);
-    else pending.drop(readRows(rows, pending.view(), true));
-    const into = rows as unknown as Rows; // readHead has set it, or thrown
-    into.flush();
-    const { layout } = header as Header;
-    return { layout, rows: into.taken(), rejected, missing: into.missing(), series: into.series() };
-  }
-
-  return {
-    push,
-    flush: () => rows?.flush(),
-    end,
-    columns: () => header?.columns ?? [],
-    series: () => rows?.series() ?? [],
+  const state: ReaderState = {
+    file,
+    options,
+    settings: { zone: findZone(options.timezone), chunkRows, onChunk },
+    pending: createPending(),
+    record: createRecord(),
+    header: undefined,
+    rows: undefined,
+    line: 1,
+    rejected: 0,
   };
+  return {
+    push: (bytes) => push(state, bytes),
+    flush: () => state.rows?.flush(),
+    end: () => end(state),
+    columns: () => state.header?.columns ?? [],
+    series: () => state.rows?.series() ?? [],
+  };
+}
+
+interface ReaderState {
+  readonly file: string;
+  readonly options: CsvReaderOptions;
+  readonly settings: Omit<RowsSettings, 'header'>;
+  readonly pending: Pending;
+  readonly record: CsvRecord;
+  /** Set together with `rows`, once the header was read. */
+  header: Header | undefined;
+  rows: Rows | undefined;
+  /** Physical line of the next record. */
+  line: number;
+  rejected: number;
+}
+
+function push(state: ReaderState, bytes: Uint8Array): void {
+  const { pending, rows } = state;
+  if (rows === undefined) {
+    pending.append(bytes, 0, bytes.length);
+    readHead(state, false);
+    return;
+  }
+  let from = 0;
+  if (pending.length() > 0) {
+    // Only the row that was cut is joined; where it goes on over lines, all that is there.
+    from = bytes.indexOf(LINE_FEED) + 1;
+    pending.append(bytes, 0, from === 0 ? bytes.length : from);
+    if (from === 0) return;
+    pending.drop(readRows(state, rows, pending.view(), false));
+    if (pending.length() > 0) {
+      pending.append(bytes, from, bytes.length);
+      pending.drop(readRows(state, rows, pending.view(), false));
+      return;
+    }
+  }
+  const rest = bytes.subarray(from);
+  const read = readRows(state, rows, rest, false);
+  pending.append(rest, read, rest.length);
+}
+
+function readHead(state: ReaderState, isLast: boolean): void {
+  const { file, pending } = state;
+  const bytes = pending.view();
+  let line = 1;
+  let from = hasByteOrderMark(bytes) ? 3 : 0;
+  let to = headerEnd(bytes, from);
+  while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
+    line++;
+    from = to;
+    to = headerEnd(bytes, from);
+  }
+  checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
+  if (to < 0) {
+    if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
+    if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
+    if (bytes.length > HEAD_LENGTH_MAX) {
+      throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+    }
+    return;
+  }
+  const header = readHeader(bytes.subarray(from, to), file, line);
+  for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
+  state.line = line;
+  state.header = header;
+  state.rows = createRows({ ...state.settings, header }, state.options);
+  pending.drop(to);
+  pending.drop(readRows(state, state.rows, pending.view(), isLast));
+}
+
+// The place after the last whole row.
+function readRows(state: ReaderState, rows: Rows, bytes: Uint8Array, isLast: boolean): number {
+  const { separator } = state.header as Header; // set with the rows
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const stop = bytes.lastIndexOf(LINE_FEED) + 1;
+  let at = 0;
+  while (at < stop) {
+    const taken = rows.taken();
+    at = rows.scan(bytes, view, at, stop);
+    state.line += rows.taken() - taken;
+    if (!rows.isFull() && at < stop) {
+      if (!splitRecord(state.record, bytes, at, separator, isLast)) return at;
+      takeRecord(state, rows);
+      at = state.record.end;
+    }
+    if (rows.isFull()) rows.flush();
+  }
+  return at;
+}
+
+function takeRecord(state: ReaderState, rows: Rows): void {
+  const { record } = state;
+  const problem = isBlank(record) ? undefined : rows.take(record);
+  if (problem !== undefined) reject(state, problem);
+  state.line += record.lineCount;
+}
+
+function reject(state: ReaderState, problem: RowProblem): void {
+  const { file, line, record } = state;
+  const { onBadRow = 'fail', onReject } = state.options;
+  if (onBadRow === 'fail') throw rowError(file, line, problem);
+  state.rejected++;
+  const { column, text, reason } = problem;
+  onReject?.({ file, line, ...(column && { column }), text, reason, row: recordText(record) });
+}
+
+function end(state: ReaderState): CsvSummary {
+  const { pending } = state;
+  if (pending.length() > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
+  if (state.rows === undefined) readHead(state, true);
+  else pending.drop(readRows(state, state.rows, pending.view(), true));
+  const { rows, header, rejected } = state;
+  const { layout } = header as Header; // readHead has set both, or thrown
+  const read = rows as Rows;
+  read.flush();
+  return { layout, rows: read.taken(), rejected, missing: read.missing(), series: read.series() };
 }
 
 const lineEnd = Uint8Array.of(LINE_FEED);

@@ -20,7 +20,7 @@ export interface CsvRecord {
 }
 
 /** A field in quotes that is longer than this has lost its closing quote. */
-export const QUOTED_LENGTH_MAX = 65_536;
+const QUOTED_LENGTH_MAX = 65_536;
 
 export function createRecord(): CsvRecord {
   return {
