@@ -18,14 +18,15 @@ export function parseDuration(text: string): number | undefined {
   if (groups === undefined) return undefined;
   const parts = UNITS.filter((unit) => groups[unit] !== undefined);
   if (parts.length === 0) return undefined;
-  let wholeMs = 0;
+  // Whole numbers of any length, so that even absurd durations come out as the nearest double.
+  let wholeMs = 0n;
   for (const [index, unit] of parts.entries()) {
     const digits = groups[unit] ?? '';
-    if (!digits.includes('.')) wholeMs += Number(digits) * UNIT_MS[unit];
+    if (!digits.includes('.')) wholeMs += BigInt(digits) * BigInt(UNIT_MS[unit]);
     else if (index === parts.length - 1) return finite(addDecimal(wholeMs, digits, UNIT_MS[unit]));
     else return undefined;
   }
-  return finite(wholeMs);
+  return finite(Number(wholeMs));
 }
 
 function finite(ms: number): number | undefined {
@@ -33,11 +34,11 @@ function finite(ms: number): number | undefined {
 }
 
 // Exact: the decimal is scaled as an integer and read back once, so that PT0.1S is 100 and not 100.00000000000001.
-function addDecimal(wholeMs: number, digits: string, unitMs: number): number {
+function addDecimal(wholeMs: bigint, digits: string, unitMs: number): number {
   const point = digits.indexOf('.');
   const fractionCount = digits.length - point - 1;
   const scale = 10n ** BigInt(fractionCount);
-  const scaledMs = BigInt(digits.slice(0, point) + digits.slice(point + 1)) * BigInt(unitMs) + BigInt(wholeMs) * scale;
+  const scaledMs = BigInt(digits.slice(0, point) + digits.slice(point + 1)) * BigInt(unitMs) + wholeMs * scale;
   return Number(`${scaledMs / scale}.${String(scaledMs % scale).padStart(fractionCount, '0')}`);
 }
 

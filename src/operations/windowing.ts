@@ -1,6 +1,7 @@
 import { DAY_MS } from '../core/calendar.js';
 import { describeValue } from '../core/errors.js';
 import { formatInterval, type Interval, intervalNames, parseInterval } from '../core/interval.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { type Windows, windowsOf } from '../core/windows.js';
 import { zoneOf } from '../core/zone.js';
@@ -43,8 +44,8 @@ export function readInterval(
     report('', looksLikeName ? 'request.unknown' : 'request.duration', expected, describeValue(value), suggestion);
     return undefined;
   }
-  if (found.kind === 'fixed' && !(found.lengthMs >= 0.001)) {
-    report('', 'request.duration', 'an interval of at least a microsecond', describeValue(value));
+  if (found.kind === 'fixed' && !(found.lengthMs >= 0.001 && found.lengthMs <= TIME_MS_END - TIME_MS_MIN)) {
+    report('', 'request.duration', 'an interval from a microsecond to the 9999 years there are', describeValue(value));
     return undefined;
   }
   return formatInterval(found);

@@ -105,6 +105,11 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
     [`${P}/interval`, 'request.duration', '"PT0S"'],
   ],
   [
+    'stages longer than all of time',
+    ofStep('AggregatePipeline', { pipeline: [{ function: 'Sum', interval: 'P99999999999999999999999W' }] }),
+    [`${P}/pipeline/0/interval`, 'request.duration', '"P99999999999999999999999W"'],
+  ],
+  [
     'a misspelt function',
     ofStep('Aggregate', { function: 'Averge', interval: 'Daily' }),
     [`${P}/function`, 'request.unknown', '"Averge"', 'did you mean `Average`?'],
