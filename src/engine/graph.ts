@@ -5,7 +5,7 @@ import type { RunContext, Runner } from '../operations/operation.js';
 import { durationMsIn } from '../operations/parameters.js';
 import { alignOf } from '../operations/two-inputs.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
-import { combineNode, matchers } from './align.js';
+import { combineNode } from './align.js';
 import { type StepCounts, zeroStepCounts } from './counts.js';
 import { filterNode, type Inlet, mapNode, type Node, type NodeContext, regridNode } from './node.js';
 import type { RunSettings } from './options.js';
@@ -160,7 +160,7 @@ function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
     case 'combine': {
       const align = alignOf(step.parameters);
       const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-      return combineNode(runner, align, matchers[align], maxHoldMs, context);
+      return combineNode(runner, align, maxHoldMs, context);
     }
   }
 }

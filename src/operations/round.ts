@@ -1,6 +1,6 @@
 import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
 import type { Operation } from './operation.js';
-import { choice, number, numberIn } from './parameters.js';
+import { choice, number, numberIn, type Parameters } from './parameters.js';
 
 export const round: Operation = {
   name: 'Round',
@@ -20,7 +20,7 @@ export const round: Operation = {
     ),
   },
   describe: (parameters) => ({
-    does: `rounds to ${numberIn(parameters, 'roundtodigits')} digits, ties ${
+    does: `rounds to ${digitsOf(parameters)} after the point, ties ${
       parameters.mode === 'halfeven' ? 'to even' : 'away from zero'
     }`,
     reads: { kind: 'sample' },
@@ -85,3 +85,8 @@ export const round: Operation = {
     },
   ],
 };
+
+function digitsOf(parameters: Parameters): string {
+  const digits = numberIn(parameters, 'roundtodigits');
+  return digits === 1 ? '1 digit' : `${digits} digits`;
+}

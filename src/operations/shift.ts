@@ -33,7 +33,7 @@ export const shift: Operation = {
   },
   check: checkShift,
   describe: (parameters) => {
-    const amount = isByTime(parameters) ? textIn(parameters, 'shift') : `${numberIn(parameters, 'shift')} windows of `;
+    const amount = isByTime(parameters) ? textIn(parameters, 'shift') : windowsOf(numberIn(parameters, 'shift'));
     const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
     return {
       does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
@@ -148,6 +148,10 @@ function checkShift(parameters: Parameters, report: Report): void {
       report(`/window${below}`, ...problem),
     );
   }
+}
+
+function windowsOf(count: number): string {
+  return count === 1 ? '1 window of ' : `${count} windows of `;
 }
 
 function isByTime(parameters: Parameters): boolean {

@@ -26,7 +26,7 @@ export function interval(summary: string, options: { calendar: boolean; optional
 }
 
 /** The one text of the interval that `value` means, or undefined after reporting what is wrong. */
-export function readInterval(
+function readInterval(
   value: unknown,
   report: Report,
   expected: string = EXPECTED,

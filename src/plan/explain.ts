@@ -35,7 +35,7 @@ export function explain(plan: Plan): string {
 }
 
 /** What the operation of a step says of it. */
-export function describeStep(plan: Plan, index: number): Description {
+function describeStep(plan: Plan, index: number): Description {
   const step = plan.steps[index];
   const operation = operationsByName.get(step?.operation ?? '');
   if (step === undefined || operation === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
