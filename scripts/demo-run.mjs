@@ -19,9 +19,8 @@ const outputs = {
 
 mkdirSync(outputFolder, { recursive: true });
 print(`windrow: a real office, ${shown(inputPath)}`);
-print(
-  `  ${countRows(inputPath).toLocaleString('en-US')} readings in degrees Fahrenheit, hourly from July 2013 to May 2014\n`,
-);
+const rowCount = countRows(inputPath).toLocaleString('en-US');
+print(`  ${rowCount} readings in degrees Fahrenheit, hourly from July 2013 to May 2014\n`);
 print(`What the request does (${shown(requestPath)}):`);
 for (const line of windrow(['explain', requestPath]).split('\n')) {
   if (/^(step|result) /.test(line)) print(`  ${line}`);

@@ -63,6 +63,7 @@ export function argumentOf(given: Given, command: Command): string {
   const hint =
     swallowed === undefined
       ? `see \`windrow ${command.name} --help\``
-      : `write it before --input, which takes all the files after it: \`windrow ${command.name} ${swallowed} --input …\``;
+      : 'write it before --input, which takes all the files after it: ' +
+        `\`windrow ${command.name} ${swallowed} --input …\``;
   throw new WindrowError('arguments', `${command.name}: expected ${name}, received nothing; ${hint}`);
 }

@@ -1,4 +1,3 @@
-import { createGunzip } from 'node:zlib';
 import { WindrowError } from '../core/errors.js';
 import { fileFailure } from './failure.js';
 import type { Io } from './io.js';
@@ -103,6 +102,7 @@ function readInto(io: Io, descriptor: number, buffer: Uint8Array, name: string):
 }
 
 async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  const { createGunzip } = await import('node:zlib');
   const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
   const unpacked = createGunzip({ chunkSize: BLOCK_BYTES });
   packed.on('data', (bytes) => onRead(bytes.length));

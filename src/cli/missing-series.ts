@@ -26,7 +26,7 @@ function mend(lacking: SeriesReference, present: readonly SeriesReference[], fil
   if (sameId !== undefined) return `: that series has the metric \`${sameId.metric}\``;
   const single = files.find(({ layout, path }) => layout === 'single' && path !== '-');
   if (single === undefined) return '';
-  return `: a file of the columns time and value holds the series of its own name; rename ${single.path}, or the request`;
+  return `: a file of time and value alone holds the series of its own name; rename ${single.path}, or the series`;
 }
 
 function describePresent(names: readonly string[]): string {

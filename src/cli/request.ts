@@ -43,7 +43,7 @@ async function parseRequest(text: string, name: string): Promise<unknown> {
     if (fault === undefined) throw error;
     const { line, column } = placeOf(json, fault.offset);
     const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
-    const message = `${name}:${line}:${column}: not JSON: expected ${fault.expected}, received ${fault.received}${mend}`;
-    throw new WindrowError('request.json', `${message}\n${showPlace(json, fault.offset)}`);
+    const message = `not JSON: expected ${fault.expected}, received ${fault.received}${mend}`;
+    throw new WindrowError('request.json', `${name}:${line}:${column}: ${message}\n${showPlace(json, fault.offset)}`);
   }
 }

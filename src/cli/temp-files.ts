@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { fileFailure } from './failure.js';
 import type { FileSystem, Io } from './io.js';
@@ -30,7 +29,8 @@ export class TempFiles {
   create(beside: string | undefined, mode = 0o666): TempFile {
     const label = beside ?? this.#folder;
     const folder = beside === undefined ? this.#folder : dirname(beside);
-    const name = `.${beside === undefined ? 'windrow' : basename(beside)}.${randomBytes(6).toString('hex')}.tmp`;
+    const unique = `${process.pid}-${Math.random().toString(36).slice(2)}`;
+    const name = `.${beside === undefined ? 'windrow' : basename(beside)}.${unique}.tmp`;
     const path = join(folder, name);
     if (this.#isOver) throw new Error('assertion failed: a temporary file after the end of the run');
     try {

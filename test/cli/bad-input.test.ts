@@ -139,9 +139,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 
   it('may be the name of its file', async () => {
     const { stderr } = await runWith({ 'x.csv': minutesCsv([1]) }, 'run', '~/request.json', '--input', '~/x.csv');
-    expect(stderr).toContain(
-      'office/Raw: a file of the columns time and value holds the series of its own name; rename',
-    );
+    expect(stderr).toContain('office/Raw: a file of time and value alone holds the series of its own name; rename');
     expect(stderr).toContain('the input has x/Raw\n');
   });
 });

@@ -63,31 +63,39 @@ export function createReducer(name: string): Reducer {
     lastIndex = Number.NaN;
   }
 
-  function line(): ChartLine {
-    const gapMs = GAP_STEPS * steps.medianMs();
-    const sorted = [...columns.values()].sort((a, b) => a.firstMs - b.firstMs);
-    const points: [timeMs: number, value: number][] = [];
-    const gaps: number[] = [];
-    let lastMs = Number.POSITIVE_INFINITY;
-    for (const column of sorted) {
-      // A gap inside a column is too narrow to be seen.
-      if (column.firstMs - lastMs > gapMs) gaps.push(points.length);
-      points.push(...pointsOf(column));
-      lastMs = column.lastMs;
-    }
-    const isAfterGap = new Uint8Array(points.length);
-    for (const at of gaps) isAfterGap[at] = 1;
-    return {
-      name,
-      timeMs: Float64Array.from(points, ([timeMs]) => timeMs),
-      value: Float64Array.from(points, ([, value]) => value),
-      isAfterGap,
-      sampleCount,
-      min: sorted.reduce((least, { min }) => Math.min(least, min), Number.POSITIVE_INFINITY),
-      max: sorted.reduce((greatest, { max }) => Math.max(greatest, max), Number.NEGATIVE_INFINITY),
-      isBinary: isBinary && sampleCount > 0,
-    };
-  }
+  const line = (): ChartLine => {
+    return lineOf(name, [...columns.values()], GAP_STEPS * steps.medianMs(), { sampleCount, isBinary });
+  };
 
   return { add, line };
+}
+
+function lineOf(
+  name: string,
+  columns: readonly Column[],
+  gapMs: number,
+  { sampleCount, isBinary }: Pick<ChartLine, 'sampleCount' | 'isBinary'>,
+): ChartLine {
+  const sorted = [...columns].sort((a, b) => a.firstMs - b.firstMs);
+  const points: [timeMs: number, value: number][] = [];
+  const gaps: number[] = [];
+  let lastMs = Number.POSITIVE_INFINITY;
+  for (const column of sorted) {
+    // A gap inside a column is too narrow to be seen.
+    if (column.firstMs - lastMs > gapMs) gaps.push(points.length);
+    points.push(...pointsOf(column));
+    lastMs = column.lastMs;
+  }
+  const isAfterGap = new Uint8Array(points.length);
+  for (const at of gaps) isAfterGap[at] = 1;
+  return {
+    name,
+    timeMs: Float64Array.from(points, ([timeMs]) => timeMs),
+    value: Float64Array.from(points, ([, value]) => value),
+    isAfterGap,
+    sampleCount,
+    min: sorted.reduce((least, { min }) => Math.min(least, min), Number.POSITIVE_INFINITY),
+    max: sorted.reduce((greatest, { max }) => Math.max(greatest, max), Number.NEGATIVE_INFINITY),
+    isBinary: isBinary && sampleCount > 0,
+  };
 }

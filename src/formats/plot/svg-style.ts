@@ -3,7 +3,8 @@ import { dashes, palette, theme } from './palette.js';
 /** The style of a chart, for light backgrounds and, where the reader prefers them, for dark ones. */
 export function styleSheet(): string {
   return [
-    "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums}",
+    "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}",
+    'text{font-variant-numeric:tabular-nums}',
     '.title{font-size:16px;font-weight:600}',
     '.value,.zone{text-anchor:end}.time{text-anchor:middle}.zone{font-size:11px}',
     '.grid,.axis,.line,.dot{fill:none}.line{stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}',

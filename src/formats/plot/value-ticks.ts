@@ -8,7 +8,7 @@ export interface ValueTicks extends Extent {
 // Lines keep off the edges by this part of their extent.
 const ROOM = 0.05;
 
-/** Round values at steps of 1, 2 or 5 times a power of ten, about `countMax` of them at most, within a padded extent. */
+/** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`, within a padded extent. */
 export function valueTicks(extent: Extent, countMax: number): ValueTicks {
   const { min, max } = roomy(extent);
   const stepSize = niceStep((max - min) / countMax);
