@@ -71,7 +71,7 @@ describe('a kernel over two columns means the same value by value, in WebAssembl
   });
 });
 
-describe('a kernel over a column and a scalar means the same value by value, in WebAssembly memory and out of it', () => {
+describe('a kernel over a column and a scalar means the same value by value, in WebAssembly memory or not', () => {
   test.each(Object.entries(scalars))('%s', (name, kernel) => {
     const meaning = meanings[name as keyof typeof scalars]; // the names above
     fc.assert(

@@ -16,7 +16,7 @@ function windowsIn(interval: string, zone: Zone): Windows {
   return windowsOf(parseInterval(interval)!, zone);
 }
 
-/** The instants at which the zone changes its offset, by Intl: looked at every three days, then halved to the second. */
+/** The instants at which the zone changes its offset, by Intl: looked at every three days, then to the second. */
 function transitionsOf({ name }: Zone): number[] {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   const offsetAt = (timeMs: number): string => format.format(timeMs).replace(/^[^,]*/, '');
