@@ -33,23 +33,30 @@ export function createProgress(totalBytes: number | undefined, io: Io): Progress
     bar.start(megabytes(totalBytes ?? 0), megabytes(readBytes));
   }
 
-  return {
-    add: (byteCount) => {
-      readBytes += byteCount;
-      if (bar !== undefined) bar.update(megabytes(readBytes));
-      else if (!isAskedFor && io.clock() - startedMs > FIRST_SHOWN_MS) {
-        isAskedFor = true;
-        void show();
-      }
-    },
-    restart: () => {
-      readBytes = 0;
-    },
-    stop: () => {
-      isStopped = true;
-      bar?.stop();
-    },
-  };
+  // The bar hides the cursor: it must come back, however the run ends.
+  const stopListening = io.onInterrupt(stop);
+
+  function stop(): void {
+    isStopped = true;
+    bar?.stop();
+    bar = undefined;
+    stopListening();
+  }
+
+  function add(byteCount: number): void {
+    readBytes += byteCount;
+    if (bar !== undefined) bar.update(megabytes(readBytes));
+    else if (!isAskedFor && io.clock() - startedMs > FIRST_SHOWN_MS) {
+      isAskedFor = true;
+      void show();
+    }
+  }
+
+  function restart(): void {
+    readBytes = 0;
+  }
+
+  return { add, restart, stop };
 }
 
 function megabytes(bytes: number): number {

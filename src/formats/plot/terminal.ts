@@ -112,13 +112,32 @@ function drawPanel(
   return bits.map((cells, row) => {
     const label = labels.get(row);
     const border = isUnicode ? (label === undefined ? '\u2502' : '\u2524') : '|';
-    const signs = Array.from(cells, (cell, column) => {
-      const line = owner[row]?.[column] ?? 0;
-      return cell === 0 ? ' ' : paint(grid.sign(cell, line), line);
-    });
+    const signs = paintRuns(cells, owner[row] as Int16Array, grid, paint); // as many rows as bits
     const shown = isUnicode ? (label ?? '') : (label ?? '').replace('\u2212', '-');
-    return `${shown.padStart(labelWidth + 1)} ${border}${signs.join('')}`;
+    return `${shown.padStart(labelWidth + 1)} ${border}${signs}`;
   });
+}
+
+// Neighbours of one colour are painted at once.
+function paintRuns(
+  cells: Uint8Array,
+  owner: Int16Array,
+  grid: Grid,
+  paint: (text: string, lineIndex: number) => string,
+): string {
+  let painted = '';
+  let run = '';
+  let runLine = -1;
+  for (const [column, cell] of cells.entries()) {
+    const line = cell === 0 ? -1 : (owner[column] ?? 0);
+    if (line !== runLine) {
+      painted += runLine < 0 ? run : paint(run, runLine);
+      run = '';
+      runLine = line;
+    }
+    run += cell === 0 ? ' ' : grid.sign(cell, line);
+  }
+  return painted + (runLine < 0 ? run : paint(run, runLine));
 }
 
 // Every dot on the way from point to point.
