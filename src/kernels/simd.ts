@@ -22,6 +22,19 @@ export interface SimdKernels
   roundHalfAway(value: number, count: number, power: number): number;
   isRising(timeMs: number, count: number, beforeMs: number): number;
   isAllFinite(value: number, count: number): number;
+  scanRows(
+    bytes: number,
+    length: number,
+    rowMax: number,
+    separator: number,
+    date: bigint,
+    dateEnd: number,
+    utcMs: number,
+    localMs: number,
+    times: number,
+    values: number,
+  ): number;
+  readonly scanEnd: { readonly value: number };
   sumWindows(value: number, bounds: number, windowCount: number, result: number): void;
 }
 
@@ -36,7 +49,13 @@ const COUNT_MIN = 16;
 /** The compiler keeps its own constants below; then come the borders and sums of a chunk's windows. */
 const WINDOW_BORDERS_FROM = 16_384;
 const WINDOW_SUMS_FROM = WINDOW_BORDERS_FROM + 4 * (CHUNK_LENGTH + 16);
-const COLUMNS_FROM = WINDOW_SUMS_FROM + 8 * (CHUNK_LENGTH + 16);
+/** Then a piece of a CSV file, with room to read past its end, and the columns that its rows are read into. */
+const SCAN_INPUT_FROM = WINDOW_SUMS_FROM + 8 * (CHUNK_LENGTH + 16);
+const SCAN_INPUT_BYTES = 65_536;
+const SCAN_ROWS_MAX = 4096;
+const SCAN_TIMES_FROM = SCAN_INPUT_FROM + SCAN_INPUT_BYTES + 256;
+const SCAN_VALUES_FROM = SCAN_TIMES_FROM + 8 * SCAN_ROWS_MAX + 832;
+const COLUMNS_FROM = SCAN_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
 
 let memory: WebAssembly.Memory | undefined;
 let memoryBuffer: ArrayBufferLike | undefined;
@@ -84,6 +103,33 @@ export function windowColumnsOf(): WindowColumns {
           };
   }
   return windowColumns;
+}
+
+/** Where bytes of a CSV file are scanned, and what scans them. */
+export interface ScanArea {
+  readonly kernels: SimdKernels;
+  readonly input: Uint8Array;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+let area: ScanArea | undefined;
+
+/** The area for scanning, or undefined where there is no WebAssembly SIMD. Shared by all readers. */
+export function scanArea(): ScanArea | undefined {
+  if (area === undefined) {
+    memoryColumn(0);
+    if (!isTried) load();
+    if (memory === undefined || kernels === undefined) return undefined;
+    const { buffer } = memory;
+    area = {
+      kernels,
+      input: new Uint8Array(buffer, SCAN_INPUT_FROM, SCAN_INPUT_BYTES),
+      times: new Float64Array(buffer, SCAN_TIMES_FROM, SCAN_ROWS_MAX),
+      values: new Float64Array(buffer, SCAN_VALUES_FROM, SCAN_ROWS_MAX),
+    };
+  }
+  return area;
 }
 
 function load(): void {

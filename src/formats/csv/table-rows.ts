@@ -3,7 +3,7 @@ import { createClock } from './clock.js';
 import type { RowProblem } from './errors.js';
 import type { CsvRecord } from './record.js';
 import { countMissing, type Rows, type RowsSettings, shapeProblem, takeNumber, takeTime } from './rows.js';
-import { scanTable, type TableState, TIME, UNWANTED } from './scan-table.js';
+import { PATIENCE_MIN, scanTable, type TableState, TIME, UNWANTED } from './scan-table.js';
 
 /** A series of a table: one column of the file. */
 export interface TableSeries extends SeriesReference {
@@ -77,5 +77,6 @@ function createState({ header, zone, chunkRows }: RowsSettings, kept: readonly T
     timeMs: new Float64Array(chunkRows),
     values: kept.map(() => new Float64Array(chunkRows)),
     count: 0,
+    patience: PATIENCE_MIN,
   };
 }

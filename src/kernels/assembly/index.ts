@@ -6,3 +6,4 @@ export * from './elementwise';
 export * from './round';
 export * from './check';
 export * from './sum';
+export * from './csv';
