@@ -117,6 +117,16 @@ describe.each(folders)('golden %s', (name) => {
   });
 });
 
+it('the chart in docs/examples is what the demo draws', async () => {
+  const docsPath = fileURLToPath(new URL('../docs/examples/', import.meta.url));
+  const drawnPath = join(docsPath, 'office-temperature.svg');
+  const world = createWorld();
+  const words = [join(docsPath, 'office-temperature.json'), '--input', join(docsPath, 'office-temperature.csv')];
+  await world.run('run', ...words, '--quiet', '--plot', '~/chart.svg');
+  if (process.env.UPDATE_GOLDEN) writeFileSync(drawnPath, world.read('chart.svg'));
+  expect(world.read('chart.svg') === readFileSync(drawnPath, 'utf8')).toBe(true);
+});
+
 it('every folder of golden/ is a test', () => {
   const names = readdirSync(goldenPath, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && entry.name !== 'data',

@@ -8,6 +8,7 @@ export function styleSheet(): string {
     '.title{font-size:16px;font-weight:600}',
     '.value,.zone{text-anchor:end}.time{text-anchor:middle}.zone{font-size:11px}',
     '.grid,.axis,.line,.dot{fill:none}.line{stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}',
+    '.thin .line{stroke-width:1}',
     '.dot{stroke-width:4;stroke-linecap:round}',
     ...dashes.map((dash, index) => (dash === '' ? '' : `.d${index} .line,.line.d${index}{stroke-dasharray:${dash}}`)),
     colours('light'),

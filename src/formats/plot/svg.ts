@@ -133,8 +133,10 @@ function drawLine(line: ChartLine, frame: Frame, colour: number): string {
   const long = curves.filter(({ length }) => length > 1);
   // A point between two gaps is a dot: a line of no length with round ends.
   const dots = curves.filter(({ length }) => length === 1);
+  // Where strokes lie side by side, thinner ones leave something to see between them.
+  const thin = line.timeMs.length > frame.width ? ' thin' : '';
   const parts = [
-    `<g class="${classOf(colour)}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`,
+    `<g class="${classOf(colour)}${thin}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`,
   ];
   if (long.length > 0) parts.push(`<path class="line" d="${long.map(pathOf).join('')}"/>`);
   if (dots.length > 0) parts.push(`<path class="dot" d="${dots.map((dot) => `${pathOf(dot)}h0`).join('')}"/>`);
