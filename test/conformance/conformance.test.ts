@@ -3,7 +3,14 @@ import { parseDuration } from '../../src/core/duration.js';
 import { parseInstant } from '../../src/core/instant.js';
 import { zoneOf } from '../../src/core/zone.js';
 import type { Series } from '../../src/index.js';
-import { type CaseSeries, readComputationCases, readTextCases, runInBatch, runInStream, toSeries } from './conformance.js';
+import {
+  type CaseSeries,
+  readComputationCases,
+  readTextCases,
+  runInBatch,
+  runInStream,
+  toSeries,
+} from './conformance.js';
 
 describe('cases of other projects hold in batch', () => {
   test.each(readComputationCases().map((one) => [`${one.file}: ${one.name}`, one] as const))('%s', (_name, one) => {

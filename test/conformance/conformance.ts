@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type RunOptions, runBatch, createPlan, openStream, type Series } from '../../src/index.js';
 import { parseInstant } from '../../src/core/instant.js';
+import { createPlan, openStream, type RunOptions, runBatch, type Series } from '../../src/index.js';
 
 /** The cases of `test/conformance/*.json`, as its README describes them. */
 
@@ -77,7 +77,9 @@ export function runInStream(one: ComputationCase, chunkLength: number): Series[]
 
 /** Cuts series into pushes of `chunkLength` samples, taken over all of them in time order. */
 export function cutInTime(inputs: readonly Series[], chunkLength: number): Series[][] {
-  const places = inputs.flatMap((series, k) => [...series.timeMs.keys()].map((at) => ({ k, at, t: series.timeMs[at]! })));
+  const places = inputs.flatMap((series, k) =>
+    [...series.timeMs.keys()].map((at) => ({ k, at, t: series.timeMs[at]! })),
+  );
   places.sort((a, b) => a.t - b.t || a.k - b.k || a.at - b.at);
   const parts: Series[][] = [];
   for (let from = 0; from < places.length; from += chunkLength) {

@@ -1,4 +1,5 @@
 import type { Zone } from '../../core/zone.js';
+import { isAllFinite } from '../../kernels/check.js';
 import type { CsvColumn, RowProblem } from './errors.js';
 import type { Header } from './header.js';
 import type { CsvSeriesCount, OnChunk } from './options.js';
@@ -93,6 +94,7 @@ export function notText(record: CsvRecord, column: CsvColumn): RowProblem {
 
 /** How many of `value[0..count)` are missing. */
 export function countMissing(value: Float64Array, count: number): number {
+  if (isAllFinite(value, 0, count)) return 0;
   let missing = 0;
   for (let i = 0; i < count; i++) if (Number.isNaN(value[i]!)) missing++;
   return missing;
