@@ -53,7 +53,7 @@ export function toSeries({ timeseriesId, metric, samples }: CaseSeries): Series 
 }
 
 /** The samples in time order, as a stream without lateness needs them; of equal times the order stays. */
-export function inTimeOrder(series: Series): Series {
+function inTimeOrder(series: Series): Series {
   const order = [...series.timeMs.keys()].sort((a, b) => series.timeMs[a]! - series.timeMs[b]! || a - b);
   const timeMs = Float64Array.from(order, (at) => series.timeMs[at]!);
   const value = Float64Array.from(order, (at) => series.value[at]!);

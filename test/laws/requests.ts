@@ -201,7 +201,7 @@ function plainKind(): fc.Arbitrary<Kind> {
 }
 
 /** Any step with any parameters. */
-export function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
+function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
   return fc.oneof(
     { weight: 5, arbitrary: aggregateKind(scale) },
     { weight: 2, arbitrary: pipelineKind(scale) },

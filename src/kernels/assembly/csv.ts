@@ -37,6 +37,19 @@ function digitsOf(word: i64, count: i32): i64 {
   return (low + high) >>> 32;
 }
 
+// The milliseconds of a `HH:MM:SS`, or −1 where it is none.
+// @ts-ignore: decorator
+@inline
+function wholeSeconds(word: i64): i32 {
+  const clock = word ^ CLOCK_MARKS;
+  if (((clock | (clock + CLOCK_LIMITS)) & TOP_BITS) != 0) return -1;
+  const hour = (<i32>clock & 15) * 10 + (<i32>(clock >> 8) & 15);
+  const minute = (<i32>(clock >> 24) & 15) * 10 + (<i32>(clock >> 32) & 15);
+  const second = (<i32>(clock >> 48) & 15) * 10 + (<i32>(clock >> 56) & 15);
+  if (hour > 23 || minute > 59 || second > 59) return -1;
+  return hour * 3600000 + minute * 60000 + second * 1000;
+}
+
 /**
  * Reads rows from `bytes` on, up to `length` bytes and `rowMax` rows, and gives their count. The date must be the
  * one whose ten bytes are given; `utcMs` is its start for times with Z, `localMs` for times without (NaN to stop).
@@ -61,13 +74,8 @@ export function scanRows(
     if (load<i64>(start) != date || <i32>load<u16>(start, 8) != dateEnd) break;
     const between = <i32>load<u8>(start, 10);
     if (between != 0x54 && between != 0x20) break;
-    const clock = load<i64>(start, 11) ^ CLOCK_MARKS;
-    if (((clock | (clock + CLOCK_LIMITS)) & TOP_BITS) != 0) break;
-    const hour = (<i32>clock & 15) * 10 + (<i32>(clock >> 8) & 15);
-    const minute = (<i32>(clock >> 24) & 15) * 10 + (<i32>(clock >> 32) & 15);
-    const second = (<i32>(clock >> 48) & 15) * 10 + (<i32>(clock >> 56) & 15);
-    if (hour > 23 || minute > 59 || second > 59) break;
-    let msOfDay = hour * 3600000 + minute * 60000 + second * 1000;
+    let msOfDay = wholeSeconds(load<i64>(start, 11));
+    if (msOfDay < 0) break;
     let at = start + 19;
     if (load<u8>(at) == 0x2e) {
       const ms = load<i32>(at) ^ MS_MARKS;
