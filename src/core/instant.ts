@@ -47,7 +47,6 @@ function fieldFault(
   minute: number,
   second: number,
 ): string | undefined {
-  if (year < 1) return 'lies outside the years 0001 to 9999';
   if (month < 1 || month > 12) return `has the month ${month}`;
   if (day < 1 || day > daysInMonth(year, month)) return `has the day ${day}, which its month lacks`;
   if (hour > 23) return `has the hour ${hour}`;

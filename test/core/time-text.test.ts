@@ -48,6 +48,12 @@ const instantText = fc
     return `${y}-${m}-${d}${time}`;
   });
 
+test('the instant decides whether a year is known, not the year as it is written', () => {
+  expect(parseInstant('0000-12-31T00:01-23:59')).toBe(dayOfDate(1, 1, 1) * 86_400_000);
+  expect(parseInstant('0000-12-31T23:59:59Z')).toBeUndefined();
+  expect(parseInstant('9999-12-31T23:59:59-01:00')).toBeUndefined();
+});
+
 test('instants are read as the oracle reads them, in UTC and in zones', () => {
   const zone = fc.option(fc.constantFrom(...zoneNames), { nil: undefined });
   const property = fc.property(fc.oneof(instantText, fc.string()), zone, (text, name) => {
