@@ -22,17 +22,19 @@ export async function serve(rival) {
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'version') console.log(JSON.stringify({ version: await rival.version(), works: worksOf(rival) }));
   else if (command === 'process') await rival.csvHourly(rest[0], rest[1], Number(rest[2]));
-  else await serveMemory(rival, workById(rest[0]), Number(rest[1]));
+  else await serveMemory(rival, rest[0], Number(rest[1]));
 }
 
 function worksOf(rival) {
   return [...(rival.csvHourly === undefined ? [] : ['process']), ...Object.keys(rival.works ?? {})];
 }
 
-async function serveMemory(rival, work, threads) {
+// `ID:WAY` is a second way of the work ID.
+async function serveMemory(rival, id, threads) {
+  const work = workById(id.split(':')[0]);
   const files = columnFiles(work.rows);
   const column = (name) => readColumn(files[name]);
-  const { run, answer } = await rival.works[work.id]({ work, files, column, threads });
+  const { run, answer } = await rival.works[id]({ work, files, column, threads });
   let result;
   const obey = {
     async run() {

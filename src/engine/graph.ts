@@ -19,6 +19,8 @@ export interface Graph {
   readonly advance: () => void;
   /** Ends every input. `advancedMs` is the last `advance` of the run. */
   readonly close: (advancedMs: number) => void;
+  /** Forgets everything, as if nothing had come yet. */
+  readonly reset: () => void;
   /** Starts a new count for `maxOutputSamples`. */
   readonly resetLimit: () => void;
 }
@@ -65,12 +67,26 @@ export function buildGraph(
   const resetLimit = (): void => {
     for (const reset of limits) reset();
   };
-  return { sources, steps, advance: createAdvance(plan, sources, steps), close, resetLimit };
+  const { advance, forget } = createAdvance(plan, sources, steps);
+  const reset = (): void => {
+    for (const source of sources) source.reset();
+    for (const { nodes, counts } of steps) {
+      for (const node of nodes) node.reset();
+      for (const own of counts) Object.assign(own, zeroStepCounts());
+    }
+    forget();
+    resetLimit();
+  };
+  return { sources, steps, advance, close, reset, resetLimit };
 }
 
 // Steps stand in running order, so one pass brings the sources' watermarks to the last of them. A step without a
 // state passes its input's watermark on, so it is left out, and those after it look at what stands before it.
-function createAdvance(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[]): () => void {
+function createAdvance(
+  plan: Plan,
+  sources: readonly Source[],
+  steps: readonly GraphStep[],
+): { advance: () => void; forget: () => void } {
   const stepMs = plan.steps.map(() => Number.NEGATIVE_INFINITY);
   const origins: PlanInput[] = [];
   const active: { at: number; nodes: readonly Node[]; inputs: readonly PlanInput[]; marks: number[] }[] = [];
@@ -81,7 +97,7 @@ function createAdvance(plan: Plan, sources: readonly Source[], steps: readonly G
     if (hasState) active.push({ at, nodes, inputs, marks: inputs.map(() => Number.NEGATIVE_INFINITY) });
   }
   const single = [Number.NEGATIVE_INFINITY];
-  return () => {
+  const advance = (): void => {
     for (let k = 0; k < active.length; k++) {
       const { at, nodes, inputs, marks } = active[k]!;
       for (let side = 0; side < inputs.length; side++) {
@@ -93,6 +109,10 @@ function createAdvance(plan: Plan, sources: readonly Source[], steps: readonly G
       stepMs[at] = single[0];
     }
   };
+  const forget = (): void => {
+    stepMs.fill(Number.NEGATIVE_INFINITY);
+  };
+  return { advance, forget };
 }
 
 function lastOf(nodes: readonly Node[]): Node {

@@ -27,6 +27,8 @@ export interface Node {
   /** The inputs have ended. */
   readonly close: (advancedMs: number) => void;
   readonly state: State | undefined;
+  /** Forgets everything, as if nothing had come yet. */
+  readonly reset: () => void;
 }
 
 /** What a node needs of its surroundings. */
@@ -42,6 +44,11 @@ export interface NodeContext {
 
 export function newState(slotCount: number, listCount: number): State {
   return { slots: new Float64Array(slotCount), lists: Array.from({ length: listCount }, () => new DoubleList()) };
+}
+
+export function clearState({ slots, lists }: State): void {
+  slots.fill(0);
+  for (const list of lists) list.clear();
 }
 
 export function scratchChunk(context: Pick<NodeContext, 'nextColumn'>): Chunk {
@@ -90,7 +97,11 @@ export function mapNode(runner: MapRunner, context: NodeContext): Node {
     result.count = chunk.count;
     deliverFinite(outlets, result, spare, counts, runner.apply(result.value, result.count));
   };
-  return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, state: undefined };
+  // The caller's own times are not held on to.
+  const reset = (): void => {
+    Object.assign(result, spare);
+  };
+  return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, reset, state: undefined };
 }
 
 /** Copies the first `count` entries; a view is worth its making only for many. */
@@ -109,7 +120,7 @@ export function filterNode(runner: FilterRunner, context: NodeContext): Node {
     counts.samplesOut += kept.count;
     deliver(outlets, kept);
   };
-  return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, state: undefined };
+  return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, reset: nothing, state: undefined };
 }
 
 export function regridNode(runner: RegridRunner, context: NodeContext): Node {
@@ -133,7 +144,12 @@ export function regridNode(runner: RegridRunner, context: NodeContext): Node {
     runner.close(state, advancedMs, output);
     output.flush();
   };
-  return { inlets: [inlet], outlets, advance, close, state };
+  const reset = (): void => {
+    clearState(state);
+    runner.start?.(state);
+    output.clear();
+  };
+  return { inlets: [inlet], outlets, advance, close, reset, state };
 }
 
 /** Gathers a regrid's results into chunks. */
@@ -188,6 +204,10 @@ class ChunkOutput implements Output {
 
   drop(reason: 'duplicate' | 'insufficient', count: number): void {
     this.#counts[reason] += count;
+  }
+
+  clear(): void {
+    this.#count = 0;
   }
 
   flush(): void {

@@ -1,4 +1,4 @@
-import { CHUNK_LENGTH } from '../core/chunk.js';
+import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { parseDuration } from '../core/duration.js';
 import { InputError } from '../core/errors.js';
 import { type Series, seriesKey, seriesName } from '../core/series.js';
@@ -9,7 +9,7 @@ import { checkExpectedCounts, resultCountHints } from './bounds.js';
 import { buildGraph, type Graph } from './graph.js';
 import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
-import { createBatchSink, type SpareColumns } from './sink.js';
+import { createBatchSink, type Sink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
 import { checkColumns, checkTimes } from './source.js';
 
@@ -41,17 +41,12 @@ export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOp
   const settings = readOptions(options, planned.timezone);
   const startedMs = settings.clock();
   const { series, unused } = chooseInputs(planned, inputs);
+  const sortedSeries = (): SortedInput[] => series.map((one) => sorted(one, settings));
   const run =
     tryRun(planned, settings, series.map(asGiven), options.reuse) ??
-    tryRun(
-      planned,
-      settings,
-      series.map((one) => sorted(one, settings)),
-      options.reuse,
-    );
+    tryRun(planned, settings, sortedSeries(), options.reuse);
   if (run === undefined) throw new Error('assertion failed: sorted input does not rise');
-  const report = createReport(planned, run.graph, unused, settings.clock() - startedMs);
-  return { series: run.series, report };
+  return { ...run, report: { ...run.report, unused, durationMs: settings.clock() - startedMs } };
 }
 
 function asGiven(series: Series): SortedInput {
@@ -87,17 +82,16 @@ function tryRun(
   settings: RunSettings,
   inputs: readonly SortedInput[],
   reuse: Run | undefined,
-): { series: Series[]; graph: Graph } | undefined {
+): Run | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
   const spare = spareColumns(reuse, series);
   const hints = resultCountHints(plan, series, settings);
-  const sinks = plan.items.map(({ output }, item) => createBatchSink(output, hints[item] ?? 0, spare[item]));
-  const graph = buildGraph(
-    plan,
-    settings,
-    sinks.map((sink) => sink.inlet),
-  );
+  const machine = takeMachine(plan, settings);
+  const { graph, sinks } = machine;
+  for (const [item, { output }] of plan.items.entries()) {
+    sinks[item] = createBatchSink(output, hints[item] ?? 0, spare[item]);
+  }
   for (const [index, { missing, outOfRun, duplicate }] of inputs.entries()) {
     const { counts } = graph.sources[index]!;
     counts.samplesIn += missing + outOfRun + duplicate;
@@ -105,9 +99,45 @@ function tryRun(
     counts.outOfRun += outOfRun;
     counts.duplicate += duplicate;
   }
-  if (!pushAll(plan, graph, series)) return undefined;
-  graph.close(Number.NEGATIVE_INFINITY);
-  return { series: sinks.map((sink) => sink.take()), graph };
+  const isRising = pushAll(plan, graph, series);
+  if (isRising) graph.close(Number.NEGATIVE_INFINITY);
+  const results = sinks.map((sink) => sink.take());
+  const report = createReport(plan, graph, 0, 0);
+  restMachine(plan, settings, machine);
+  return isRising ? { series: results, report } : undefined;
+}
+
+/** A graph and where its results go: set anew for each run. */
+interface Machine {
+  readonly graph: Graph;
+  readonly sinks: Sink[];
+}
+
+// A graph rests with its plan between runs. Building one is little work, but the compiled code of its functions is
+// tied to it: with a new graph for each run, every garbage collection would have it compiled again.
+const resting = new WeakMap<Plan, Machine & { readonly key: string }>();
+
+function takeMachine(plan: Plan, settings: RunSettings): Machine {
+  const rested = resting.get(plan);
+  resting.delete(plan);
+  if (rested?.key === keyOf(settings)) {
+    rested.graph.reset();
+    return rested;
+  }
+  const sinks: Sink[] = [];
+  const inlets = plan.items.map((_, item) => (chunk: Chunk) => sinks[item]!.inlet(chunk));
+  return { graph: buildGraph(plan, settings, inlets), sinks };
+}
+
+function restMachine(plan: Plan, settings: RunSettings, { graph, sinks }: Machine): void {
+  sinks.length = 0;
+  graph.reset();
+  resting.set(plan, { graph, sinks, key: keyOf(settings) });
+}
+
+// All that a graph is built with.
+function keyOf({ fromMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSettings): string {
+  return [fromMs, untilMs, maxOutputSamples, allowedLatenessMs].join();
 }
 
 // The columns of an earlier run, without those that this one reads.

@@ -29,6 +29,8 @@ export interface Source {
   /** No sample before this time is still to be given to the steps. */
   readonly watermarkMs: () => number;
   readonly state: SourceState;
+  /** Forgets everything, as if nothing had come yet. */
+  readonly reset: () => void;
 }
 
 export interface SourceState {
@@ -91,7 +93,18 @@ export function createSource(settings: RunSettings, nextColumn: () => number): S
     },
     takeLate: () => takeLate(gate),
     watermarkMs: () => watermarkMs(gate),
+    reset: () => reset(gate),
   };
+}
+
+function reset(gate: Gate): void {
+  Object.assign(gate.counts, zeroSourceCounts());
+  gate.slots.fill(Number.NEGATIVE_INFINITY);
+  gate.pendingTimes.clear();
+  gate.pendingValues.clear();
+  gate.out.count = 0;
+  gate.passing.timeMs = gate.out.timeMs; // the caller's own are not held on to
+  takeLate(gate);
 }
 
 function watermarkMs({ slots, allowedLatenessMs }: Gate): number {

@@ -18,6 +18,18 @@ function batch(given) {
   return { run: () => runBatch(plan, series), answer: (run) => run.series[0] };
 }
 
+/** As a program that runs again and again does it: each run writes over the columns of the one before. */
+function batchReusing(given) {
+  const series = inputs(given);
+  const plan = createPlan(given.work.request);
+  let last = runBatch(plan, series);
+  const run = () => {
+    last = runBatch(plan, series, { reuse: last });
+    return last;
+  };
+  return { run, answer: (result) => result.series[0] };
+}
+
 /** Chunks are made beforehand, as if they had come from outside; the stream's answer is put together afterwards. */
 function stream(given) {
   const { chunkRows, rows, request } = given.work;
@@ -42,10 +54,14 @@ function joined(parts) {
   return { timeMs: parts.flatMap((one) => [...one.timeMs]), value: parts.flatMap((one) => [...one.value]) };
 }
 
-const prepareOf = (work) => (work.kind === 'stream' && work.id !== 'stream-whole' ? stream : batch);
+const isBatch = (work) => work.kind !== 'stream' || work.id === 'stream-whole';
+const prepareOf = (work) => (isBatch(work) ? batch : stream);
 const inProcess = WORKS.filter((work) => work.kind !== 'process');
 
 await serve({
   version: () => JSON.parse(readFileSync(new URL('package.json', root))).version,
-  works: Object.fromEntries(inProcess.map((work) => [work.id, prepareOf(work)])),
+  works: Object.fromEntries([
+    ...inProcess.map((work) => [work.id, prepareOf(work)]),
+    ...inProcess.filter(isBatch).map((work) => [`${work.id}:reuse`, batchReusing]),
+  ]),
 });
