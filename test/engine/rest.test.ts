@@ -18,7 +18,7 @@ function series(timeseriesId: string, count: number, stepMs: number, from: numbe
 }
 
 function reversed({ timeMs, value, ...name }: Series): Series {
-  return { ...name, timeMs: timeMs.toReversed(), value: value.toReversed() };
+  return { ...name, timeMs: timeMs.slice().reverse(), value: value.slice().reverse() };
 }
 
 const first = [series('a', 9000, 60_000, 0), series('b', 5000, 90_000, 30_000)];
