@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPlan, InputError, type Issue, RequestError } from '../../src/index.js';
+import { createPlan, explain, InputError, type Issue, openStream, RequestError, runBatch } from '../../src/index.js';
 import { hourly, item, raw, step } from './requests.js';
 
 function issuesOf(request: unknown): readonly Issue[] {
@@ -15,7 +15,8 @@ function issuesOf(request: unknown): readonly Issue[] {
 const ofStep = (operation: unknown, parameters: unknown, fields = {}): unknown => [
   item([step(operation, parameters, fields)]),
 ];
-const hourlyOut = { timeseriesId: 'a', metric: 'M' };
+const at = (metric: string) => ({ timeseriesId: 'a', metric });
+const hourlyOut = at('M');
 const two = { input: [raw('a'), raw('b')] };
 
 /** Whole issues, in the order in which they must come: pointer, code, what came, and the suggestion. */
@@ -290,6 +291,57 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
     [item([step('Abs', {}, { input: [{ timeseriesId: 'a', metric: 'Step' }] })])],
     ['/0/operations/0', 'request.cycle', '/0/operations/0'],
   ],
+  [
+    'a circle, without the steps that only wait for it',
+    [
+      item([
+        step('Abs', {}, { input: [at('N')], output: [at('M')] }),
+        step('Abs', {}, { input: [at('M')], output: [at('N')] }),
+        step('Abs', {}, { input: [at('N')], output: [at('After')] }),
+        step('Abs', {}, { input: [at('After')], output: [at('Last')] }),
+      ]),
+    ],
+    ['/0/operations/0', 'request.cycle', '/0/operations/0, /0/operations/1'],
+  ],
+  [
+    'points too close to be told apart in the year 9999',
+    ofStep('Resample', { frequency: 'PT0.00009S' }),
+    [`${P}/frequency`, 'request.duration', '"PT0.00009S"'],
+  ],
+  [
+    'windows too short to be told apart in the year 9999',
+    ofStep('Aggregate', { function: 'Sum', interval: 'PT0.00009S' }),
+    [`${P}/interval`, 'request.duration', '"PT0.00009S"'],
+  ],
+  [
+    'the name of an interval for a duration',
+    ofStep('Resample', { frequency: 'hourly' }),
+    [`${P}/frequency`, 'request.duration', '"hourly"', 'did you mean `PT1H`?'],
+  ],
+  [
+    'a month for a duration',
+    ofStep('Shift', { function: 'ShiftByTime', shift: 'P1M', direction: 'forward' }),
+    [`${P}/shift`, 'request.duration', '"P1M"', 'a month has no fixed length; `PT1M` is a minute'],
+  ],
+  [
+    'half a window',
+    ofStep('Shift', { function: 'ShiftByWindow', shift: 2.5, direction: 'forward', window: 'Daily' }),
+    [`${P}/shift`, 'request.value', '2.5'],
+  ],
+  [
+    'a step that counts the windows of a faulty one',
+    [
+      item([step('Aggregate', { function: 'Som', interval: 'Hourly' })]),
+      item([
+        step(
+          'Shift',
+          { function: 'ShiftByWindow', shift: 1, direction: 'forward' },
+          { input: [at('Step')], output: [at('Moved')] },
+        ),
+      ]),
+    ],
+    ['/0/operations/0/parameters/function', 'request.unknown', '"Som"', 'did you mean `Sum`?'],
+  ],
 ];
 
 describe('a bad request gives whole issues:', () => {
@@ -358,4 +410,23 @@ test('the message of the error holds every issue, each on a line with its place'
 
 test('the zone of the run is checked too', () => {
   expect(() => createPlan([item([hourly])], { timezone: 'Mars/Olympus' })).toThrow(InputError);
+});
+
+test('where no fields are taken the message says so', () => {
+  expect(issuesOf(ofStep('Abs', [1]))[0]?.expected).toBe('an object without fields');
+});
+
+test('a parameter that a program leaves undefined is not there', () => {
+  const request = [item([step('Add', { scalar: undefined, align: 'hold' }, two)])];
+  expect(issuesOf(request)).toEqual([]);
+  expect(issuesOf([item([step('Add', { scalar: 1, align: undefined })])])).toEqual([]);
+});
+
+test('what is no plan is refused by name', () => {
+  const request = [item([hourly])];
+  for (const run of [() => runBatch(request as never, []), () => openStream(request as never)]) {
+    expect(run).toThrow('plan: expected what createPlan gives, received an array of 1');
+    expect(run).toThrow(InputError);
+  }
+  expect(() => explain(request as never)).toThrow('plan: expected what createPlan gives, received an array of 1');
 });
