@@ -15,6 +15,7 @@ export { type BatchOptions, type Run, runBatch } from './engine/run-batch.js';
 export { openStream, restoreStream, type Stream } from './engine/stream.js';
 export { type OperationInfo, operations } from './operations/info.js';
 export type { Example, ExampleSample } from './operations/operation.js';
+export type { JsonSchema, Parameters as StepParameters, ParameterValue } from './operations/parameters.js';
 export { createPlan, type PlanOptions } from './plan/create-plan.js';
 export { explain } from './plan/explain.js';
 export {
@@ -30,5 +31,6 @@ export {
   type RequestItem,
   type RequestStep,
   type ShiftParameters,
+  type WindowParameters,
 } from './plan/pipeline.js';
 export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';

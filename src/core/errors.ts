@@ -18,6 +18,7 @@ export const errorCodes = {
   'request.window': 'A ShiftByWindow that knows no window to shift by.',
   'request.json': 'The text of the request is not JSON.',
   'option.value': 'An option of a run that is not allowed.',
+  'input.plan': 'Something else where a plan of createPlan is expected.',
   'input.columns': 'The columns of an input series do not fit together.',
   'input.time': 'A time that is not a number, or outside the years 0001 to 9999.',
   'input.missing': 'The request names a series that the input lacks.',

@@ -14,6 +14,12 @@ export type Interval =
   | { readonly kind: 'fixed'; readonly lengthMs: number }
   | { readonly kind: 'calendar'; readonly unit: CalendarName };
 
+/**
+ * The shortest window or distance of points. In the year 9999 doubles lie 0.03 ms apart, and the number of a
+ * window since the epoch must be a whole number that a double holds.
+ */
+export const SHORTEST_MS = 0.1;
+
 /** Every name an interval can have, apart from durations. */
 export const intervalNames: readonly string[] = [...Object.keys(NAMED_MS), ...CALENDAR_NAMES];
 

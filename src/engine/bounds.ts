@@ -1,5 +1,5 @@
 import { OutputLimitError } from '../core/errors.js';
-import type { Series } from '../core/series.js';
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { operationsByName } from '../operations/index.js';
 import type { Plan } from '../plan/plan.js';
 import type { RunSettings } from './options.js';
@@ -31,10 +31,12 @@ interface Span {
   readonly lastMs: number;
 }
 
-// The samples at both ends that a run takes. Unsorted input is looked at again once it is sorted.
+// The samples at both ends that a run takes, none of them outside the known years: those have an error of their own.
+// Unsorted input is looked at again once it is sorted.
 function spanInRun({ timeMs, value }: Series, { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): Span {
-  const isTaken = (at: number): boolean =>
-    timeMs[at]! >= fromMs && timeMs[at]! < untilMs && Number.isFinite(value[at]!);
+  const firstMs = Math.max(fromMs, TIME_MS_MIN);
+  const endMs = Math.min(untilMs, TIME_MS_END);
+  const isTaken = (at: number): boolean => timeMs[at]! >= firstMs && timeMs[at]! < endMs && Number.isFinite(value[at]!);
   let first = 0;
   let last = timeMs.length - 1;
   while (first < last && !isTaken(first)) first++;

@@ -44,7 +44,7 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
     throw new InputError('option.value', `until: expected an instant after from, received ${String(options.until)}`);
   }
   const { maxOutputSamples = MAX_OUTPUT_SAMPLES, allowedLateness = 'PT0S' } = options;
-  if (!(maxOutputSamples >= 0)) {
+  if (typeof maxOutputSamples !== 'number' || !(maxOutputSamples >= 0)) {
     const received = describeValue(maxOutputSamples);
     throw new InputError('option.value', `maxOutputSamples: expected a number of at least 0, received ${received}`);
   }

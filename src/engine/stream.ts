@@ -1,4 +1,4 @@
-import { CheckpointError, InputError } from '../core/errors.js';
+import { CheckpointError, describeValue, InputError } from '../core/errors.js';
 import { type Series, seriesKey } from '../core/series.js';
 import { planInTimezone } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
@@ -45,6 +45,13 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
+  if (!(bytes instanceof Uint8Array)) {
+    const received = describeValue(bytes);
+    throw new CheckpointError(
+      'checkpoint.format',
+      `bytes: expected the Uint8Array of a checkpoint, received ${received}`,
+    );
+  }
   return startStream(planInTimezone(plan, options.timezone), options, bytes);
 }
 

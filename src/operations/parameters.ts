@@ -1,7 +1,8 @@
-import { parseDuration } from '../core/duration.js';
+import { formatDuration, parseDuration } from '../core/duration.js';
 import type { ErrorCode } from '../core/errors.js';
 import { describeValue } from '../core/errors.js';
 import { readInstant } from '../core/instant.js';
+import { parseInterval } from '../core/interval.js';
 import { didYouMean } from '../core/suggest.js';
 import { isUtc, zoneOf } from '../core/zone.js';
 
@@ -101,8 +102,8 @@ export function readName(value: unknown, names: readonly string[], report: Repor
   return name;
 }
 
-/** An ISO 8601 duration of fixed length; `atLeastMs` bounds it from below. */
-export function duration(words: Words, atLeastMs: 0 | 'positive'): Parameter {
+/** An ISO 8601 duration of fixed length, not shorter than `leastMs`. */
+export function duration(words: Words, leastMs: number): Parameter {
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
   return parameter(words, { type: 'string', format: 'duration' }, (value, report) => {
     if (typeof value !== 'string') {
@@ -114,8 +115,8 @@ export function duration(words: Words, atLeastMs: 0 | 'positive'): Parameter {
       report('', 'request.duration', expected, describeValue(value), durationHint(value));
       return undefined;
     }
-    if (atLeastMs === 'positive' && !(lengthMs > 0)) {
-      report('', 'request.duration', 'a duration longer than zero', describeValue(value));
+    if (lengthMs < leastMs) {
+      report('', 'request.duration', `a duration of at least ${formatDuration(leastMs)}`, describeValue(value));
       return undefined;
     }
     return value;
@@ -124,6 +125,9 @@ export function duration(words: Words, atLeastMs: 0 | 'positive'): Parameter {
 
 /** How to mend a text that looks like a duration but is none. */
 export function durationHint(text: string): string | undefined {
+  const named = parseInterval(text);
+  if (named?.kind === 'fixed') return `did you mean \`${formatDuration(named.lengthMs)}\`?`;
+  if (text === 'P1M') return 'a month has no fixed length; `PT1M` is a minute';
   if (parseDuration(text.toUpperCase()) !== undefined) return `did you mean \`${text.toUpperCase()}\`?`;
   if (parseDuration(`P${text}`) !== undefined) return `did you mean \`P${text}\`?`;
   const timed = text.replace(/^P(?!T)/, 'PT');
@@ -178,7 +182,8 @@ export function isObjectOf(
   report: Report,
 ): value is Record<string, unknown> {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    report('', 'request.type', `an object with ${fields.join(', ')}`, describeValue(value));
+    const expected = fields.length === 0 ? 'an object without fields' : `an object with ${fields.join(', ')}`;
+    report('', 'request.type', expected, describeValue(value));
     return false;
   }
   for (const field of Object.keys(value)) {

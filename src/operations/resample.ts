@@ -1,4 +1,5 @@
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import { SHORTEST_MS } from '../core/interval.js';
 import { gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import type { Operation, Output, RegridRunner } from './operation.js';
@@ -12,7 +13,7 @@ export const resample: Operation = {
   inputs: 'one',
   parameters: {
     function: choice({ summary: 'The only one there is.', default: 'Resample' }, ['Resample']),
-    frequency: duration({ summary: 'How far apart the points are, on the epoch grid.' }, 'positive'),
+    frequency: duration({ summary: 'How far apart the points are, on the epoch grid.' }, SHORTEST_MS),
     method: choice(
       { summary: '`step`: the last sample at or before; `linear`: interpolated.', default: 'step', extension: true },
       ['step', 'linear'],

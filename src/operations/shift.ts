@@ -116,7 +116,9 @@ function shiftAmount(): Parameter {
         report('', 'request.duration', expected, describeValue(value), durationHint(value));
       } else if (typeof value !== 'number') {
         report('', 'request.type', expected, describeValue(value));
-      } else if (!Number.isSafeInteger(value) || value < 0) {
+      } else if (!Number.isSafeInteger(value) && value > 0) {
+        report('', 'request.value', expected, describeValue(value));
+      } else if (!(value >= 0)) {
         report('', 'request.range', expected, describeValue(value), 'take the direction `backward` to move back');
       } else {
         return value;
@@ -233,7 +235,9 @@ function mover(move: Move, moved: Float64Array): RegridRunner {
     close: ({ slots }, _advancedMs, out) => flush(slots, out),
     watermark: ({ slots }, watermarkMs) => {
       const movedMs = movedOne(watermarkMs);
-      return slots[HAS_LAST] === 1 ? Math.min(movedMs, slots[LAST_MS]!) : movedMs;
+      const nextMs = slots[HAS_LAST] === 1 ? Math.min(movedMs, slots[LAST_MS]!) : movedMs;
+      // Beyond the known years a promise says no more than at their ends, and far out no window can be told.
+      return Math.min(Math.max(nextMs, TIME_MS_MIN), TIME_MS_END);
     },
   };
 }

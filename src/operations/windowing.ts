@@ -1,6 +1,6 @@
 import { DAY_MS } from '../core/calendar.js';
 import { describeValue } from '../core/errors.js';
-import { formatInterval, type Interval, intervalNames, parseInterval } from '../core/interval.js';
+import { formatInterval, type Interval, intervalNames, parseInterval, SHORTEST_MS } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { type Windows, windowsOf } from '../core/windows.js';
@@ -44,8 +44,8 @@ function readInterval(
     report('', looksLikeName ? 'request.unknown' : 'request.duration', expected, describeValue(value), suggestion);
     return undefined;
   }
-  if (found.kind === 'fixed' && !(found.lengthMs >= 0.001 && found.lengthMs <= TIME_MS_END - TIME_MS_MIN)) {
-    report('', 'request.duration', 'an interval from a microsecond to the 9999 years there are', describeValue(value));
+  if (found.kind === 'fixed' && !(found.lengthMs >= SHORTEST_MS && found.lengthMs <= TIME_MS_END - TIME_MS_MIN)) {
+    report('', 'request.duration', 'an interval from PT0.0001S to the 9999 years there are', describeValue(value));
     return undefined;
   }
   return formatInterval(found);

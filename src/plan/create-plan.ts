@@ -1,6 +1,6 @@
 import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
 import { isUtc, zoneOf } from '../core/zone.js';
-import type { Plan, PlanItem } from './plan.js';
+import { checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
 import { fillWindows, resolve } from './resolve.js';
 
@@ -50,8 +50,9 @@ export function createPlan(request: unknown, options: PlanOptions = {}): Plan {
   return deepFreeze(plan);
 }
 
-/** The plan of the same request for another zone of the run. */
+/** The plan of the same request for another zone of the run. @throws InputError for what is no plan, or no zone */
 export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
+  checkPlan(plan);
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
 }
 

@@ -2,10 +2,11 @@ import { formatDuration } from '../core/duration.js';
 import { seriesName } from '../core/series.js';
 import { operationsByName } from '../operations/index.js';
 import type { Description, Reach } from '../operations/operation.js';
-import type { Plan, PlanInput } from './plan.js';
+import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
 /** The plan as a person reads it: what runs in which order, what is kept, and when results come. */
 export function explain(plan: Plan): string {
+  checkPlan(plan);
   const lines = [
     `${plan.items.length} result(s) from ${plan.sources.length} source(s) by ${plan.steps.length} step(s); ` +
       `time zone ${plan.timezone}`,

@@ -8,6 +8,7 @@ export interface RequestItem {
   readonly operations: readonly RequestStep[];
 }
 
+/** A step of an item: one reference in `output`, one or two in `input`. */
 export interface RequestStep {
   readonly operation: string;
   readonly input: readonly SeriesReference[];
@@ -15,6 +16,7 @@ export interface RequestStep {
   readonly parameters: object;
 }
 
+/** How often a batch runs, on the multiples of it in UTC. */
 export type Frequency = 'PT15M' | 'PT1H' | 'PT24H';
 
 /** A name of the interface, or an ISO 8601 duration. */
@@ -45,12 +47,14 @@ export type AggregateFunction =
   | 'Delta'
   | 'TimeWeightedAverage';
 
-interface WindowParameters {
+/** Whose local days windows follow (an IANA zone), which border stamps a result, and which belongs to the window. */
+export interface WindowParameters {
   readonly timezone?: string;
   readonly label?: 'start' | 'end';
   readonly closed?: 'left' | 'right';
 }
 
+/** A function over windows of one length. `percentile` is 0 to 100; `maxhold` an ISO 8601 duration. */
 export interface AggregateStage {
   readonly function: AggregateFunction;
   readonly interval: IntervalName;
@@ -59,16 +63,19 @@ export interface AggregateStage {
   readonly maxhold?: string;
 }
 
+/** How two inputs meet; `maxhold`, an ISO 8601 duration, goes with `hold` and `asof`. */
 export interface AlignParameters {
   readonly align?: 'inner' | 'hold' | 'linear' | 'asof';
   readonly maxhold?: string;
 }
 
+/** Closed value ranges and half-open time ranges (ISO 8601 instants); an absent bound is open. */
 export interface RangeParameters {
   readonly valuerangelist?: readonly { readonly lower?: number; readonly upper?: number }[];
   readonly timerangelist?: readonly { readonly starttime?: string; readonly endtime?: string }[];
 }
 
+/** A shift by an ISO 8601 duration, or by a whole number of windows (0 or more). */
 export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
   | { readonly function: 'ShiftByTime'; readonly shift: string }
   | { readonly function: 'ShiftByWindow'; readonly shift: number; readonly window?: IntervalName }

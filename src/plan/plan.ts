@@ -1,3 +1,4 @@
+import { describeValue, InputError } from '../core/errors.js';
 import type { SeriesReference } from '../core/series.js';
 import type { Parameters } from '../operations/parameters.js';
 
@@ -42,4 +43,12 @@ export interface PlanItem {
   readonly step: number;
   /** The name of the result: the series of the last step under the item's metric. */
   readonly output: SeriesReference;
+}
+
+/** Stops at what is no plan: most likely the request that `createPlan` has not seen. @throws InputError */
+export function checkPlan(plan: Plan): void {
+  const isPlan = plan !== null && typeof plan === 'object' && Array.isArray(plan.steps) && Array.isArray(plan.items);
+  if (!isPlan) {
+    throw new InputError('input.plan', `plan: expected what createPlan gives, received ${describeValue(plan)}`);
+  }
 }

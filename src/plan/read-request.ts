@@ -172,11 +172,11 @@ function sentence(summary: string): string {
 }
 
 function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {
-  const given = parameters !== null && typeof parameters === 'object' ? parameters : {};
-  const hasScalar = 'scalar' in given;
+  const given = new Map(Object.entries(parameters ?? {}));
+  const hasScalar = given.get('scalar') !== undefined;
   if (operation.inputs === 'one with scalar, or two') {
     if (hasScalar === (count === 1) && count <= 2 && count > 0) {
-      if (hasScalar && ('align' in given || 'maxhold' in given)) {
+      if (hasScalar && (given.get('align') !== undefined || given.get('maxhold') !== undefined)) {
         report('/parameters', 'request.conflict', 'align and maxhold only with two inputs', 'a scalar');
       }
       return;

@@ -1,7 +1,6 @@
 import type { Issue } from '../core/errors.js';
 import { type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { type Parameters, textIn } from '../operations/parameters.js';
-import { checkInterval } from '../operations/windowing.js';
 import type { PlanInput } from './plan.js';
 import type { RequestItem, RequestStep } from './read-request.js';
 
@@ -59,36 +58,67 @@ function nameOutputs(items: readonly RequestItem[], issues: Issue[]): Map<string
   return producers;
 }
 
-// Kahn's algorithm; among steps that are ready, the one written first goes first.
+// Kahn's algorithm in rounds: each takes the steps whose inputs are there, the one written first going first.
 function orderSteps(
   written: readonly RequestStep[],
   producers: ReadonlyMap<string, RequestStep>,
   issues: Issue[],
 ): RequestStep[] {
+  const place = new Map(written.map((step, index) => [step, index]));
+  const readers = new Map<RequestStep, RequestStep[]>(written.map((step) => [step, []]));
+  const awaited = new Map<RequestStep, number>();
+  for (const step of written) {
+    const read = step.inputs.flatMap((reference) => producers.get(seriesKey(reference)) ?? []);
+    awaited.set(step, read.length);
+    for (const producer of read) readers.get(producer)?.push(step);
+  }
   const ordered: RequestStep[] = [];
-  const done = new Set<RequestStep>();
-  let waiting = [...written];
-  while (waiting.length > 0) {
-    const ready = waiting.filter((step) =>
-      step.inputs.every((reference) => {
-        const producer = producers.get(seriesKey(reference));
-        return producer === undefined || done.has(producer);
-      }),
-    );
-    if (ready.length === 0) {
-      const received = waiting.map((step) => step.pointer).join(', ');
-      const pointer = waiting[0]?.pointer ?? '';
-      const expected = 'steps that do not wait for each other in a circle';
-      issues.push({ pointer, code: 'request.cycle', expected, received });
-      return ordered;
-    }
+  let ready = written.filter((step) => awaited.get(step) === 0);
+  while (ready.length > 0) {
+    const next: RequestStep[] = [];
     for (const step of ready) {
-      done.add(step);
       ordered.push(step);
+      for (const reader of readers.get(step) ?? []) {
+        const left = (awaited.get(reader) ?? 0) - 1;
+        awaited.set(reader, left);
+        if (left === 0) next.push(reader);
+      }
     }
-    waiting = waiting.filter((step) => !done.has(step));
+    ready = next.sort((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0));
+  }
+  if (ordered.length < written.length) {
+    const circle = withoutTails(
+      written.filter((step) => awaited.get(step) !== 0),
+      readers,
+      producers,
+    );
+    const received = circle.map((step) => step.pointer).join(', ');
+    const expected = 'steps that do not wait for each other in a circle';
+    issues.push({ pointer: circle[0]?.pointer ?? '', code: 'request.cycle', expected, received });
   }
   return ordered;
+}
+
+// Of steps that wait, those that another of them waits for in turn: what only comes after a circle is no fault.
+function withoutTails(
+  waiting: readonly RequestStep[],
+  readers: ReadonlyMap<RequestStep, readonly RequestStep[]>,
+  producers: ReadonlyMap<string, RequestStep>,
+): RequestStep[] {
+  const readerCount = new Map(waiting.map((step) => [step, readers.get(step)?.length ?? 0]));
+  const tails = waiting.filter((step) => readerCount.get(step) === 0);
+  for (const tail of tails) {
+    readerCount.delete(tail);
+    for (const reference of tail.inputs) {
+      const producer = producers.get(seriesKey(reference));
+      const count = producer && readerCount.get(producer);
+      if (producer === undefined || count === undefined) continue;
+      readerCount.set(producer, count - 1);
+      // The loop goes on over what is added here.
+      if (count === 1) tails.push(producer);
+    }
+  }
+  return waiting.filter((step) => readerCount.has(step));
 }
 
 /** A window that a step makes, for the ShiftByWindow steps after it. */
@@ -99,12 +129,15 @@ interface KnownWindow {
 
 /** The parameters of each step, with the windows of ShiftByWindow filled in from upstream. */
 export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
+  const isWhole = issues.length === 0;
   return resolved.steps.map(({ step }, index) => {
     const { parameters, operation, pointer } = step;
     const isOpen = operation.name === 'Shift' && parameters.function === 'ShiftByWindow';
     if (!isOpen || parameters.window !== undefined) return parameters;
     const known = nearestWindow(resolved, index);
     if (known === undefined) {
+      // A step with faults of its own is left out: what it would give looks like a source, and its window is not known.
+      if (!isWhole && resolved.sources.some(({ metric }) => metric !== 'Raw')) return parameters;
       issues.push({
         pointer: `${pointer}/parameters/window`,
         code: 'request.window',
@@ -114,9 +147,6 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
       });
       return parameters;
     }
-    checkInterval(known.window, known.timezone, (below, code, expected, received) =>
-      issues.push({ pointer: `${pointer}/parameters/window${below}`, code, expected, received }),
-    );
     return { ...parameters, ...known };
   });
 }

@@ -204,3 +204,12 @@ test('every operation is found by its name and its aliases, and names are known 
     'Resample',
   ]);
 });
+
+test('thousands of steps written backwards are put in order soon', { timeout: 4000 }, () => {
+  const name = (index: number): string => (index === 0 ? 'Raw' : `M${index}`);
+  const steps = Array.from({ length: 20_000 }, (_, at) => 20_000 - at).map((index) =>
+    step('Abs', {}, { ...from(name(index - 1)), ...out(name(index)) }),
+  );
+  const plan = createPlan([item(steps)]);
+  expect(plan.steps.map(({ output }) => output.metric)).toEqual(plan.steps.map((_, at) => name(at + 1)));
+});
