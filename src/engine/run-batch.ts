@@ -11,7 +11,7 @@ import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
 import { createBatchSink, type Sink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
-import { checkColumns, checkTimes } from './source.js';
+import { checkColumns, checkList, checkTimes } from './source.js';
 
 /** What a run gives: one series for each item of the request, in its order, and what became of every sample. */
 export interface Run {
@@ -40,6 +40,7 @@ export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOp
   const planned = planInTimezone(plan, options.timezone);
   const settings = readOptions(options, planned.timezone);
   const startedMs = settings.clock();
+  checkList(inputs);
   const { series, unused } = chooseInputs(planned, inputs);
   const sortedSeries = (): SortedInput[] => series.map((one) => sorted(one, settings));
   const run =

@@ -1,5 +1,5 @@
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
-import { InputError } from '../core/errors.js';
+import { describeValue, InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { firstNotRising, isAllFinite, isRising } from '../kernels/check.js';
@@ -125,8 +125,12 @@ function push(gate: Gate, series: Series): void {
 function pushOne(gate: Gate, timeMs: number, value: number): void {
   const { counts, slots, late } = gate;
   if (value - value !== 0) counts.missing++;
-  else if (timeMs < gate.fromMs || timeMs >= gate.untilMs) counts.outOfRun++;
-  else if (timeMs < watermarkMs(gate)) {
+  else if (timeMs < gate.fromMs || timeMs >= gate.untilMs) {
+    counts.outOfRun++;
+    // It is left out, but it has been seen: time has come this far.
+    if (timeMs > slots[GREATEST_MS]!) slots[GREATEST_MS] = timeMs;
+    release(gate, watermarkMs(gate));
+  } else if (timeMs < watermarkMs(gate)) {
     counts.late++;
     late.timeMs.push(timeMs);
     late.value.push(value);
@@ -244,6 +248,13 @@ function insertPending({ pendingTimes, pendingValues }: Gate, timeMs: number, va
   pendingTimes.insert(index, timeMs);
   pendingValues.insert(index, value);
   return false;
+}
+
+/** Checks that `inputs` is a list of series. @throws InputError */
+export function checkList(inputs: unknown): void {
+  if (Array.isArray(inputs)) return;
+  const expected = 'an array of series {timeseriesId, metric, timeMs, value}';
+  throw new InputError('input.columns', `inputs: expected ${expected}, received ${describeValue(inputs)}`);
 }
 
 /** Checks that the columns of a series fit together. @throws InputError */

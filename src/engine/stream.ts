@@ -8,7 +8,7 @@ import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs }
 import { createReport, type Report } from './report.js';
 import type { Run } from './run-batch.js';
 import { createStreamSink, type Sink } from './sink.js';
-import { checkColumns, checkTimes } from './source.js';
+import { checkColumns, checkList, checkTimes } from './source.js';
 
 /** A plan at work on samples as they come. */
 export interface Stream {
@@ -106,6 +106,7 @@ function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | und
 
 function push(engine: Engine, series: readonly Series[]): Series[] {
   const { graph, progress } = engine;
+  checkList(series);
   for (const one of series) {
     checkColumns(one);
     checkTimes(one);

@@ -26,7 +26,8 @@ export const aggregatePipeline: Operation = {
   describe: (parameters) => {
     const stages = stagesOf(parameters).map((stage) => describeAggregate({ ...parameters, ...stage }));
     const last = stages.at(-1) ?? describeAggregate(parameters);
-    return { ...last, does: stages.map((stage) => stage.does).join(', then ') };
+    const keeps = [...new Set(stages.map((stage) => stage.keeps))].join(', and ');
+    return { ...last, does: stages.map((stage) => stage.does).join(', then '), keeps };
   },
   open: (parameters, run) => {
     const stages = stagesOf(parameters);

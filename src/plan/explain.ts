@@ -30,7 +30,10 @@ export function explain(plan: Plan): string {
   lines.push('');
   for (const { output, processingType, frequency, step } of plan.items) {
     const often = frequency === undefined ? '' : `, run every ${frequency}`;
-    lines.push(`result  ${seriesName(output)} from step ${step + 1}, as ${processingType}${often}`);
+    lines.push(
+      `result  ${seriesName(output)} from step ${step + 1}, as ${processingType}${often}`,
+      `  first    ${firstResult(plan, step)}`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }
@@ -41,6 +44,18 @@ function describeStep(plan: Plan, index: number): Description {
   const operation = operationsByName.get(step?.operation ?? '');
   if (step === undefined || operation === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
   return operation.describe(step.parameters);
+}
+
+// When the first result can come: what the steps on the way to it wait for, from its sources on.
+function firstResult(plan: Plan, last: number): string {
+  const onTheWay = new Set([last]);
+  for (let at = last; at >= 0; at--) {
+    if (!onTheWay.has(at)) continue;
+    for (const { from, index } of plan.steps[at]?.inputs ?? []) if (from === 'step') onTheWay.add(index);
+  }
+  const steps = [...onTheWay].sort((a, b) => a - b);
+  const waits = steps.map((at) => describeStep(plan, at).final).filter((final) => final !== 'with its sample');
+  return waits.length === 0 ? 'with its first sample' : [...new Set(waits)].join('; then ');
 }
 
 function inputName(plan: Plan, { from, index }: PlanInput): string {
