@@ -43,11 +43,15 @@ export function openInputs(paths: readonly string[], isReadAgain: boolean, io: I
   if (paths.filter((path) => path === '-').length > 1) {
     throw new WindrowError('arguments', '--input: expected `-` (standard input) once, received it twice');
   }
-  return paths.map((path) => (path === '-' ? standardInput(isReadAgain, io, temps) : fileInput(path, io)));
+  return paths.map((path) => {
+    const keep = (): Spool | undefined => (isReadAgain ? createSpool(io, temps, SPOOL_BYTES) : undefined);
+    if (path === '-') return standardInput(keep(), io);
+    const sizeBytes = existingFile(path, io);
+    return io.fs.statSync(path)?.isFile() ? fileInput(path, sizeBytes, io) : pipeInput(path, keep(), io);
+  });
 }
 
-function fileInput(path: string, io: Io): InputFile {
-  const sizeBytes = existingFile(path, io);
+function fileInput(path: string, sizeBytes: number, io: Io): InputFile {
   const isPacked = /\.gz$/i.test(path);
   return {
     path,
@@ -65,8 +69,7 @@ async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => 
     throw fileFailure(error, path, 'read');
   }
   try {
-    const isFile = io.fs.fstatSync(descriptor).isFile();
-    yield* (isFile ? diskBlocks : pipeBlocks)(descriptor, path, io, onRead);
+    yield* diskBlocks(descriptor, path, io, onRead);
   } finally {
     io.fs.closeSync(descriptor);
   }
@@ -98,40 +101,6 @@ function readNow(io: Io, descriptor: number, buffer: Uint8Array, name: string): 
   }
 }
 
-// A pipe may keep a reader waiting. Two buffers: while one is worked on, the system fills the other.
-async function* pipeBlocks(
-  descriptor: number,
-  name: string,
-  io: Io,
-  onRead: (byteCount: number) => void,
-): AsyncGenerator<Uint8Array> {
-  let ready = new Uint8Array(BLOCK_BYTES);
-  let filling = new Uint8Array(BLOCK_BYTES);
-  let reading = readInto(io, descriptor, filling, name);
-  try {
-    for (;;) {
-      const count = await reading;
-      if (count === 0) return;
-      [ready, filling] = [filling, ready];
-      reading = readInto(io, descriptor, filling, name);
-      onRead(count);
-      yield ready.subarray(0, count);
-    }
-  } finally {
-    await reading.catch(() => 0); // the descriptor may be closed only after this
-  }
-}
-
-function readInto(io: Io, descriptor: number, buffer: Uint8Array, name: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    // From where the last read ended: also what cannot be read from a position of choice can be read.
-    io.fs.read(descriptor, buffer, 0, buffer.length, null, (error, count) => {
-      if (error) reject(fileFailure(error, name, 'read'));
-      else resolve(count);
-    });
-  });
-}
-
 async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const { createGunzip } = await import('node:zlib');
   const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
@@ -153,18 +122,24 @@ async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number)
   }
 }
 
-function standardInput(isReadAgain: boolean, io: Io, temps: TempFiles): InputFile {
+function standardInput(kept: Spool | undefined, io: Io): InputFile {
   const { fileDescriptor } = io.stdin();
-  const kept = isReadAgain ? createSpool(io, temps, SPOOL_BYTES) : undefined;
+  const sizeBytes = fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size;
+  const open = (): AsyncIterable<Uint8Array> => io.stdin().bytes;
+  return { path: '-', name: STANDARD_INPUT, sizeBytes, blocks: arrivals(open, kept) };
+}
+
+// A pipe with a name, as `<(command)` gives it: it can be read once, as standard input can.
+function pipeInput(path: string, kept: Spool | undefined, io: Io): InputFile {
+  const open = (): AsyncIterable<Uint8Array> => io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  return { path, name: path, sizeBytes: undefined, blocks: arrivals(open, kept) };
+}
+
+function arrivals(open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {
   let arriving: AsyncIterator<Uint8Array> | undefined;
-  return {
-    path: '-',
-    name: STANDARD_INPUT,
-    sizeBytes: fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size,
-    blocks: (onRead) => {
-      arriving ??= io.stdin().bytes[Symbol.asyncIterator]();
-      return arrivingBlocks(arriving, kept, onRead);
-    },
+  return (onRead) => {
+    arriving ??= open()[Symbol.asyncIterator]();
+    return arrivingBlocks(arriving, kept, onRead);
   };
 }
 

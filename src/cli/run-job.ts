@@ -1,4 +1,5 @@
 import { seriesName } from '../core/series.js';
+import { EPOCH_SECONDS_END } from '../formats/csv/read-text.js';
 import type { ChartData } from '../formats/plot/index.js';
 import type { Plan } from '../plan/plan.js';
 import { execute, type Job, type Listener } from './execute.js';
@@ -18,7 +19,7 @@ import type { TempFiles } from './temp-files.js';
 /** Runs a request over its input, writes all that was asked for, and gives the exit code. */
 export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
   const startedMs = io.clock();
-  checkPaths(requestPath, settings);
+  checkPaths(requestPath, settings, io);
   const plan = await readPlan(requestPath, settings.timezone, io);
   const job = createJob(plan, settings, io, temps);
   const output = openTarget(settings.output, io, temps);
@@ -79,9 +80,11 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
   };
 }
 
-// Digits alone are epoch milliseconds, as in the library.
+// Digits alone are an epoch number, of seconds or of milliseconds as in a file.
 function instantOption(text: string): string | number {
-  return /^-?\d{5,}(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
+  const number = Number(text);
+  return Math.abs(number) < EPOCH_SECONDS_END ? number * 1000 : number;
 }
 
 function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {

@@ -44,10 +44,14 @@ export function openTarget(path: string, io: Io, temps: TempFiles): Target {
   };
 }
 
+// Standard output and its like lead to files of the shell's, which are written to and never replaced.
+const DEVICE_FOLDERS = /^\/(dev|proc)\//;
+
 type Existing = { kind: 'file'; path: string; mode: number | undefined } | { kind: 'device' };
 
 // A link stays a link to the file that is replaced, and a file keeps its permissions.
 function existingTarget(path: string, io: Io): Existing {
+  if (DEVICE_FOLDERS.test(path)) return { kind: 'device' };
   let real: string;
   try {
     real = io.fs.realpathSync(path);
@@ -83,7 +87,7 @@ function standardOutput(io: Io): Target {
 function deviceTarget(path: string, io: Io): Target {
   let descriptor: number;
   try {
-    descriptor = io.fs.openSync(path, 'w');
+    descriptor = io.fs.openSync(path, 'a');
   } catch (error) {
     throw fileFailure(error, path, 'write');
   }

@@ -153,3 +153,23 @@ describe('outputs of a run', () => {
     expect(world.files()).toEqual(['office.csv', 'out.csv', 'request.json']);
   });
 });
+
+it('never writes over its input through a link', async () => {
+  const world = doubling();
+  const csv = world.read('office.csv');
+  symlinkSync(world.path('office.csv'), world.path('link.csv'));
+  const ended = await world.run(...RUN, '--output', '~/link.csv');
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toContain('is read by this run');
+  expect(world.read('office.csv')).toBe(csv);
+});
+
+it('takes digits alone as --from for epoch seconds or milliseconds, as a file does', async () => {
+  const world = doubling();
+  const [, first = ''] = world.read('office.csv').split('\n');
+  const nextMs = Date.parse(first.split(',')[0] ?? '') + 60_000;
+  for (const from of [nextMs, nextMs / 1000]) {
+    const ended = await world.run(...RUN, '--from', String(from));
+    expect(ended.stdout.trim().split('\n')).toHaveLength(3);
+  }
+});

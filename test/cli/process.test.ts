@@ -77,3 +77,19 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     expect(stderr).toMatch(/TypeError: broken on purpose\n\s+at /);
   });
 });
+
+it.runIf(process.platform === 'linux')('reads a pipe given as a path once and keeps it, in order or not', () => {
+  const world = createWorld();
+  world.write('office.csv', 'timestamp,value\n2024-03-01T01:00:00Z,2\n2024-03-01T00:00:00Z,1\n');
+  world.write('request.json', requestText('Mul', { scalar: 2 }));
+  const read = 'windrow run request.json --input pipe/office.csv --quiet';
+  const line = `mkdir pipe; mkfifo pipe/office.csv; (cat office.csv > pipe/office.csv &); ${read}`;
+  const { code, stdout } = shell(world, line);
+  expect(code).toBe(0);
+  expect(
+    stdout
+      .split('\n')
+      .slice(1, 3)
+      .map((row) => row.split(',').at(-1)),
+  ).toEqual(['2', '4']);
+});

@@ -8,7 +8,8 @@ export interface Pairs {
   readonly all: Map<number, number>;
 }
 
-const METRICS_MAX = 2 ** 20;
+// With 2^27 names the product is still a whole number that a double holds.
+const METRICS_MAX = 2 ** 26;
 
 export function createPairs(): Pairs {
   return { series: new Int32Array(0), metric: new Int32Array(0), all: new Map() };
