@@ -164,7 +164,7 @@ export function listOf(
       report('', 'request.type', 'an array', describeValue(value));
       return undefined;
     }
-    const items = value.map((item, index) => readItem(item, within(report, `/${index}`), context));
+    const items = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);
     return sound.length === items.length ? sound : undefined;
   });

@@ -37,12 +37,15 @@ export function createPlan(request: unknown, options: PlanOptions = {}): Plan {
     })),
     items: items.map((item): PlanItem => {
       const last = item.steps[item.steps.length - 1];
-      if (last === undefined) throw new Error('assertion failed: an item without steps was taken');
+      const { metric, processingType } = item;
+      if (last === undefined || metric === undefined || processingType === undefined) {
+        throw new Error('assertion failed: an item with faults was taken');
+      }
       return {
-        processingType: item.processingType,
+        processingType,
         ...(item.frequency === undefined ? {} : { frequency: item.frequency }),
         step: resolved.position.get(last) ?? 0,
-        output: { timeseriesId: last.output.timeseriesId, metric: item.metric },
+        output: { timeseriesId: last.output.timeseriesId, metric },
       };
     }),
     request: JSON.parse(JSON.stringify(request)),

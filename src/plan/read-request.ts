@@ -16,10 +16,13 @@ import {
 /** The request with every field checked by itself; how its parts hang together comes after. */
 export interface RequestItem {
   readonly pointer: string;
-  readonly metric: string;
-  readonly processingType: 'stream' | 'batch';
+  /** Undefined, like the type below, where it has a fault of its own. */
+  readonly metric: string | undefined;
+  readonly processingType: 'stream' | 'batch' | undefined;
   readonly frequency: string | undefined;
+  /** The steps without a fault: how these hang together is looked at all the same. */
   readonly steps: readonly RequestStep[];
+  readonly isWhole: boolean;
 }
 
 export interface RequestStep {
@@ -46,9 +49,10 @@ export function readRequest(request: unknown, timezone: string, issues: Issue[])
     return [];
   }
   if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
-  return request
-    .map((item, index) => readItem(item, `/${index}`, timezone, report))
-    .filter((item) => item !== undefined);
+  // `from`, here and below, sees the holes of a sparse array, which `map` would step over.
+  return Array.from(request, (item, index) => readItem(item, `/${index}`, timezone, report)).filter(
+    (item) => item !== undefined,
+  );
 }
 
 function readItem(item: unknown, pointer: string, timezone: string, reportAll: Report): RequestItem | undefined {
@@ -62,10 +66,11 @@ function readItem(item: unknown, pointer: string, timezone: string, reportAll: R
     report('/operations', 'request.type', 'an array of one or more steps', describeValue(operations));
     return undefined;
   }
-  const steps = operations.map((step, index) => readStep(step, `${pointer}/operations/${index}`, timezone, reportAll));
+  const steps = Array.from(operations, (step, index) =>
+    readStep(step, `${pointer}/operations/${index}`, timezone, reportAll),
+  );
   const sound = steps.filter((step) => step !== undefined);
-  if (metric === undefined || processingType === undefined || sound.length < steps.length) return undefined;
-  return { pointer, metric, processingType, frequency, steps: sound };
+  return { pointer, metric, processingType, frequency, steps: sound, isWhole: sound.length === steps.length };
 }
 
 function readProcessingType(value: unknown, report: Report): 'stream' | 'batch' | undefined {
@@ -128,7 +133,7 @@ function readReferences(value: unknown, report: Report): SeriesReference[] | und
     report('', code, 'an array of series references {timeseriesId, metric}', describeValue(value));
     return undefined;
   }
-  const references = value.map((item, index) => readReference(item, within(report, `/${index}`)));
+  const references = Array.from(value, (item, index) => readReference(item, within(report, `/${index}`)));
   const sound = references.filter((reference) => reference !== undefined);
   return sound.length === references.length ? sound : undefined;
 }

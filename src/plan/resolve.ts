@@ -52,8 +52,9 @@ function nameOutputs(items: readonly RequestItem[], issues: Issue[]): Map<string
   }
   for (const item of items) {
     const last = item.steps.at(-1);
-    const result = last && { timeseriesId: last.output.timeseriesId, metric: item.metric };
-    if (result && seriesKey(result) !== seriesKey(last.output)) name(result, last, `${item.pointer}/metric`);
+    if (last === undefined || item.metric === undefined || !item.isWhole) continue;
+    const result = { timeseriesId: last.output.timeseriesId, metric: item.metric };
+    if (seriesKey(result) !== seriesKey(last.output)) name(result, last, `${item.pointer}/metric`);
   }
   return producers;
 }

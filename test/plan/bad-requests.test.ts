@@ -430,3 +430,28 @@ test('what is no plan is refused by name', () => {
   }
   expect(() => explain(request as never)).toThrow('plan: expected what createPlan gives, received an array of 1');
 });
+
+test('a faulty step does not hide what is wrong between the others', () => {
+  const series = (metric: string) => [{ timeseriesId: 'a', metric }];
+  const written = (operation: string, input: string, output: string, parameters = {}) => ({
+    operation,
+    input: series(input),
+    output: series(output),
+    parameters,
+  });
+  const operations = [
+    written('Round', 'Raw', 'r', { roundtodigits: 99 }),
+    written('Abs', 'Raw', 'x'),
+    written('Not', 'Raw', 'x'),
+    written('Abs', 'z', 'y'),
+    written('Abs', 'y', 'z'),
+  ];
+  const issues = issuesOf([{ metric: 'm', processingType: 'batch', operations }]);
+  expect(issues.map(({ code }) => code)).toEqual(['request.range', 'request.duplicate', 'request.cycle']);
+});
+
+test('a hole in an array is no step and no item', () => {
+  const operations = new Array(1);
+  expect(issuesOf([{ metric: 'm', processingType: 'batch', operations }])).toHaveLength(1);
+  expect(issuesOf(new Array(1))).toHaveLength(1);
+});
