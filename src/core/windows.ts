@@ -37,6 +37,12 @@ export function windowsOf(interval: Interval, zone: Zone | undefined): Windows {
   return calendarWindows(interval.unit, (dayNumber) => dayNumber * DAY_MS, dayOf);
 }
 
+/** The first start of a window at or after an instant. */
+export function firstStartFrom(windows: Windows, timeMs: number): number {
+  const startMs = windows.startOf(timeMs);
+  return startMs === timeMs ? startMs : windows.next(startMs);
+}
+
 /** Windows of one length on the epoch grid. */
 export function gridWindows(lengthMs: number): Windows {
   // The products decide, not the quotient, so that borders of lengths like PT0.1S are the same from all sides.

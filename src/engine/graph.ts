@@ -45,6 +45,8 @@ export function buildGraph(
   const nextColumn = (): number => columnCount++;
   const sources = plan.sources.map(() => createSource(settings, nextColumn));
   const readerCount = countReaders(plan);
+  const itemsOf: number[][] = plan.steps.map(() => []);
+  for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
   const limits: (() => void)[] = [];
   const steps: GraphStep[] = [];
   const column = (): Float64Array => scratchColumn(nextColumn());
@@ -56,9 +58,7 @@ export function buildGraph(
     for (const [side, input] of planStep.inputs.entries()) {
       outletsOf(input, sources, steps).push(step.nodes[0]!.inlets[side]!);
     }
-    for (const [item, { step: at }] of plan.items.entries()) {
-      if (at === index) lastOf(step.nodes).outlets.push(sinks[item]!);
-    }
+    for (const item of itemsOf[index]!) lastOf(step.nodes).outlets.push(sinks[item]!);
   }
   const close = (advancedMs: number): void => {
     for (const source of sources) source.close();

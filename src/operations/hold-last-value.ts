@@ -1,5 +1,5 @@
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
-import type { Windows } from '../core/windows.js';
+import { firstStartFrom, type Windows } from '../core/windows.js';
 import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
@@ -98,10 +98,6 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
   // only a later sample, `advance` or `until` promises a tick after it.
   const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
   const lastTickMs = untilMs ?? Number.POSITIVE_INFINITY;
-  const firstTickFrom = (timeMs: number): number => {
-    const startMs = windows.startOf(timeMs);
-    return startMs === timeMs ? startMs : windows.next(startMs);
-  };
 
   // Emits the ticks before `endMs`, and at it where `isEndTaken`.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
@@ -114,7 +110,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
       tickMs = windows.next(tickMs);
     }
     const resumeMs = Math.min(endMs, lastTickMs);
-    if (tickMs < resumeMs) tickMs = firstTickFrom(resumeMs);
+    if (tickMs < resumeMs) tickMs = firstStartFrom(windows, resumeMs);
     slots[TICK_MS] = tickMs;
   }
 
@@ -130,7 +126,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
       if (isPlain && slots[HAS_LAST] === 1) return tickEvenly(slots, chunk, stepMs ?? 0, out);
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
-        if (slots[HAS_LAST] === 0) slots[TICK_MS] = firstTickFrom(t);
+        if (slots[HAS_LAST] === 0) slots[TICK_MS] = firstStartFrom(windows, t);
         else if (slots[TICK_MS]! < t) tickTo(slots, t, false, out);
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;

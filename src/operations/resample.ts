@@ -1,6 +1,6 @@
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { SHORTEST_MS } from '../core/interval.js';
-import { gridWindows } from '../core/windows.js';
+import { firstStartFrom, gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import type { Operation, Output, RegridRunner } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
@@ -100,10 +100,6 @@ const POINT_MS = 3;
 function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): RegridRunner {
   const grid = gridWindows(stepMs);
   const isPlain = Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
-  const firstPointFrom = (timeMs: number): number => {
-    const startMs = grid.startOf(timeMs);
-    return startMs === timeMs ? startMs : grid.next(startMs);
-  };
 
   // Emits the points before the sample at `t`, all of which lie after the sample before it.
   function fillTo(slots: Float64Array, t: number, x: number, out: Output): void {
@@ -111,7 +107,7 @@ function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): R
     const lastValue = slots[LAST_VALUE]!;
     let pointMs = slots[POINT_MS]!;
     if (t - lastMs > gapMsMax) {
-      slots[POINT_MS] = firstPointFrom(t);
+      slots[POINT_MS] = firstStartFrom(grid, t);
       return;
     }
     out.expect((t - pointMs) / stepMs);
@@ -131,7 +127,7 @@ function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): R
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         const x = value[i]!;
-        if (slots[HAS_LAST] === 0) slots[POINT_MS] = firstPointFrom(t);
+        if (slots[HAS_LAST] === 0) slots[POINT_MS] = firstStartFrom(grid, t);
         else if (slots[POINT_MS]! < t) fillTo(slots, t, x, out);
         if (slots[POINT_MS] === t) {
           out.add(t, x);
