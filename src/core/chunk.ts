@@ -1,14 +1,16 @@
 /**
- * A run of samples on its way through the steps: the first `count` entries of two columns, in time order.
- * Chunks are views of scratch columns or of the caller's own arrays; whoever receives one reads it at once
- * and never writes to `timeMs`.
+ * A run of samples on its way through the steps: the first `count` entries of two columns, in time order. Columns are
+ * mostly scratch columns; whoever receives a chunk reads it at once and never writes to `timeMs`.
  */
 export interface Chunk {
   timeMs: Float64Array;
   value: Float64Array;
   count: number;
-  /** Whether the times outlive the call: they are the caller's own, not a scratch column. */
-  areTimesLasting: boolean;
+  /**
+   * The same in the caller's own arrays, on to their ends, where they are those: results may share what lasts.
+   */
+  lastingTimeMs: Float64Array | undefined;
+  lastingValue: Float64Array | undefined;
 }
 
 /** Samples in one chunk: a column of it fits into a core's first cache (32 KiB). */

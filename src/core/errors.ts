@@ -40,6 +40,21 @@ export const errorCodes = {
   'file.full': 'There is no room left on the disk.',
   'file.write': 'The file could not be written.',
   'file.read': 'The file could not be read.',
+  'storage.locked': 'The data directory is in use by another process.',
+  'storage.newer': 'The store was written by a newer version of windrow, or with another count of shards.',
+  'storage.full': 'There is no room left on the disk of the store; reading goes on.',
+  'storage.claim': 'The claim of a shard has passed on to another worker.',
+  'storage.duplicate': 'There is a row of this key already.',
+  'storage.key': 'A key, column or shard that the table does not have.',
+  'storage.value': 'A value that a column of the store can not hold.',
+  'storage.damaged': 'The file of the store is damaged, or not one of windrow.',
+  'storage.failed': 'The store could not be read or written.',
+  'storage.ended': 'A transaction of the store was used after its end.',
+  'storage.closed': 'The store was used after it was closed.',
+  'storage.missing': 'There is no SQLite to open the store with.',
+  'identity.exists': 'There is a client, user or collection of this name already.',
+  'identity.missing': 'There is no such client, user or collection.',
+  'control.failed': 'The process that holds the store could not be spoken with.',
   arguments: 'The arguments of the command are wrong.',
 } as const;
 
@@ -51,6 +66,7 @@ export class WindrowError extends Error {
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
+    // Classes of the library write their names out: in its published code classes have short ones.
     this.name = new.target.name;
     this.code = code;
   }
@@ -71,6 +87,7 @@ export interface Issue {
 
 /** A request with problems: all of them, in the order of the request. */
 export class RequestError extends WindrowError {
+  override readonly name = 'RequestError';
   readonly issues: readonly Issue[];
 
   constructor(issues: readonly Issue[]) {
@@ -80,10 +97,13 @@ export class RequestError extends WindrowError {
 }
 
 /** Input series, options, or a call that cannot be taken. */
-export class InputError extends WindrowError {}
+export class InputError extends WindrowError {
+  override readonly name = 'InputError';
+}
 
 /** A run that would make more samples than it may. */
 export class OutputLimitError extends WindrowError {
+  override readonly name = 'OutputLimitError';
   /** JSON pointer of the step. */
   readonly pointer: string;
   readonly sampleCount: number;
@@ -103,7 +123,9 @@ export class OutputLimitError extends WindrowError {
 }
 
 /** Bytes that are no checkpoint of this plan. */
-export class CheckpointError extends WindrowError {}
+export class CheckpointError extends WindrowError {
+  override readonly name = 'CheckpointError';
+}
 
 /** One issue as a line: where, what was expected, what came, how to mend it. */
 export function describeIssue(issue: Issue): string {

@@ -4,10 +4,19 @@
  * (the finalizer of MurmurHash3), because JavaScript has no fast 64-bit product.
  */
 export function hashText(text: string): bigint {
+  return hashUnits(text.length, (index) => text.charCodeAt(index));
+}
+
+/** The same of the first `count` bytes, each taken for a code unit. */
+export function hashBytes(bytes: Uint8Array, count: number): bigint {
+  return hashUnits(count, (index) => bytes[index] as number); // `as`: callers stay within the bytes
+}
+
+function hashUnits(count: number, unitAt: (index: number) => number): bigint {
   let low = 0x811c9dc5;
   let high = 0xcbf29ce4;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
+  for (let i = 0; i < count; i++) {
+    const unit = unitAt(i);
     low = Math.imul(low ^ unit, 0x01000193);
     high = Math.imul(high ^ unit, 0x5bd1e995);
   }

@@ -1,8 +1,7 @@
-import { IANAZone } from 'luxon';
 import { DAY_MS } from './calendar.js';
 
 /**
- * A time zone as the list of its offsets from UTC. luxon answers for one instant in some microseconds,
+ * A time zone as the list of its offsets from UTC. Intl answers for one instant in some microseconds,
  * too slow for every sample, so the changes of offset are found once and then looked up.
  */
 export interface Zone {
@@ -26,8 +25,10 @@ const zones = new Map<string, Zone>();
 export function zoneOf(name: string): Zone | undefined {
   const known = zones.get(name);
   if (known !== undefined) return known;
-  if (!/^[A-Za-z]/.test(name) || !IANAZone.isValidZone(name)) return undefined;
-  const zone = createZone(name);
+  // Intl also takes offsets like +01:00, which are no names.
+  const format = /^[A-Za-z]/.test(name) ? localTimeFormat(name) : undefined;
+  if (format === undefined) return undefined;
+  const zone = createZone(name, format);
   zones.set(name, zone);
   return zone;
 }
@@ -43,9 +44,27 @@ interface Spans {
   readonly offsetMs: number[];
 }
 
-function createZone(name: string): Zone {
-  const luxonZone = IANAZone.create(name);
-  const offsetMsOf = (timeMs: number): number => Math.round(luxonZone.offset(timeMs) * 60_000);
+function localTimeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
+  const numeric = 'numeric';
+  const date = { era: 'short', year: numeric, month: numeric, day: numeric } as const;
+  const clock = { hourCycle: 'h23', hour: numeric, minute: numeric, second: numeric } as const;
+  try {
+    return new Intl.DateTimeFormat('en-US', { ...date, ...clock, timeZone });
+  } catch {
+    return undefined; // a RangeError: Intl knows no zone of that name
+  }
+}
+
+// Intl writes what a clock of the zone shows, as '3/10/2024 AD, 23:59:59'; the numbers are read as if they were UTC.
+function offsetMsBy(format: Intl.DateTimeFormat, timeMs: number): number {
+  const text = format.format(timeMs);
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (text.match(/\d+/g) ?? []).map(Number);
+  const dayMs = new Date(0).setUTCFullYear(text.includes('BC') ? 1 - year : year, month - 1, day);
+  return dayMs + 1000 * (3600 * hour + 60 * minute + second) - 1000 * Math.floor(timeMs / 1000);
+}
+
+function createZone(name: string, format: Intl.DateTimeFormat): Zone {
+  const offsetMsOf = (timeMs: number): number => offsetMsBy(format, timeMs);
   const years = new Map<number, Spans>();
   let spanStartMs = Number.NaN;
   let spanEndMs = Number.NaN;

@@ -3,7 +3,7 @@ import { CHUNK_LENGTH } from '../core/chunk.js';
 import { DoubleList } from '../core/list.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { copyFinite } from '../kernels/check.js';
-import { scratchColumn } from '../kernels/columns.js';
+import { copyInto, scratchColumn } from '../kernels/columns.js';
 import type { FilterRunner, MapRunner, Output, RegridRunner, State } from '../operations/operation.js';
 import type { StepCounts } from './counts.js';
 
@@ -53,7 +53,8 @@ export function clearState({ slots, lists }: State): void {
 
 export function scratchChunk(context: Pick<NodeContext, 'nextColumn'>): Chunk {
   const timeMs = scratchColumn(context.nextColumn());
-  return { timeMs, value: scratchColumn(context.nextColumn()), count: 0, areTimesLasting: false };
+  const value = scratchColumn(context.nextColumn());
+  return { timeMs, value, count: 0, lastingTimeMs: undefined, lastingValue: undefined };
 }
 
 export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
@@ -92,7 +93,7 @@ export function mapNode(runner: MapRunner, context: NodeContext): Node {
     counts.samplesIn += chunk.count;
     if (!mayOverwrite) copyInto(spare.value, chunk.value, chunk.count);
     result.timeMs = chunk.timeMs;
-    result.areTimesLasting = chunk.areTimesLasting;
+    result.lastingTimeMs = chunk.lastingTimeMs;
     result.value = mayOverwrite ? chunk.value : spare.value;
     result.count = chunk.count;
     deliverFinite(outlets, result, spare, counts, runner.apply(result.value, result.count));
@@ -102,12 +103,6 @@ export function mapNode(runner: MapRunner, context: NodeContext): Node {
     Object.assign(result, spare);
   };
   return { inlets: [inlet], outlets, advance: onlyWatermark, close: nothing, reset, state: undefined };
-}
-
-/** Copies the first `count` entries; a view is worth its making only for many. */
-export function copyInto(target: Float64Array, source: Float64Array, count: number): void {
-  if (count < 32) for (let i = 0; i < count; i++) target[i] = source[i]!;
-  else target.set(source.length === count ? source : source.subarray(0, count));
 }
 
 export function filterNode(runner: FilterRunner, context: NodeContext): Node {
@@ -155,6 +150,8 @@ export function regridNode(runner: RegridRunner, context: NodeContext): Node {
 /** Gathers a regrid's results into chunks. */
 class ChunkOutput implements Output {
   readonly #chunk: Chunk;
+  /** Runs of columns that the operation filled. */
+  readonly #run: Chunk;
   readonly #timeMs: Float64Array;
   readonly #value: Float64Array;
   readonly #outlets: readonly Inlet[];
@@ -164,6 +161,7 @@ class ChunkOutput implements Output {
 
   constructor(chunk: Chunk, outlets: readonly Inlet[], context: NodeContext) {
     this.#chunk = chunk;
+    this.#run = { ...chunk };
     this.#timeMs = chunk.timeMs;
     this.#value = chunk.value;
     this.#outlets = outlets;
@@ -183,19 +181,18 @@ class ChunkOutput implements Output {
     }
   }
 
-  addRun(timeMs: Float64Array, value: Float64Array, from: number, to: number): void {
-    if (to > from && (timeMs[from]! < TIME_MS_MIN || timeMs[to - 1]! >= TIME_MS_END)) {
-      for (let i = from; i < to; i++) this.add(timeMs[i]!, value[i]!);
+  addRun(timeMs: Float64Array, value: Float64Array, count: number, lastingValue?: Float64Array): void {
+    if (count === 0) return;
+    if (timeMs[0]! < TIME_MS_MIN || timeMs[count - 1]! >= TIME_MS_END) {
+      for (let i = 0; i < count; i++) this.add(timeMs[i]!, value[i]!);
       return;
     }
-    for (let at = from; at < to; ) {
-      const length = Math.min(to - at, CHUNK_LENGTH - this.#count);
-      this.#timeMs.set(timeMs.subarray(at, at + length), this.#count);
-      this.#value.set(value.subarray(at, at + length), this.#count);
-      this.#count += length;
-      at += length;
-      if (this.#count === CHUNK_LENGTH) this.flush();
-    }
+    this.flush();
+    const run = this.#run;
+    run.timeMs = timeMs;
+    run.value = value;
+    run.lastingValue = lastingValue;
+    this.#give(run, count);
   }
 
   expect(count: number): void {
@@ -208,14 +205,18 @@ class ChunkOutput implements Output {
 
   clear(): void {
     this.#count = 0;
+    Object.assign(this.#run, this.#chunk); // the caller's own values are not held on to
   }
 
   flush(): void {
-    const chunk = this.#chunk;
-    if (this.#count === 0) return;
-    chunk.count = this.#count;
+    const count = this.#count;
     this.#count = 0;
-    this.#counts.samplesOut += chunk.count;
+    if (count > 0) this.#give(this.#chunk, count);
+  }
+
+  #give(chunk: Chunk, count: number): void {
+    chunk.count = count;
+    this.#counts.samplesOut += count;
     this.#checkLimit(this.#counts.samplesOut);
     deliver(this.#outlets, chunk);
   }

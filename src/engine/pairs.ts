@@ -1,9 +1,9 @@
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { isSameTimes } from '../kernels/check.js';
-import { scratchColumn } from '../kernels/columns.js';
+import { copyInto, scratchColumn } from '../kernels/columns.js';
 import type { CombineRunner, State } from '../operations/operation.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
-import { copyInto, deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
+import { deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
 
 /** Pairs of values that have met, on their way into a combining operation. */
 export interface Pairs {
@@ -26,10 +26,15 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   const own = scratchChunk(context);
   const second = scratchColumn(context.nextColumn());
   const result: Chunk = { ...own };
-  function combine(timeMs: Float64Array, areTimesLasting: boolean, right: Float64Array, count: number): void {
+  function combine(
+    timeMs: Float64Array,
+    lastingTimeMs: Float64Array | undefined,
+    right: Float64Array,
+    count: number,
+  ): void {
     const isAllFinite = runner.apply(own.value, right, count);
     result.timeMs = timeMs;
-    result.areTimesLasting = areTimesLasting;
+    result.lastingTimeMs = lastingTimeMs;
     result.count = count;
     deliverFinite(outlets, result, spare, counts, isAllFinite);
   }
@@ -37,7 +42,7 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   function flush(): void {
     const { count } = own;
     own.count = 0;
-    if (count > 0) combine(own.timeMs, false, second, count);
+    if (count > 0) combine(own.timeMs, undefined, second, count);
   }
 
   function add(timeMs: number, first: number, secondValue: number): void {
@@ -56,14 +61,19 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   const held = createHeld(own, second, flush, combine);
   function clear(): void {
     own.count = 0;
-    result.timeMs = own.timeMs; // the caller's own times are not held on to
+    Object.assign(result, own); // the caller's own times are not held on to
     held.clear();
   }
 
   return { add, flush, clear, hold: held.hold, meet: held.meet, spill: held.spill };
 }
 
-type Combine = (timeMs: Float64Array, areTimesLasting: boolean, right: Float64Array, count: number) => void;
+type Combine = (
+  timeMs: Float64Array,
+  lastingTimeMs: Float64Array | undefined,
+  right: Float64Array,
+  count: number,
+) => void;
 
 // The chunk of one input that waits for its partner. Its values lie in the columns of the pairs: first's in `own`.
 function createHeld(
@@ -81,18 +91,19 @@ function createHeld(
     heldInput = input;
     heldCount = chunk.count;
     copyInto(input === 0 ? own.value : second, chunk.value, chunk.count);
-    heldTimes = chunk.areTimesLasting ? chunk.timeMs : own.timeMs;
-    if (!chunk.areTimesLasting) copyInto(own.timeMs, chunk.timeMs, chunk.count);
+    heldTimes = chunk.lastingTimeMs ?? own.timeMs;
+    if (chunk.lastingTimeMs === undefined) copyInto(own.timeMs, chunk.timeMs, chunk.count);
   }
 
   function meet(input: 0 | 1, chunk: Chunk): boolean {
-    const { timeMs, value, count } = chunk;
+    const { timeMs, lastingTimeMs, value, count } = chunk;
     if (heldCount !== count || heldInput === input) return false;
-    const isSameColumn = timeMs.buffer === heldTimes.buffer && timeMs.byteOffset === heldTimes.byteOffset;
+    const isSameColumn =
+      lastingTimeMs?.buffer === heldTimes.buffer && lastingTimeMs.byteOffset === heldTimes.byteOffset;
     if (!isSameColumn && !isSameTimes(heldTimes, timeMs, count)) return false;
     heldCount = 0;
     if (input === 0) copyInto(own.value, value, count);
-    combine(timeMs, chunk.areTimesLasting, input === 0 ? second : value, count);
+    combine(timeMs, lastingTimeMs, input === 0 ? second : value, count);
     return true;
   }
 

@@ -22,7 +22,8 @@ export interface Run {
 export interface BatchOptions extends RunOptions {
   /**
    * An earlier run whose results nobody needs any more: its columns are written over where they are large
-   * enough, which spares the system from handing out fresh memory.
+   * enough, which spares the system from handing out fresh memory. Without it, large columns of results that have
+   * been collected are written over; naming them here needs no collection.
    */
   readonly reuse?: Run;
 }
@@ -32,7 +33,7 @@ export interface BatchOptions extends RunOptions {
  *
  * @param plan from `createPlan`.
  * @param inputs the series that the plan reads, in any order; more than one part of a series are joined in the
- *   order given. They are never changed, and results may share their time columns.
+ *   order given. They are never changed, and results may share their columns.
  * @throws InputError for options, columns or times that cannot be taken, or a series that is not there.
  * @throws OutputLimitError when a step would make more than `maxOutputSamples`.
  */
@@ -143,9 +144,10 @@ function keyOf({ fromMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSett
 
 // The columns of an earlier run, without those that this one reads.
 function spareColumns(earlier: Run | undefined, inputs: readonly Series[]): SpareColumns[] {
+  if (earlier === undefined) return [];
   const read = new Set(inputs.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]));
   const free = (column: Float64Array): Float64Array | undefined => (read.has(column.buffer) ? undefined : column);
-  return (earlier?.series ?? []).map(({ timeMs, value }) => ({ timeMs: free(timeMs), value: free(value) }));
+  return earlier.series.map(({ timeMs, value }) => ({ timeMs: free(timeMs), value: free(value) }));
 }
 
 // Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.

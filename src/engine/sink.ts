@@ -1,5 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
 import type { Series, SeriesReference } from '../core/series.js';
+import { lendColumn, takeColumn } from './lent-columns.js';
 
 /** Gathers the results of one item. */
 export interface Sink {
@@ -61,7 +62,7 @@ const handedOut = new WeakSet<ArrayBufferLike>();
 // The whole column behind a result of an earlier run, when it is ours and large enough; else a new one.
 function roomFor(length: number, spare: Float64Array | undefined): Float64Array {
   const isUsable = spare !== undefined && handedOut.has(spare.buffer) && spare.buffer.byteLength >= 8 * length;
-  return isUsable ? new Float64Array(spare.buffer) : new Float64Array(length);
+  return isUsable ? new Float64Array(spare.buffer) : takeColumn(length);
 }
 
 /**
@@ -70,48 +71,90 @@ function roomFor(length: number, spare: Float64Array | undefined): Float64Array 
  * @param capacityHint how many samples may come, so that columns need not grow.
  * @param spare columns to write to, when they are large enough.
  */
-export function createBatchSink(output: SeriesReference, capacityHint: number, spare?: SpareColumns): Sink {
-  let timeMs: Float64Array = new Float64Array(0);
-  let value: Float64Array = new Float64Array(0);
-  let count = 0;
-  // While every chunk's times follow each other in one array of the caller's, they are not copied.
+export function createBatchSink(
+  { timeseriesId, metric }: SeriesReference,
+  capacityHint: number,
+  spare?: SpareColumns,
+): Sink {
+  const timeMs = gatherColumn(capacityHint, spare?.timeMs);
+  const value = gatherColumn(capacityHint, spare?.value);
+  return {
+    inlet: (chunk) => {
+      timeMs.add(chunk.timeMs, chunk.count, chunk.lastingTimeMs);
+      value.add(chunk.value, chunk.count, chunk.lastingValue);
+    },
+    take: () => ({ timeseriesId, metric, timeMs: timeMs.take(), value: value.take() }),
+    count: timeMs.count,
+  };
+}
+
+/** One column of a result. */
+interface Gathered {
+  readonly add: (column: Float64Array, count: number, lasting: Float64Array | undefined) => void;
+  readonly take: () => Float64Array;
+  readonly count: () => number;
+}
+
+// While all that comes follows in one array of the caller's, nothing is copied.
+function gatherColumn(capacityHint: number, spare: Float64Array | undefined): Gathered {
+  let own: Float64Array = new Float64Array(0);
   let shared: Float64Array | undefined;
+  let count = 0;
 
   function makeRoom(needed: number): void {
-    if (value.length === 0) value = roomFor(Math.max(needed, capacityHint, FIRST_CAPACITY), spare?.value);
-    if (needed > value.length) value = grown(value, count, needed);
-    if (shared !== undefined || timeMs.length >= needed) return;
-    timeMs = timeMs.length === 0 ? roomFor(value.length, spare?.timeMs) : grown(timeMs, count, value.length);
+    if (own.length === 0) own = roomFor(Math.max(needed, capacityHint, FIRST_CAPACITY), spare);
+    if (needed <= own.length) return;
+    const larger = takeColumn(Math.max(needed, 2 * own.length));
+    larger.set(own.subarray(0, count));
+    own = larger;
   }
 
-  function inlet(chunk: Chunk): void {
-    const end = count + chunk.count;
-    const before = shared;
-    if (count === 0 && chunk.areTimesLasting) shared = chunk.timeMs;
-    else if (shared !== undefined && !follows(shared, count, chunk)) shared = undefined;
-    makeRoom(end);
-    if (before !== undefined && shared === undefined) timeMs.set(firstOf(before, count));
-    if (shared === undefined) write(timeMs, count, chunk.timeMs, chunk.count);
-    write(value, count, chunk.value, chunk.count);
+  function add(column: Float64Array, added: number, lasting: Float64Array | undefined): void {
+    const end = count + added;
+    if (count === 0) shared = lasting;
+    else if (shared !== undefined && !follows(shared, count, column, added, lasting)) {
+      makeRoom(end);
+      own.set(firstOf(shared, count));
+      shared = undefined;
+    }
+    if (shared === undefined) {
+      if (own.length < end) makeRoom(end);
+      write(own, count, column, added);
+    }
     count = end;
   }
 
-  function take(): Series {
-    const { timeseriesId, metric } = output;
-    const times = shared === undefined ? handOver(timeMs, count) : firstOf(shared, count);
-    return { timeseriesId, metric, timeMs: times, value: handOver(value, count) };
+  function take(): Float64Array {
+    if (shared === undefined) return handOver(own, count);
+    // It may be a result of an earlier run: as two hold it now, reuse of one must not write to it.
+    handedOut.delete(shared.buffer);
+    return firstOf(shared, count);
   }
 
-  return { inlet, take, count: () => count };
+  return { add, take, count: () => count };
 }
 
 function firstOf(shared: Float64Array, count: number): Float64Array {
   return new Float64Array(shared.buffer, shared.byteOffset, count);
 }
 
-function follows(shared: Float64Array, count: number, chunk: Chunk): boolean {
-  const { buffer, byteOffset } = chunk.timeMs;
-  return chunk.areTimesLasting && buffer === shared.buffer && byteOffset === shared.byteOffset + 8 * count;
+/** So few samples between two chunks of the caller's are looked at one by one. */
+const FEW = 4;
+
+// Whether what comes is what follows in the shared array: it lies there, or it is a few numbers and they are the same.
+function follows(
+  shared: Float64Array,
+  count: number,
+  column: Float64Array,
+  added: number,
+  lasting: Float64Array | undefined,
+): boolean {
+  if (lasting !== undefined) {
+    return lasting.buffer === shared.buffer && lasting.byteOffset === shared.byteOffset + 8 * count;
+  }
+  if (added > FEW || count + added > shared.length) return false;
+  for (let i = 0; i < added; i++) if (!Object.is(shared[count + i], column[i])) return false;
+  return true;
 }
 
 function write(target: Float64Array, at: number, source: Float64Array, count: number): void {
@@ -121,7 +164,7 @@ function write(target: Float64Array, at: number, source: Float64Array, count: nu
 
 // Room that was never written takes no memory, so a view is cheap; but small results should not hold large columns.
 function handOver(column: Float64Array, count: number): Float64Array {
-  const kept = count * 4 >= column.length ? column.subarray(0, count) : column.slice(0, count);
+  const kept = count * 4 >= column.length ? column : column.slice(0, count);
   handedOut.add(kept.buffer);
-  return kept;
+  return lendColumn(kept, count);
 }

@@ -2,9 +2,10 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { describeValue, InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { firstNotRising, isAllFinite, isRising } from '../kernels/check.js';
+import { isAllFinite, isAllFiniteOutside, isRising, isRisingOutside } from '../kernels/check.js';
+import { copyInto } from '../kernels/columns.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
-import { copyInto, deliver, type Inlet, scratchChunk } from './node.js';
+import { deliver, type Inlet, scratchChunk } from './node.js';
 import type { RunSettings } from './options.js';
 
 /**
@@ -14,8 +15,8 @@ import type { RunSettings } from './options.js';
 export interface Source {
   readonly counts: SourceCounts;
   readonly outlets: Inlet[];
-  /** Takes samples in any order within the allowed lateness. */
-  readonly push: (series: Series) => void;
+  /** Takes samples `from..to` of two columns (all of them by default), in any order within the allowed lateness. */
+  readonly push: (columns: Columns, from?: number, to?: number) => void;
   /**
    * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
    * nothing taken. With `areTimesChecked` the caller knows that they do.
@@ -44,6 +45,8 @@ export interface SourceState {
 const GREATEST_MS = 0; // the greatest time seen
 const PROMISED_MS = 1; // the last advance
 
+type Columns = Pick<Series, 'timeMs' | 'value'>;
+
 /** Fewer samples than this are taken one by one. */
 const RUN_MIN = 8;
 
@@ -56,7 +59,7 @@ interface Gate extends SourceState {
   readonly outlets: Inlet[];
   /** Samples on their way to the steps, in scratch columns. */
   readonly out: Chunk;
-  /** The same values beside the caller's own times, which results may share. */
+  /** A whole chunk of the caller's, in the same columns or, where its times need no look, with the caller's. */
   readonly passing: Chunk;
   readonly late: { timeMs: number[]; value: number[] };
 }
@@ -70,7 +73,7 @@ export function createSource(settings: RunSettings, nextColumn: () => number): S
     counts: zeroSourceCounts(),
     outlets: [],
     out,
-    passing: { ...out, areTimesLasting: true },
+    passing: { ...out },
     late: { timeMs: [], value: [] },
     slots: new Float64Array(2).fill(Number.NEGATIVE_INFINITY),
     pendingTimes: new DoubleList(),
@@ -80,7 +83,7 @@ export function createSource(settings: RunSettings, nextColumn: () => number): S
     counts: gate.counts,
     outlets: gate.outlets,
     state: gate,
-    push: (series) => push(gate, series),
+    push: (columns, from = 0, to = columns.timeMs.length) => push(gate, columns, from, to),
     pushRising: (series, from, to, areTimesChecked) => pushRising(gate, series, from, to, areTimesChecked),
     advance: (timeMs) => {
       gate.slots[PROMISED_MS] = Math.max(gate.slots[PROMISED_MS]!, timeMs);
@@ -103,7 +106,7 @@ function reset(gate: Gate): void {
   gate.pendingTimes.clear();
   gate.pendingValues.clear();
   gate.out.count = 0;
-  gate.passing.timeMs = gate.out.timeMs; // the caller's own are not held on to
+  Object.assign(gate.passing, gate.out); // the caller's own are not held on to
   takeLate(gate);
 }
 
@@ -111,12 +114,12 @@ function watermarkMs({ slots, allowedLatenessMs }: Gate): number {
   return Math.max(slots[GREATEST_MS]! - allowedLatenessMs, slots[PROMISED_MS]!);
 }
 
-function push(gate: Gate, series: Series): void {
-  const { timeMs, value } = series;
-  gate.counts.samplesIn += timeMs.length;
-  for (let from = 0; from < timeMs.length; from += CHUNK_LENGTH) {
-    const to = Math.min(from + CHUNK_LENGTH, timeMs.length);
-    if (to - from >= RUN_MIN && pushRun(gate, series, from, to)) continue;
+function push(gate: Gate, columns: Columns, start: number, end: number): void {
+  const { timeMs, value } = columns;
+  gate.counts.samplesIn += end - start;
+  for (let from = start; from < end; from += CHUNK_LENGTH) {
+    const to = Math.min(from + CHUNK_LENGTH, end);
+    if (to - from >= RUN_MIN && pushRun(gate, columns, from, to)) continue;
     for (let i = from; i < to; i++) pushOne(gate, timeMs[i]!, value[i]!);
   }
   flush(gate);
@@ -143,9 +146,12 @@ function pushOne(gate: Gate, timeMs: number, value: number): void {
 }
 
 // Samples in order, with nothing missing: the usual case, taken a chunk at a time. False when they are not.
-function pushRun(gate: Gate, { timeMs, value }: Series, from: number, to: number): boolean {
-  const { slots, allowedLatenessMs } = gate;
-  if (firstNotRising(timeMs, from, to, slots[GREATEST_MS]!) < to || !isAllFinite(value, from, to)) return false;
+function pushRun(gate: Gate, { timeMs, value }: Columns, from: number, to: number): boolean {
+  const { slots, allowedLatenessMs, out } = gate;
+  // What waits there goes on, so that the columns are free to look in.
+  flush(gate);
+  if (!isRisingOutside(timeMs, from, to, slots[GREATEST_MS]!, out.timeMs)) return false;
+  if (!isAllFiniteOutside(value, from, to, out.value)) return false;
   if (timeMs[from]! < Math.max(gate.fromMs, slots[PROMISED_MS]!) || timeMs[to - 1]! >= gate.untilMs) return false;
   slots[GREATEST_MS] = timeMs[to - 1]!;
   if (allowedLatenessMs > 0) {
@@ -164,7 +170,7 @@ function pushRun(gate: Gate, { timeMs, value }: Series, from: number, to: number
 
 function pushRising(gate: Gate, series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
   const { counts, slots, out, passing } = gate;
-  const timeMs = series.timeMs.subarray(from, to);
+  const timeMs = series.timeMs.subarray(from);
   const count = to - from;
   const firstMs = timeMs[0]!;
   const lastMs = timeMs[count - 1]!;
@@ -176,16 +182,19 @@ function pushRising(gate: Gate, series: Series, from: number, to: number, areTim
   }
   counts.samplesIn += count;
   slots[GREATEST_MS] = lastMs;
-  copyInto(out.value, series.value.subarray(from, to), count);
+  const value = series.value.subarray(from);
+  copyInto(out.value, value, count);
   if (isAllFinite(out.value, 0, count) && firstMs >= gate.fromMs && lastMs < gate.untilMs) {
     counts.samplesOut += count;
-    passing.timeMs = timeMs;
+    passing.timeMs = areTimesChecked ? timeMs : out.timeMs;
+    passing.lastingTimeMs = timeMs;
+    passing.lastingValue = value;
     passing.count = count;
     deliver(gate.outlets, passing);
     return true;
   }
   for (let i = 0; i < count; i++) {
-    const x = series.value[from + i]!;
+    const x = value[i]!;
     if (x - x !== 0) counts.missing++;
     else if (timeMs[i]! < gate.fromMs || timeMs[i]! >= gate.untilMs) counts.outOfRun++;
     else give(gate, timeMs[i]!, x);
@@ -273,7 +282,11 @@ export function checkColumns(series: Series): void {
 /** Checks every time of a series before any of it is taken. @throws InputError naming the index and what came. */
 export function checkTimes(series: Series): void {
   const { timeMs } = series;
-  for (let i = 0; i < timeMs.length; i++) {
+  const count = timeMs.length;
+  // Rising times lie within the known years when the first and the last do, and of many that is told faster.
+  const isMany = count >= RUN_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
+  if (isMany && isRisingOutside(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
+  for (let i = 0; i < count; i++) {
     const t = timeMs[i]!;
     if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;
     const expected = 'epoch milliseconds within the years 0001 to 9999';

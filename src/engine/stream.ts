@@ -1,4 +1,4 @@
-import { CheckpointError, describeValue, InputError } from '../core/errors.js';
+import { CheckpointError, InputError } from '../core/errors.js';
 import { type Series, seriesKey } from '../core/series.js';
 import { planInTimezone } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
@@ -8,6 +8,7 @@ import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs }
 import { createReport, type Report } from './report.js';
 import type { Run } from './run-batch.js';
 import { createStreamSink, type Sink } from './sink.js';
+import { snapshotOf } from './snapshot.js';
 import { checkColumns, checkList, checkTimes } from './source.js';
 
 /** A plan at work on samples as they come. */
@@ -21,7 +22,18 @@ export interface Stream {
   advance(instant: Instant): Series[];
   /** Ends the stream; `series` is what became final since the last call, one for each item. */
   close(): Run;
-  /** Everything that the stream remembers, as bytes for `restoreStream`. */
+  /**
+   * What `close` would give now, one series for each item, while the stream goes on as if it had not been asked:
+   * all results so far and these together are one batch over the samples pushed so far. Costs a copy of what the
+   * stream remembers.
+   *
+   * @throws OutputLimitError as `close` would; the stream goes on all the same.
+   */
+  preview(): Series[];
+  /**
+   * Everything that the stream remembers, as bytes for `restoreStream`. They follow from the plan, the options and
+   * the calls so far: no clock is in them.
+   */
   checkpoint(): Uint8Array;
   /** What became of every sample since the start. */
   report(): Report;
@@ -45,14 +57,7 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  if (!(bytes instanceof Uint8Array)) {
-    const received = describeValue(bytes);
-    throw new CheckpointError(
-      'checkpoint.format',
-      `bytes: expected the Uint8Array of a checkpoint, received ${received}`,
-    );
-  }
-  return startStream(planInTimezone(plan, options.timezone), options, bytes);
+  return startStream(planInTimezone(plan, options.timezone), options, { bytes });
 }
 
 /** All that a stream works with, for the functions below. */
@@ -70,7 +75,7 @@ interface Engine {
   failure: unknown;
 }
 
-function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | undefined): Stream {
+function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes: Uint8Array } | undefined): Stream {
   const settings = readOptions(options, plan.timezone);
   const sinks = plan.items.map(({ output }) => createStreamSink(output));
   const inlets = sinks.map((sink) => sink.inlet);
@@ -87,7 +92,7 @@ function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | und
     isOpen: true,
     failure: undefined,
   };
-  if (bytes !== undefined) readCheckpoint(bytes, plan, settings, engine.graph, progress);
+  if (kept !== undefined) readCheckpoint(kept.bytes, plan, settings, engine.graph, progress);
   return {
     push: (series) => push(engine, series),
     advance: (instant) => advance(engine, instant),
@@ -96,6 +101,7 @@ function startStream(plan: Plan, options: StreamOptions, bytes: Uint8Array | und
       engine.isOpen = false;
       return { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
     },
+    preview: () => preview(engine),
     checkpoint: () => checkpoint(engine),
     report: () => reportOf(engine),
     get late() {
@@ -133,6 +139,21 @@ function advance(engine: Engine, instant: Instant): Series[] {
   return takeNew(engine);
 }
 
+function preview(engine: Engine): Series[] {
+  const { graph, sinks, progress } = engine;
+  checkUsable(engine);
+  const putBack = snapshotOf(graph);
+  graph.resetLimit();
+  try {
+    graph.close(progress.advancedMs);
+    return sinks.map((sink) => sink.take());
+  } finally {
+    putBack();
+    // After a failure they hold a part.
+    for (const sink of sinks) if (sink.count() > 0) sink.take();
+  }
+}
+
 function checkpoint({ plan, settings, graph, progress, isOpen, failure }: Engine): Uint8Array {
   if (failure !== undefined || !isOpen) {
     const reason = isOpen ? 'has failed' : 'is closed';
@@ -141,8 +162,7 @@ function checkpoint({ plan, settings, graph, progress, isOpen, failure }: Engine
   return writeCheckpoint(plan, settings, graph, progress);
 }
 
-function call(engine: Engine, work: () => void): void {
-  const { graph, plan } = engine;
+function checkUsable(engine: Engine): void {
   if (!engine.isOpen) {
     throw new InputError('stream.closed', 'the stream is closed; open another, or restore a checkpoint');
   }
@@ -150,6 +170,11 @@ function call(engine: Engine, work: () => void): void {
     const message = 'the stream has failed before; restore its last checkpoint';
     throw new InputError('stream.closed', message, { cause: engine.failure });
   }
+}
+
+function call(engine: Engine, work: () => void): void {
+  const { graph, plan } = engine;
+  checkUsable(engine);
   graph.resetLimit();
   try {
     work();

@@ -15,6 +15,16 @@ import { simdFor } from './simd.js';
 const powersOfTen = Float64Array.from({ length: 16 }, (_, digits) => Number(`1e${digits}`));
 const powerOfTen = (digits: number): number => powersOfTen[digits]!;
 
+/** 10^-digits in two parts for the SIMD loop: 27 bits, whose products with short multiples are exact, and the rest. */
+function partsOfUnit(digits: number): readonly [head: number, rest: number] {
+  // With more digits a quotient may lie too close to the middle of two doubles.
+  if (digits > 7) return [0, 0];
+  const power = powerOfTen(digits);
+  const split = (1 / power) * (2 ** 26 + 1);
+  const head = split - (split - 1 / power);
+  return [head, (1 - power * head) / power];
+}
+
 /** Products up to here leave ties of at most 15 digits. */
 const FAST_LIMIT = 1e14;
 
@@ -26,9 +36,10 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
   const power = powerOfTen(digits);
   const simd = simdFor(value, count);
   if (simd !== undefined) {
+    const [head, rest] = partsOfUnit(digits);
     // It stops at a product that is too large for it; that value is rounded by its digits.
     for (let i = 0; i < count; i++) {
-      i += simd.roundHalfAway(value.byteOffset + 8 * i, count - i, power);
+      i += simd.roundHalfAway(value.byteOffset + 8 * i, count - i, power, head, rest);
       if (i < count) value[i] = roundOne(value[i]!, digits, 'halfaway');
     }
     return true;

@@ -1,4 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
+import { copyInto } from './columns.js';
+import { simdFor } from './simd.js';
 
 /** Closed value ranges and half-open time ranges as columns of bounds. */
 export interface Ranges {
@@ -35,6 +37,18 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
   const { timeMs, value, count } = chunk;
   const outTimeMs = out.timeMs;
   const outValue = out.value;
+  const simd = simdFor(outTimeMs, count, value);
+  if (simd !== undefined) {
+    // Times that lie elsewhere are brought here, where what stays is then moved together.
+    const isHere = timeMs.buffer === value.buffer;
+    if (!isHere) copyInto(outTimeMs, timeMs, count);
+    const from = isHere ? timeMs : outTimeMs;
+    const { byteOffset } = outTimeMs;
+    const toValue = outValue.byteOffset;
+    const inside = isInside ? 1 : 0;
+    out.count = simd.keepRange(from.byteOffset, value.byteOffset, count, lower, upper, inside, byteOffset, toValue);
+    return;
+  }
   let kept = 0;
   for (let i = 0; i < count; i++) {
     const x = value[i]!;

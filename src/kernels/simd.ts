@@ -1,5 +1,14 @@
 import { CHUNK_LENGTH } from '../core/chunk.js';
-import { kernelsBase64 } from './module.js';
+import {
+  COLUMN_STRIDE,
+  COLUMNS_FROM,
+  PAGE_BYTES,
+  PAGE_COUNT,
+  WINDOW_BORDERS_FROM,
+  WINDOW_SUMS_FROM,
+} from './memory-layout.js';
+import { kernelsHex } from './module.js';
+import { openModule } from './open-module.js';
 
 /**
  * The WebAssembly side of the kernels: one memory of fixed size that holds the scratch columns, and the compiled
@@ -19,43 +28,39 @@ export interface SimdKernels
   near(left: number, right: number, count: number, tolerance: number): number;
   abs(value: number, count: number): void;
   clamp(value: number, count: number, lower: number, upper: number): void;
-  roundHalfAway(value: number, count: number, power: number): number;
+  roundHalfAway(value: number, count: number, power: number, head: number, rest: number): number;
   isRising(timeMs: number, count: number, beforeMs: number): number;
   isAllFinite(value: number, count: number): number;
-  scanRows(
-    bytes: number,
-    length: number,
-    rowMax: number,
-    separator: number,
-    date: bigint,
-    dateEnd: number,
-    utcMs: number,
-    localMs: number,
-    times: number,
-    values: number,
+  keepRange(
+    timeMs: number,
+    value: number,
+    count: number,
+    lower: number,
+    upper: number,
+    isInside: number,
+    outTimeMs: number,
+    outValue: number,
   ): number;
-  readonly scanEnd: { readonly value: number };
+  stepPoints(
+    timeMs: number,
+    value: number,
+    outTimeMs: number,
+    outValue: number,
+    from: number,
+    count: number,
+    lastValue: number,
+    nextMs: number,
+    stepMs: number,
+    isMet: number,
+    room: number,
+  ): number;
+  /** The first sample that the last call of `stepPoints` was not done with. */
+  readonly pointsEnd: { readonly value: number };
   sumWindows(value: number, bounds: number, windowCount: number, result: number): void;
 }
 
-const PAGE_BYTES = 65_536;
-/** 8 MiB. Plans with more columns than fit take ordinary arrays for the rest. */
-const PAGE_COUNT = 128;
-/** Columns lie a little more than their length apart: at a multiple of 4096 bytes, loads would wait for stores. */
-const COLUMN_STRIDE = 8 * CHUNK_LENGTH + 832;
 /** A call across the border costs as much as some ten values. */
 const COUNT_MIN = 16;
-
-/** The compiler keeps its own constants below; then come the borders and sums of a chunk's windows. */
-const WINDOW_BORDERS_FROM = 16_384;
-const WINDOW_SUMS_FROM = WINDOW_BORDERS_FROM + 4 * (CHUNK_LENGTH + 16);
-/** Then a piece of a CSV file, with room to read past its end, and the columns that its rows are read into. */
-const SCAN_INPUT_FROM = WINDOW_SUMS_FROM + 8 * (CHUNK_LENGTH + 16);
-const SCAN_INPUT_BYTES = 65_536;
-const SCAN_ROWS_MAX = 4096;
-const SCAN_TIMES_FROM = SCAN_INPUT_FROM + SCAN_INPUT_BYTES + 256;
-const SCAN_VALUES_FROM = SCAN_TIMES_FROM + 8 * SCAN_ROWS_MAX + 832;
-const COLUMNS_FROM = SCAN_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
 
 let memory: WebAssembly.Memory | undefined;
 let memoryBuffer: ArrayBufferLike | undefined;
@@ -105,39 +110,14 @@ export function windowColumnsOf(): WindowColumns {
   return windowColumns;
 }
 
-/** Where bytes of a CSV file are scanned, and what scans them. */
-export interface ScanArea {
-  readonly kernels: SimdKernels;
-  readonly input: Uint8Array;
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-}
-
-let area: ScanArea | undefined;
-
-/** The area for scanning, or undefined where there is no WebAssembly SIMD. Shared by all readers. */
-export function scanArea(): ScanArea | undefined {
-  if (area === undefined) {
-    memoryColumn(0);
-    if (!isTried) load();
-    if (memory === undefined || kernels === undefined) return undefined;
-    const { buffer } = memory;
-    area = {
-      kernels,
-      input: new Uint8Array(buffer, SCAN_INPUT_FROM, SCAN_INPUT_BYTES),
-      times: new Float64Array(buffer, SCAN_TIMES_FROM, SCAN_ROWS_MAX),
-      values: new Float64Array(buffer, SCAN_VALUES_FROM, SCAN_ROWS_MAX),
-    };
-  }
-  return area;
+/** The memory of the columns, or undefined where there is no WebAssembly. */
+export function kernelMemory(): WebAssembly.Memory | undefined {
+  memoryColumn(0);
+  return memory;
 }
 
 function load(): void {
   isTried = true;
-  const bytes = Uint8Array.from(atob(kernelsBase64), (character) => character.charCodeAt(0));
-  // An engine without SIMD says so here; the JavaScript loops are then the whole truth.
-  if (memory === undefined || !WebAssembly.validate(bytes)) return;
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
-  // The interface above is the one that assembly/ exports.
-  kernels = instance.exports as unknown as SimdKernels;
+  // The interface above is the one that assembly/index.ts exports.
+  kernels = memory === undefined ? undefined : (openModule(kernelsHex, memory) as SimdKernels | undefined);
 }

@@ -1,5 +1,7 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Chunk } from '../core/chunk.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
+import type { Points } from '../kernels/points.js';
+import { addPoints } from './even-points.js';
 import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
@@ -93,7 +95,7 @@ const LAST_MS = 1;
 const LAST_VALUE = 2;
 const TICK_MS = 3;
 
-function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: RunContext): RegridRunner {
+function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, column }: RunContext): RegridRunner {
   // A run that ends at its last sample may end with the one that it holds, however far its other inputs have come:
   // only a later sample, `advance` or `until` promises a tick after it.
   const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
@@ -117,13 +119,15 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
   const stepMs = windows.gridMs;
   const isPlain = Number.isInteger(stepMs) && maxHoldMs === Number.POSITIVE_INFINITY && untilMs === undefined;
 
+  const points = { timeMs: column(), value: column(), count: 0, nextMs: 0 };
+
   return {
     kind: 'regrid',
     slotCount: 4,
     listCount: 0,
     push: ({ slots }, chunk, out) => {
       const { timeMs, value, count } = chunk;
-      if (isPlain && slots[HAS_LAST] === 1) return tickEvenly(slots, chunk, stepMs ?? 0, out);
+      if (isPlain && slots[HAS_LAST] === 1) return tickEvenly(slots, chunk, stepMs ?? 0, points, out);
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         if (slots[HAS_LAST] === 0) slots[TICK_MS] = firstStartFrom(windows, t);
@@ -146,21 +150,10 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs }: Ru
 }
 
 // The usual case, in which nothing ends early: even ticks, each with the value before it.
-function tickEvenly(slots: Float64Array, { timeMs, value, count }: Chunk, stepMs: number, out: Output): void {
-  let tickMs = slots[TICK_MS]!;
-  let lastValue = slots[LAST_VALUE]!;
-  for (let i = 0; i < count; i++) {
-    const t = timeMs[i]!;
-    if (tickMs < t) {
-      if (t - tickMs > CHUNK_LENGTH * stepMs) out.expect((t - tickMs) / stepMs);
-      do {
-        out.add(tickMs, lastValue);
-        tickMs += stepMs;
-      } while (tickMs < t);
-    }
-    lastValue = value[i]!;
-  }
-  slots[TICK_MS] = tickMs;
-  slots[LAST_VALUE] = lastValue;
-  slots[LAST_MS] = timeMs[count - 1]!;
+function tickEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: Points, out: Output): void {
+  points.nextMs = slots[TICK_MS]!;
+  addPoints(chunk, slots[LAST_VALUE]!, stepMs, false, points, out);
+  slots[TICK_MS] = points.nextMs;
+  slots[LAST_VALUE] = chunk.value[chunk.count - 1]!;
+  slots[LAST_MS] = chunk.timeMs[chunk.count - 1]!;
 }

@@ -110,8 +110,11 @@ export interface State {
 /** Where a regrid's results go. Drops and counts what is not finite or outside the years 0001 to 9999. */
 export interface Output {
   add(timeMs: number, value: number): void;
-  /** Adds the samples `from..to` of two columns; values are finite and times rise. */
-  addRun(timeMs: Float64Array, value: Float64Array, from: number, to: number): void;
+  /**
+   * Adds the first `count` samples of two columns of the step's own; values are finite and times rise. The steps after
+   * it read them at once, and may write over the values. `lastingValue`: the same in the caller's array, if they are.
+   */
+  addRun(timeMs: Float64Array, value: Float64Array, count: number, lastingValue?: Float64Array): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient', count: number): void;

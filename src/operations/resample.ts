@@ -2,7 +2,9 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { SHORTEST_MS } from '../core/interval.js';
 import { firstStartFrom, gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
-import type { Operation, Output, RegridRunner } from './operation.js';
+import type { Points } from '../kernels/points.js';
+import { addPoints } from './even-points.js';
+import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
 
 export const resample: Operation = {
@@ -31,9 +33,9 @@ export const resample: Operation = {
     keeps: 'the last sample and the next point',
     final: 'when a sample at or after its point is final',
   }),
-  open: (parameters) => {
+  open: (parameters, run) => {
     const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
-    return resampler(durationMsIn(parameters, 'frequency') ?? 0, isLinear(parameters), gapMsMax);
+    return resampler(durationMsIn(parameters, 'frequency') ?? 0, isLinear(parameters), gapMsMax, run.column);
   },
   pointsEveryMs: (parameters) => (parameters.maxgap === undefined ? durationMsIn(parameters, 'frequency') : undefined),
   examples: [
@@ -97,7 +99,13 @@ const LAST_MS = 1;
 const LAST_VALUE = 2;
 const POINT_MS = 3;
 
-function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): RegridRunner {
+function resampler(
+  stepMs: number,
+  isInterpolated: boolean,
+  gapMsMax: number,
+  column: RunContext['column'],
+): RegridRunner {
+  const points = { timeMs: column(), value: column(), count: 0, nextMs: 0 };
   const grid = gridWindows(stepMs);
   const isPlain = Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
 
@@ -123,7 +131,10 @@ function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): R
     listCount: 0,
     push: ({ slots }, chunk, out) => {
       const { timeMs, value, count } = chunk;
-      if (isPlain && slots[HAS_LAST] === 1) return pointEvenly(slots, chunk, stepMs, isInterpolated, out);
+      if (isPlain && slots[HAS_LAST] === 1) {
+        if (isInterpolated) return interpolateEvenly(slots, chunk, stepMs, out);
+        return pointEvenly(slots, chunk, stepMs, points, out);
+      }
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         const x = value[i]!;
@@ -144,14 +155,17 @@ function resampler(stepMs: number, isInterpolated: boolean, gapMsMax: number): R
   };
 }
 
-// The usual case, in which every gap is filled.
-function pointEvenly(
-  slots: Float64Array,
-  { timeMs, value, count }: Chunk,
-  stepMs: number,
-  isInterpolated: boolean,
-  out: Output,
-): void {
+// The usual cases, in which every gap is filled.
+
+function pointEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: Points, out: Output): void {
+  points.nextMs = slots[POINT_MS]!;
+  addPoints(chunk, slots[LAST_VALUE]!, stepMs, true, points, out);
+  slots[POINT_MS] = points.nextMs;
+  slots[LAST_VALUE] = chunk.value[chunk.count - 1]!;
+  slots[LAST_MS] = chunk.timeMs[chunk.count - 1]!;
+}
+
+function interpolateEvenly(slots: Float64Array, { timeMs, value, count }: Chunk, stepMs: number, out: Output): void {
   let pointMs = slots[POINT_MS]!;
   let lastMs = slots[LAST_MS]!;
   let lastValue = slots[LAST_VALUE]!;
@@ -159,9 +173,7 @@ function pointEvenly(
     const t = timeMs[i]!;
     const x = value[i]!;
     if (t - pointMs > CHUNK_LENGTH * stepMs) out.expect((t - pointMs) / stepMs);
-    for (; pointMs < t; pointMs += stepMs) {
-      out.add(pointMs, isInterpolated ? lerp(lastValue, x, (pointMs - lastMs) / (t - lastMs)) : lastValue);
-    }
+    for (; pointMs < t; pointMs += stepMs) out.add(pointMs, lerp(lastValue, x, (pointMs - lastMs) / (t - lastMs)));
     if (pointMs === t) {
       out.add(t, x);
       pointMs += stepMs;

@@ -2,7 +2,9 @@ import { parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Windows } from '../core/windows.js';
+import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
+import { copyInto } from '../kernels/columns.js';
 import type { Operation, Output, RegridRunner } from './operation.js';
 import {
   choice,
@@ -43,12 +45,12 @@ export const shift: Operation = {
     };
   },
   open: (parameters, run) => {
-    const column = run.column();
-    if (isByTime(parameters)) return mover(fixedMove(shiftMs(parameters)), column);
+    const columns = { moved: run.column(), values: run.column() };
+    if (isByTime(parameters)) return mover(fixedMove(shiftMs(parameters)), columns);
     const count = direction(parameters) * numberIn(parameters, 'shift');
     const windows = openWindows(textIn(parameters, 'window'), textIn(parameters, 'timezone'));
     const move = windows.gridMs === undefined ? windowMove(windows, count) : fixedMove(count * windows.gridMs);
-    return mover(move, column);
+    return mover(move, columns);
   },
   examples: [
     {
@@ -173,7 +175,8 @@ type Move = (timeMs: Float64Array, count: number, moved: Float64Array) => void;
 
 function fixedMove(byMs: number): Move {
   return (timeMs, count, moved) => {
-    for (let i = 0; i < count; i++) moved[i] = timeMs[i]! + byMs;
+    if (moved !== timeMs) copyInto(moved, timeMs, count);
+    addScalar(moved, count, byMs);
   };
 }
 
@@ -204,8 +207,13 @@ const HAS_LAST = 0;
 const LAST_MS = 1;
 const LAST_VALUE = 2;
 
-/** @param moved a scratch column for the moved times of the chunk in work. */
-function mover(move: Move, moved: Float64Array): RegridRunner {
+/** Scratch columns for the chunk in work. */
+interface MoverColumns {
+  readonly moved: Float64Array;
+  readonly values: Float64Array;
+}
+
+function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
   const single = new Float64Array(1);
   function movedOne(timeMs: number): number {
     single[0] = timeMs;
@@ -216,12 +224,13 @@ function mover(move: Move, moved: Float64Array): RegridRunner {
     kind: 'regrid',
     slotCount: 3,
     listCount: 0,
-    push: ({ slots }, { timeMs, value, count }, out) => {
+    push: ({ slots }, { timeMs, value, count, lastingValue }, out) => {
       move(timeMs, count, moved);
       const lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
       if (isRising(moved, count, lastMs)) {
         flush(slots, out);
-        out.addRun(moved, value, 0, count - 1);
+        copyInto(values, value, count);
+        out.addRun(moved, values, count - 1, lastingValue);
       } else {
         addDistinct(slots, moved, value, count, out);
       }

@@ -152,3 +152,28 @@ test('one checkpoint may be restored many times, each stream on its own', () => 
   });
   fc.assert(property, { numRuns: 300 });
 });
+
+test('a checkpoint follows from the calls: restores, previews and clocks between them leave no trace in it', () => {
+  const cuts = fc.array(fc.nat(40), { maxLength: 4 });
+  const property = fc.property(sceneArbitrary(4), cuts, ({ request, samples, options }, borders) => {
+    const own = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+    const sources = sourcesOf(samples);
+    if (runWithin(own, sources, options) === undefined) return;
+    let now = 0;
+    const clocked = { ...options, clock: () => (now += 12.5) };
+    const undisturbed = openStream(own, options);
+    let restored = openStream(own, clocked);
+    let from = 0;
+    for (const to of [...borders, Number.POSITIVE_INFINITY].sort((a, b) => a - b)) {
+      const part = (column: Float64Array): Float64Array => column.slice(from, to);
+      const parts = sources.map((one) => ({ ...one, timeMs: part(one.timeMs), value: part(one.value) }));
+      undisturbed.push(parts);
+      restored.push(parts);
+      restored.preview();
+      restored = restoreStream(own, restored.checkpoint(), clocked);
+      expect(restored.checkpoint()).toEqual(undisturbed.checkpoint());
+      from = to;
+    }
+  });
+  fc.assert(property, { numRuns: 500 });
+});

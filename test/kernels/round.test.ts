@@ -62,3 +62,28 @@ test('every multiple of a half, a quarter and an eighth up to a thousand rounds 
     expect(bitsOf(rounded)).toBe(bitsOf(values.map((x) => roundTo(x, at, 'halfaway'))));
   }
 });
+
+test('of columns of short decimals and their ties, which take the way without a division, gives the same bits', () => {
+  const short = fc
+    .tuple(
+      fc.integer({ min: -(2 ** 28), max: 2 ** 28 }),
+      fc.integer({ min: 0, max: 8 }),
+      fc.integer({ min: -1, max: 1 }),
+    )
+    .map(([k, at, nudge]) => Number(`${k}e-${at}`) * (1 + nudge * 2 ** -53));
+  const kinds = fc.oneof(
+    short,
+    short.map((x) => x / 3),
+    fc.constantFrom(-0, 0, -0.001, 5e-324, -5e-324),
+  );
+  fc.assert(
+    fc.property(fc.array(kinds, { minLength: 16, maxLength: 64, size: 'max' }), fc.nat(9), (values, at) => {
+      const scratch = scratchColumn(0);
+      scratch.set(values);
+      roundHalfAway(scratch, values.length, at);
+      const expected = values.map((x) => roundDecimal(x, at, 'halfaway'));
+      expect(bitsOf(scratch.subarray(0, values.length))).toBe(bitsOf(expected));
+    }),
+    { numRuns: 4000 },
+  );
+});

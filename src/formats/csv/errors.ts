@@ -28,6 +28,7 @@ export interface CsvPlace {
 
 /** A file that cannot be read: its code begins with `csv.`, and its message says where and how to mend it. */
 export class CsvError extends WindrowError {
+  override readonly name = 'CsvError';
   readonly file: string;
   readonly line: number | undefined;
   readonly column: CsvColumn | undefined;

@@ -24,7 +24,7 @@ export const RAW_METRIC = 'Raw';
 
 /** Rows of the long layout: each names its series. */
 export function createLongRows(settings: RowsSettings, wanted: (reference: SeriesReference) => boolean): Rows {
-  const { header, zone, chunkRows, onChunk } = settings;
+  const { header, zone, chunkRows, onChunk, onRows } = settings;
   const state = createState(settings);
   const { ids, metrics, pairs, series, chunk } = state;
   const indexOfKey = new Map<string, number>();
@@ -71,7 +71,9 @@ export function createLongRows(settings: RowsSettings, wanted: (reference: Serie
     if (rowCount === 0) return;
     state.count = 0;
     missing += countMissing(chunk.value, rowCount);
-    onChunk(sortBySeries(chunk, rowCount, series));
+    const part = <A extends Float64Array | Int32Array>(column: A): A => column.subarray(0, rowCount) as A;
+    if (onRows === undefined) onChunk(sortBySeries(chunk, rowCount, series));
+    else onRows({ timeMs: part(chunk.timeMs), values: [part(chunk.value)], series: part(chunk.series) });
   }
 
   return {

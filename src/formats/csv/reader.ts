@@ -8,7 +8,7 @@ import { createLongRows, RAW_METRIC } from './long-rows.js';
 import type { CsvReader, CsvReaderOptions, CsvSummary, OnChunk } from './options.js';
 import { createPending, type Pending } from './pending.js';
 import { type CsvRecord, createRecord, isBlank, recordText, splitRecord } from './record.js';
-import type { Rows, RowsSettings } from './rows.js';
+import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createTableRows } from './table-rows.js';
 
 /** Small enough for the columns of a chunk to stay in cache until they are used. */
@@ -34,6 +34,37 @@ const CHUNK_ROWS = 8192;
  * const { rows, missing } = reader.end();
  */
 export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
+  return openReader(options, onChunk);
+}
+
+/** What the command asks of a reader beyond its options. */
+export interface ReaderPlace {
+  /** Whether no other is at work in the thread: then rows may be checked where they were scanned. */
+  readonly isAlone?: boolean;
+  /** Takes all rows in place of `onChunk`. */
+  readonly onRows?: (rows: ColumnRows) => void;
+  /** Told of the bad row that ends the reading, before that is thrown. */
+  readonly onFault?: (line: number, problem: RowProblem) => void;
+}
+
+/** A reader that may take parts of a file, each beginning and ending with a line. */
+export interface OpenReader extends CsvReader {
+  /** Takes the header alone, of bytes that go on beyond it; gives where it ends, undefined where it does not. */
+  readHeader(bytes: Uint8Array): number | undefined;
+  /** How far it has come. */
+  progress(): ReaderProgress;
+}
+
+/** How far a reader has come, once the header was read. */
+export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
+  /** Physical line of the next record. */
+  readonly line: number;
+  /** Bytes at the end that wait for the rest of their row. */
+  readonly waitingBytes: number;
+}
+
+/** A reader as `createCsvReader` makes it. */
+export function openReader(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}): OpenReader {
   const { fileName: file, chunkRows = CHUNK_ROWS } = options;
   if (!Number.isInteger(chunkRows) || chunkRows < 1) {
     throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
@@ -41,7 +72,14 @@ export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): Cs
   const state: ReaderState = {
     file,
     options,
-    settings: { zone: findZone(options.timezone), chunkRows, onChunk },
+    onFault: place.onFault,
+    settings: {
+      zone: findZone(options.timezone),
+      chunkRows,
+      onChunk,
+      onRows: place.onRows,
+      isAlone: place.isAlone ?? false,
+    },
     pending: createPending(),
     record: createRecord(),
     header: undefined,
@@ -55,12 +93,20 @@ export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): Cs
     end: () => end(state),
     columns: () => state.header?.columns ?? [],
     series: () => state.rows?.series() ?? [],
+    readHeader: (bytes) => {
+      state.pending.append(bytes, 0, bytes.length);
+      const end = openRows(state, false);
+      if (end !== undefined) state.pending.drop(state.pending.length());
+      return end;
+    },
+    progress: () => ({ ...summaryOf(state), line: state.line, waitingBytes: state.pending.length() }),
   };
 }
 
 interface ReaderState {
   readonly file: string;
   readonly options: CsvReaderOptions;
+  readonly onFault: ReaderPlace['onFault'];
   readonly settings: Omit<RowsSettings, 'header'>;
   readonly pending: Pending;
   readonly record: CsvRecord;
@@ -98,6 +144,15 @@ function push(state: ReaderState, bytes: Uint8Array): void {
 }
 
 function readHead(state: ReaderState, isLast: boolean): void {
+  const { pending } = state;
+  const end = openRows(state, isLast);
+  if (end === undefined) return;
+  pending.drop(end);
+  pending.drop(readRows(state, state.rows as Rows, pending.view(), isLast)); // set by openRows
+}
+
+// Reads the header and makes ready for rows; gives where it ends, undefined where it does not.
+function openRows(state: ReaderState, isLast: boolean): number | undefined {
   const { file, pending } = state;
   const bytes = pending.view();
   let line = 1;
@@ -115,15 +170,14 @@ function readHead(state: ReaderState, isLast: boolean): void {
     if (bytes.length > HEAD_LENGTH_MAX) {
       throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
     }
-    return;
+    return undefined;
   }
   const header = readHeader(bytes.subarray(from, to), file, line);
   for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
   state.line = line;
   state.header = header;
   state.rows = createRows({ ...state.settings, header }, state.options);
-  pending.drop(to);
-  pending.drop(readRows(state, state.rows, pending.view(), isLast));
+  return to;
 }
 
 // The place after the last whole row.
@@ -156,7 +210,10 @@ function takeRecord(state: ReaderState, rows: Rows): void {
 function reject(state: ReaderState, problem: RowProblem): void {
   const { file, line, record } = state;
   const { onBadRow = 'fail', onReject } = state.options;
-  if (onBadRow === 'fail') throw rowError(file, line, problem);
+  if (onBadRow === 'fail') {
+    state.onFault?.(line, problem);
+    throw rowError(file, line, problem);
+  }
   state.rejected++;
   const { column, text, reason } = problem;
   onReject?.({ file, line, ...(column && { column }), text, reason, row: recordText(record) });
@@ -167,11 +224,15 @@ function end(state: ReaderState): CsvSummary {
   if (pending.length() > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
   if (state.rows === undefined) readHead(state, true);
   else pending.drop(readRows(state, state.rows, pending.view(), true));
-  const { rows, header, rejected } = state;
-  const { layout } = header as Header; // readHead has set both, or thrown
+  const rows = state.rows as Rows; // readHead has set it, or thrown
+  rows.flush();
+  return { ...summaryOf(state), series: rows.series() };
+}
+
+function summaryOf({ header, rows, rejected }: ReaderState): Omit<CsvSummary, 'series'> {
+  const { layout } = header as Header; // asked for once the header was read
   const read = rows as Rows;
-  read.flush();
-  return { layout, rows: read.taken(), rejected, missing: read.missing(), series: read.series() };
+  return { layout, rows: read.taken(), rejected, missing: read.missing() };
 }
 
 const lineEnd = Uint8Array.of(LINE_FEED);

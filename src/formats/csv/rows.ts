@@ -25,12 +25,25 @@ export interface Rows {
   series(): CsvSeriesCount[];
 }
 
+/** Rows in the order of the file, as views that are valid during the call alone. */
+export interface ColumnRows {
+  readonly timeMs: Float64Array;
+  /** A column for each wanted series of a table, the one of values in the long layout. */
+  readonly values: readonly Float64Array[];
+  /** In the long layout the series of each row, by its place in the reader's list. */
+  readonly series: Int32Array | undefined;
+}
+
 /** What rows of every layout need. */
 export interface RowsSettings {
   readonly header: Header;
   readonly zone: Zone | undefined;
   readonly chunkRows: number;
   readonly onChunk: OnChunk;
+  /** Takes the rows of a chunk instead, in the order of the file. */
+  readonly onRows: ((rows: ColumnRows) => void) | undefined;
+  /** Whether no other reader is at work in the process, so that chunks may lie in the kernels' one memory. */
+  readonly isAlone: boolean;
 }
 
 /** A row that cannot be taken apart, or has not the fields of the header. */

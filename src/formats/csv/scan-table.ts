@@ -1,4 +1,4 @@
-import { scanned, scanRows } from '../../kernels/scan-rows.js';
+import { beginScan, scanned, scanRows } from '../../kernels/scan-rows.js';
 import { CARRIAGE_RETURN, LINE_FEED } from './bytes.js';
 import type { Clock } from './clock.js';
 import { scanNumber } from './scan-number.js';
@@ -58,8 +58,8 @@ export function scanTable(state: TableState, bytes: Uint8Array, view: DataView, 
   return rowStart;
 }
 
-// A time and a number, the usual file: many rows at once in WebAssembly, and those that it leaves (a new day, a longer
-// decimal) one by one. Where it takes none, ever more are read one by one before it is asked again.
+// A time and a number, the usual file: many rows at once in WebAssembly, and those that it leaves (a longer decimal, a
+// missing value) one by one. Where it takes none, ever more are read one by one before it is asked again.
 function scanPairs(
   state: TableState,
   value: Float64Array,
@@ -70,9 +70,11 @@ function scanPairs(
 ): number {
   const { separator, clock, timeMs } = state;
   const rowStop = Math.min(stop, bytes.length - TIME_REACH);
+  const isUtc = clock.zone === undefined;
   let rowStart = from;
-  while (rowStart < rowStop && state.count < timeMs.length) {
-    const taken = scanRows(bytes, rowStart, stop, separator, clock, timeMs, value, state.count);
+  beginScan();
+  while (rowStart < stop && state.count < timeMs.length) {
+    const taken = scanRows(bytes, rowStart, stop, separator, clock, isUtc, timeMs, value, state.count);
     state.count += taken;
     rowStart = scanned.end;
     state.patience = taken > 0 ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);

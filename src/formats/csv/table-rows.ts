@@ -1,4 +1,5 @@
 import type { Series, SeriesReference } from '../../core/series.js';
+import { scanColumns } from '../../kernels/scan-rows.js';
 import { createClock } from './clock.js';
 import type { RowProblem } from './errors.js';
 import type { CsvRecord } from './record.js';
@@ -14,7 +15,7 @@ export interface TableSeries extends SeriesReference {
 
 /** Rows of the single and the wide layout: a time, and a value for each of the series. */
 export function createTableRows(settings: RowsSettings, series: readonly TableSeries[]): Rows {
-  const { header, zone, chunkRows, onChunk } = settings;
+  const { header, zone, chunkRows, onChunk, onRows } = settings;
   const kept = series.filter((entry) => entry.isWanted);
   const state = createState(settings, kept);
   const { timeMs, values } = state;
@@ -41,6 +42,10 @@ export function createTableRows(settings: RowsSettings, series: readonly TableSe
     state.count = 0;
     if (kept.length === 0) return;
     const times = timeMs.subarray(0, rowCount);
+    if (onRows !== undefined) {
+      onRows({ timeMs: times, values: values.map((value) => value.subarray(0, rowCount)), series: undefined });
+      return;
+    }
     const chunk = kept.map(
       ({ timeseriesId, metric }, slot): Series => ({
         timeseriesId,
@@ -64,18 +69,19 @@ export function createTableRows(settings: RowsSettings, series: readonly TableSe
   };
 }
 
-function createState({ header, zone, chunkRows }: RowsSettings, kept: readonly TableSeries[]): TableState {
+function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: readonly TableSeries[]): TableState {
   const slots = new Int32Array(header.columns.length).fill(UNWANTED);
   slots[header.timeColumn] = TIME;
   kept.forEach(({ column }, slot) => {
     slots[column] = slot;
   });
+  const columns = isAlone && kept.length === 1 ? scanColumns(chunkRows) : undefined;
   return {
     slots,
     separator: header.separator,
     clock: createClock(zone),
-    timeMs: new Float64Array(chunkRows),
-    values: kept.map(() => new Float64Array(chunkRows)),
+    timeMs: columns?.timeMs ?? new Float64Array(chunkRows),
+    values: columns === undefined ? kept.map(() => new Float64Array(chunkRows)) : [columns.value],
     count: 0,
     patience: PATIENCE_MIN,
   };

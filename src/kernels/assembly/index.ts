@@ -1,9 +1,11 @@
 // The kernels that pay for it, as WebAssembly SIMD: two doubles at a time, in the engine's own columns.
 // Each gives the bits of the JavaScript function of its name in ../*.ts, which says what it computes.
 // Pointers are byte offsets of columns; kernels that can leave the finite numbers return 1 while all are finite.
+// csv.ts, which scans rows of CSV, is a module of its own.
 
 export * from './elementwise';
 export * from './round';
 export * from './check';
+export * from './select';
+export * from './points';
 export * from './sum';
-export * from './csv';

@@ -1,0 +1,52 @@
+// Copies the samples to keep, and gives their count: those whose value lies in [lower, upper] where `isInside` is 1,
+// those outside where it is 0. Every sample is written, and the place of the next moves on by 0 or 1: which samples
+// stay is as good as random, and a branch would guess. It may write over what it has read.
+export function keepRange(
+  time: usize,
+  value: usize,
+  count: i32,
+  lower: f64,
+  upper: f64,
+  isInside: i32,
+  outTime: usize,
+  outValue: usize,
+): i32 {
+  const low = f64x2.splat(lower);
+  const high = f64x2.splat(upper);
+  const flip = isInside ? 0 : 3;
+  // Times lie so far from values.
+  const toTime = time - value;
+  const toOutTime = outTime - outValue;
+  const last = value + (<usize>count << 3);
+  let at = value;
+  let out = outValue;
+  for (; at + 24 < last; at += 32) {
+    const x = v128.load(at);
+    const y = v128.load(at, 16);
+    const t = v128.load(at + toTime);
+    const u = v128.load(at + toTime, 16);
+    const first = i64x2.bitmask(v128.and(f64x2.ge(x, low), f64x2.le(x, high))) ^ flip;
+    const second = i64x2.bitmask(v128.and(f64x2.ge(y, low), f64x2.le(y, high))) ^ flip;
+    v128.store64_lane(out, x, 0);
+    v128.store64_lane(out + toOutTime, t, 0);
+    out += <usize>((first & 1) << 3);
+    v128.store64_lane(out, x, 1);
+    v128.store64_lane(out + toOutTime, t, 1);
+    out += <usize>((first & 2) << 2);
+    v128.store64_lane(out, y, 0);
+    v128.store64_lane(out + toOutTime, u, 0);
+    out += <usize>((second & 1) << 3);
+    v128.store64_lane(out, y, 1);
+    v128.store64_lane(out + toOutTime, u, 1);
+    out += <usize>((second & 2) << 2);
+  }
+  for (; at < last; at += 8) {
+    const x = f64.load(at);
+    const t = f64.load(at + toTime);
+    const isKept = <i32>(x >= lower && x <= upper) == isInside;
+    f64.store(out, x);
+    f64.store(out + toOutTime, t);
+    if (isKept) out += 8;
+  }
+  return <i32>((out - outValue) >> 3);
+}

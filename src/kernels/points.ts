@@ -1,0 +1,59 @@
+import { simdFor } from './simd.js';
+
+/** Points of an even grid, `stepMs` apart, and what was held when the samples before them had come. */
+export interface Points {
+  readonly timeMs: Float64Array;
+  readonly value: Float64Array;
+  count: number;
+  /** The next point, which has not been written. */
+  nextMs: number;
+}
+
+/**
+ * Writes the points before the samples `from..count`, each with the value of the sample before it (`lastValue` before
+ * the first of the chunk) and, with `isMet`, those at which a sample lies, with that sample's own. Stops when the
+ * columns of `points` are full; gives the index of the first sample that is not done with. `stepMs` is whole.
+ */
+export function stepPoints(
+  timeMs: Float64Array,
+  value: Float64Array,
+  from: number,
+  count: number,
+  lastValue: number,
+  stepMs: number,
+  isMet: boolean,
+  points: Points,
+): number {
+  const outTimeMs = points.timeMs;
+  const outValue = points.value;
+  const room = outTimeMs.length;
+  const simd = timeMs.buffer === value.buffer ? simdFor(timeMs, count - from, outTimeMs) : undefined;
+  if (simd !== undefined) {
+    const met = isMet ? 1 : 0;
+    const columns = [timeMs.byteOffset, value.byteOffset, outTimeMs.byteOffset, outValue.byteOffset] as const;
+    points.count = simd.stepPoints(...columns, from, count, lastValue, points.nextMs, stepMs, met, room);
+    if (points.count > 0) points.nextMs = outTimeMs[points.count - 1]! + stepMs;
+    return simd.pointsEnd.value;
+  }
+  let pointMs = points.nextMs;
+  let written = 0;
+  let i = from;
+  fill: for (; i < count; i++) {
+    const t = timeMs[i]!;
+    const held = i === 0 ? lastValue : value[i - 1]!;
+    for (; pointMs < t; pointMs += stepMs) {
+      if (written === room) break fill;
+      outTimeMs[written] = pointMs;
+      outValue[written++] = held;
+    }
+    if (isMet && pointMs === t) {
+      if (written === room) break;
+      outTimeMs[written] = pointMs;
+      outValue[written++] = value[i]!;
+      pointMs += stepMs;
+    }
+  }
+  points.count = written;
+  points.nextMs = pointMs;
+  return i;
+}

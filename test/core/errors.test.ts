@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+// In the published library classes have short names, so `new.target.name` would tell nothing.
+
+test.each(['src/core/errors.ts', 'src/formats/csv/errors.ts'])(
+  'each class of error writes out its own name: %s',
+  (path) => {
+    const classes = readFileSync(path, 'utf8')
+      .split(/^export class /m)
+      .slice(1);
+    const subclasses = classes.filter((text) => / extends WindrowError/.test(text));
+    expect(subclasses.length).toBeGreaterThan(0);
+    for (const text of subclasses) {
+      const name = /^\w+/.exec(text)?.[0];
+      expect(text).toContain(`\n  override readonly name = '${name}';\n`);
+    }
+  },
+);

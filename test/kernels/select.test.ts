@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Chunk } from '../../src/core/chunk.js';
+import { scratchColumn } from '../../src/kernels/columns.js';
+import { selectRange } from '../../src/kernels/select.js';
+import { anyFinite, bitsOf, columnOf } from './columns.js';
+
+function chunkOf(timeMs: Float64Array, value: Float64Array, count: number): Chunk {
+  return { timeMs, value, count, lastingTimeMs: undefined, lastingValue: undefined };
+}
+
+function filled(index: number, values: readonly number[]): Float64Array {
+  const column = scratchColumn(index);
+  column.set(values);
+  return column;
+}
+
+test('a value range keeps what lies inside it or outside, in WebAssembly memory and out of it', () => {
+  fc.assert(
+    fc.property(columnOf(anyFinite), anyFinite, anyFinite, fc.boolean(), (values, lower, upper, isInside) => {
+      const times = values.map((_, i) => i);
+      const kept = times.filter((i) => (values[i]! >= lower && values[i]! <= upper) === isInside);
+      const own = (): Float64Array => new Float64Array(4096);
+      const places = [
+        [filled(0, times), filled(1, values), scratchColumn(2), scratchColumn(3)],
+        [Float64Array.from(times), filled(1, values), scratchColumn(2), scratchColumn(3)],
+        [Float64Array.from(times), Float64Array.from(values), own(), own()],
+      ] as const;
+      for (const [timeMs, value, outTimeMs, outValue] of places) {
+        const out = chunkOf(outTimeMs, outValue, 0);
+        selectRange(lower, upper, isInside, chunkOf(timeMs, value, values.length), out);
+        expect(out.count).toBe(kept.length);
+        expect(bitsOf(out.timeMs.subarray(0, out.count))).toBe(bitsOf(kept));
+        expect(bitsOf(out.value.subarray(0, out.count))).toBe(bitsOf(kept.map((i) => values[i]!)));
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
