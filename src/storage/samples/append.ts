@@ -1,0 +1,121 @@
+import { type SeriesReference, seriesKey } from '../../core/series.js';
+import { isRising } from '../../kernels/check.js';
+import type { Transaction } from '../storage.js';
+import { sampleLog, series, sourceOffsets } from '../tables/samples.js';
+import type { Catalogue } from './catalogue.js';
+import { encodeLogRow, type KeyedChange } from './log-row.js';
+import type { PendingLogs } from './pending.js';
+import { type Progress, readProgress, writeProgress } from './progress.js';
+import { type Origin, ResultSeriesError, type SampleChange } from './samples.js';
+
+export interface AppendOptions {
+  readonly origin?: Origin;
+  readonly itemId?: string;
+}
+
+/** What appending works with. */
+export interface AppendParts {
+  readonly catalogue: Catalogue;
+  readonly logs: PendingLogs;
+  readonly clock: { nowMs(): number };
+}
+
+/** Writes changes of series into the log; see `SampleStore.append`. */
+export async function append(
+  { catalogue, logs, clock }: AppendParts,
+  tx: Transaction,
+  organisation: string,
+  changes: readonly SampleChange[],
+  { origin, itemId }: AppendOptions,
+): Promise<boolean> {
+  for (const change of changes) assertRising(change);
+  if (origin !== undefined && !(await takeOffset(tx, organisation, origin))) return false;
+  const progress = await readProgress(tx);
+  const known = await catalogue.find(tx, progress, organisation, changes);
+  const missing = changes.filter((_, i) => known[i] === undefined);
+  const result = known.find((series) => series !== undefined && series.itemId !== null);
+  if (itemId === undefined && result?.itemId != null) throw new ResultSeriesError(result, result.itemId);
+  const created =
+    missing.length === 0 ? NONE : await create(tx, progress, organisation, missing, clock.nowMs(), itemId);
+  const keyed: KeyedChange[] = [];
+  for (const [i, change] of changes.entries()) {
+    const { timeMs, value, deleted } = change;
+    if (timeMs.length === 0 && deleted === undefined) continue;
+    const key = known[i]?.key ?? created.get(seriesKey(change))!;
+    keyed.push({ key, timeMs, value, ...(deleted === undefined ? {} : { deleted }) });
+  }
+  if (keyed.length > 0) await logChanges(logs, tx, organisation, keyed, origin);
+  return true;
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();
+
+/** Writes a row of the log. */
+export async function logChanges(
+  logs: PendingLogs,
+  tx: Transaction,
+  organisation: string,
+  changes: readonly KeyedChange[],
+  origin?: Origin,
+): Promise<void> {
+  const row = {
+    commit: tx.commit,
+    part: logs.nextPart(tx),
+    organisation,
+    sampleCount: changes.reduce((sum, { timeMs }) => sum + timeMs.length, 0),
+    changes: encodeLogRow(changes),
+    source: origin?.source ?? null,
+    partition: origin?.partition ?? null,
+    offset: origin?.offset ?? null,
+  };
+  await tx.insert(sampleLog, row);
+  logs.wrote(tx, row);
+}
+
+/** @returns whether the offset is new; it is then the last one taken. */
+async function takeOffset(tx: Transaction, organisation: string, origin: Origin): Promise<boolean> {
+  const { source, partition, offset } = origin;
+  const taken = await tx.get(sourceOffsets, { organisation, source, partition });
+  if (taken !== undefined && taken.offset >= offset) return false;
+  await tx.put(sourceOffsets, { organisation, source, partition, offset });
+  return true;
+}
+
+/** Creates series, each once; gives their keys by name. */
+async function create(
+  tx: Transaction,
+  progress: Progress,
+  organisation: string,
+  references: readonly SeriesReference[],
+  createdMs: number,
+  itemId: string | undefined,
+): Promise<ReadonlyMap<string, number>> {
+  const keys = new Map<string, number>();
+  for (const reference of references) {
+    const name = seriesKey(reference);
+    if (keys.has(name)) continue;
+    const key = progress.nextSeriesKey + keys.size;
+    keys.set(name, key);
+    await tx.insert(series, {
+      organisation,
+      timeseriesId: reference.timeseriesId,
+      metric: reference.metric,
+      seriesKey: key,
+      itemId: itemId ?? null,
+      createdMs,
+      createdCommit: tx.commit,
+      sampleCount: 0,
+      firstMs: null,
+      lastMs: null,
+    });
+  }
+  await writeProgress(tx, { ...progress, nextSeriesKey: progress.nextSeriesKey + keys.size });
+  return keys;
+}
+
+// The doors have checked it; were it not so, segments would be written that no search finds its way in.
+function assertRising(change: SampleChange): void {
+  const { timeMs, value } = change;
+  if (timeMs.length === value.length && isRising(timeMs, timeMs.length, -Infinity)) return;
+  throw new Error(`a change of ${seriesKey(change)} whose times do not rise, or with columns of different lengths`);
+}

@@ -1,0 +1,140 @@
+// Doubles go through eight bytes of their own: there are many of them in a few bytes each, and a DataView for each of
+// these costs more than the copy. Bytes are little-endian, whatever the machine.
+const double = new Float64Array(1);
+const doubleBytes = new Uint8Array(double.buffer);
+
+/** Whether the machine keeps the low byte first. */
+export const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/** Bytes that are written one after the other, in a buffer that grows. */
+export class ByteWriter {
+  #bytes: Uint8Array;
+  #length = 0;
+
+  constructor(room = 1024) {
+    this.#bytes = new Uint8Array(room);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The buffer, to be written where `reserve` said, until the next call. */
+  get buffer(): Uint8Array {
+    return this.#bytes;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  byte(value: number): void {
+    const at = this.reserve(1);
+    this.#bytes[at] = value;
+  }
+
+  double(value: number): void {
+    const at = this.reserve(8);
+    double[0] = value;
+    for (let i = 0; i < 8; i++) this.#bytes[at + i] = doubleBytes[isLittleEndian ? i : 7 - i]!;
+  }
+
+  /** A whole number from 0 to 2^53 - 1, seven bits a byte, the low ones first. */
+  varint(value: number): void {
+    let rest = value;
+    while (rest >= 0x80) {
+      this.byte((rest % 0x80) + 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    this.byte(rest);
+  }
+
+  text(value: string): void {
+    const encoded = new TextEncoder().encode(value);
+    this.varint(encoded.length);
+    this.bytes(encoded);
+  }
+
+  bytes(value: Uint8Array): void {
+    const at = this.reserve(value.length);
+    this.#bytes.set(value, at);
+  }
+
+  /** Makes the next `count` bytes part of what is written; they are filled in by the caller, in `buffer`. */
+  reserve(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) this.#grow();
+    return at;
+  }
+
+  /** A view of what was written, until more is. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** A copy of what was written. */
+  toBytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  #grow(): void {
+    const bytes = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length));
+    bytes.set(this.#bytes);
+    this.#bytes = bytes;
+  }
+}
+
+/** Reads what a ByteWriter wrote. Bytes that end too early were not written by one, or are damaged. */
+export class ByteReader {
+  /** What is read; not to be changed. */
+  readonly buffer: Uint8Array;
+  #at: number;
+
+  constructor(buffer: Uint8Array, from = 0) {
+    this.buffer = buffer;
+    this.#at = from;
+  }
+
+  /** Where the next read begins. */
+  get at(): number {
+    return this.#at;
+  }
+
+  byte(): number {
+    return this.buffer[this.skip(1)]!;
+  }
+
+  double(): number {
+    const at = this.skip(8);
+    for (let i = 0; i < 8; i++) doubleBytes[isLittleEndian ? i : 7 - i] = this.buffer[at + i]!;
+    return double[0]!;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  text(): string {
+    return new TextDecoder().decode(this.bytes(this.varint()));
+  }
+
+  /** A view of the next bytes. */
+  bytes(count: number): Uint8Array {
+    const at = this.skip(count);
+    return this.buffer.subarray(at, at + count);
+  }
+
+  /** Passes over the next bytes: they begin in `buffer` where it says. */
+  skip(count: number): number {
+    const at = this.#at;
+    this.#at += count;
+    if (this.#at > this.buffer.length) throw new RangeError('stored samples are damaged: they end too early');
+    return at;
+  }
+}

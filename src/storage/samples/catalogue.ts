@@ -1,0 +1,111 @@
+import type { SeriesReference } from '../../core/series.js';
+import type { Reader } from '../storage.js';
+import { type SeriesRow, series } from '../tables/samples.js';
+import type { Progress } from './progress.js';
+
+/** What does not change of a series while it is there. */
+export interface KnownSeries extends SeriesReference {
+  readonly organisation: string;
+  readonly key: number;
+  readonly itemId: string | null;
+  readonly createdCommit: number;
+}
+
+/** The known series of a shard, as of the drops up to one commit. */
+interface Shelf {
+  droppedCommit: number;
+  readonly byName: Map<string, KnownSeries>;
+  readonly byKey: Map<number, KnownSeries>;
+}
+
+const SERIES_CACHED_MAX = 200_000;
+const SERIES_LOOKED_UP = 500;
+
+/**
+ * Looks series up, and keeps what it found. Only rows of commits that are on the disk are kept, as others may yet be
+ * undone; and only for as long as no series is dropped, which each reader is told by the shard's progress.
+ */
+export class Catalogue {
+  readonly #shelves = new Map<number, Shelf>();
+
+  /** For each reference the series, if it is there. */
+  async find(
+    tx: Reader,
+    progress: Progress,
+    organisation: string,
+    references: readonly SeriesReference[],
+  ): Promise<(KnownSeries | undefined)[]> {
+    const shelf = this.#shelfOf(tx, progress);
+    const names = references.map((reference) => nameOf(organisation, reference));
+    const found = names.map((name) => seenBy(tx, shelf?.byName.get(name)));
+    const ids = new Set<string>();
+    for (const [i, reference] of references.entries()) if (found[i] === undefined) ids.add(reference.timeseriesId);
+    if (ids.size === 0) return found;
+    const rows = new Map<string, KnownSeries>();
+    for (const some of cut([...ids], SERIES_LOOKED_UP)) {
+      const where = [
+        ['organisation', '=', organisation],
+        ['timeseriesId', 'in', some],
+      ] as const;
+      for (const row of await tx.find(series, { where }))
+        rows.set(nameOf(organisation, row), this.#keep(tx, shelf, row));
+    }
+    return found.map((one, i) => one ?? rows.get(names[i]!));
+  }
+
+  /** The series of these keys that are there. */
+  async findByKeys(tx: Reader, progress: Progress, keys: Iterable<number>): Promise<Map<number, KnownSeries>> {
+    const shelf = this.#shelfOf(tx, progress);
+    const found = new Map<number, KnownSeries>();
+    const missing = new Set<number>();
+    for (const key of keys) {
+      const known = seenBy(tx, shelf?.byKey.get(key));
+      if (known === undefined) missing.add(key);
+      else found.set(key, known);
+    }
+    for (const some of cut([...missing], SERIES_LOOKED_UP)) {
+      const rows = await tx.find(series, { where: [['seriesKey', 'in', some]] });
+      for (const row of rows) found.set(row.seriesKey, this.#keep(tx, shelf, row));
+    }
+    return found;
+  }
+
+  /** None for a reader that does not see the same drops as what is kept, or one that may be undone. */
+  #shelfOf(tx: Reader, { droppedCommit }: Progress): Shelf | undefined {
+    if (droppedCommit > tx.durableCommit) return undefined;
+    let shelf = this.#shelves.get(tx.shard);
+    const isStale = shelf === undefined || shelf.droppedCommit < droppedCommit;
+    if (isStale || shelf!.byName.size > SERIES_CACHED_MAX) {
+      shelf = {
+        droppedCommit: Math.max(droppedCommit, shelf?.droppedCommit ?? 0),
+        byName: new Map(),
+        byKey: new Map(),
+      };
+      this.#shelves.set(tx.shard, shelf);
+    }
+    return shelf!.droppedCommit === droppedCommit ? shelf : undefined;
+  }
+
+  #keep(tx: Reader, shelf: Shelf | undefined, row: SeriesRow): KnownSeries {
+    const { organisation, timeseriesId, metric, seriesKey: key, itemId, createdCommit } = row;
+    const known = Object.freeze({ organisation, timeseriesId, metric, key, itemId, createdCommit });
+    // A shelf that a drop has replaced meanwhile is no longer looked at: what is put on it is lost, and no harm.
+    if (createdCommit <= tx.durableCommit) {
+      shelf?.byName.set(nameOf(organisation, row), known);
+      shelf?.byKey.set(key, known);
+    }
+    return known;
+  }
+}
+
+function seenBy(tx: Reader, known: KnownSeries | undefined): KnownSeries | undefined {
+  return known !== undefined && known.createdCommit <= tx.lastCommit ? known : undefined;
+}
+
+function nameOf(organisation: string, { timeseriesId, metric }: SeriesReference): string {
+  return `${organisation.length}:${organisation}${timeseriesId.length}:${timeseriesId}${metric}`;
+}
+
+function cut<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

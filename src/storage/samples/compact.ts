@@ -1,0 +1,155 @@
+import type { Transaction } from '../storage.js';
+import { type SeriesRow, sampleLog, series } from '../tables/samples.js';
+import type { LogRow } from './log-index.js';
+import { isDeletion } from './log-row.js';
+import { patchBetween } from './patch.js';
+import type { PendingLog, PendingLogs } from './pending.js';
+import { type Progress, readProgress, writeProgress } from './progress.js';
+import { type Budget, rewriteSegments } from './rewrite.js';
+import type { Sizes } from './sizes.js';
+
+const SERIES_COST = 512;
+const SERIES_READ = 64;
+
+/** The rows of a round, and the series in them in the order of their keys. */
+interface Round {
+  readonly afterCommit: number;
+  readonly untilCommit: number;
+  readonly keys: Float64Array;
+}
+
+/** Moves the log into segments, round by round, each some series at a time. */
+export class Compaction {
+  readonly #logs: PendingLogs;
+  readonly #sizes: Sizes;
+  /** Of each shard; the rows of a round are on the disk, and do not change. */
+  readonly #rounds = new Map<number, Round>();
+
+  constructor(logs: PendingLogs, sizes: Sizes) {
+    this.#logs = logs;
+    this.#sizes = sizes;
+  }
+
+  async compact(tx: Transaction, untilCommit: number, isEager: boolean): Promise<boolean> {
+    const stored = await readProgress(tx);
+    const log = await this.#logs.open(tx, stored);
+    const begin = (progress: Progress): Progress | undefined =>
+      beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
+    const begun = begin(stored);
+    if (begun === undefined) return false;
+    const budget: Budget = { left: this.#sizes.callCost };
+    const round = this.#roundOf(tx.shard, begun, log);
+    const moved = await moveSeries(tx, log, round, begun, budget, this.#sizes);
+    if (moved.roundKey < (round.keys.at(-1) ?? 0)) {
+      await writeProgress(tx, moved);
+      return true;
+    }
+    this.#rounds.delete(tx.shard);
+    const ended = await writeProgress(tx, await endRound(tx, moved, isEager));
+    return begin(ended) !== undefined;
+  }
+
+  #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
+    const { compactedCommit: afterCommit, roundCommit: untilCommit } = progress;
+    const known = this.#rounds.get(shard);
+    if (known?.afterCommit === afterCommit && known.untilCommit === untilCommit) return known;
+    const keys = new Set<number>();
+    for (const { heads } of log.rowsWithin(afterCommit, untilCommit)) for (const key of heads.keys) keys.add(key);
+    const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort() };
+    this.#rounds.set(shard, round);
+    return round;
+  }
+}
+
+/** The round that runs, or a new one if there is enough for it. */
+function beginRound(
+  log: PendingLog,
+  progress: Progress,
+  untilCommit: number,
+  isEager: boolean,
+  sizes: Sizes,
+): Progress | undefined {
+  const { compactedCommit, roundCommit } = progress;
+  if (roundCommit > compactedCommit) return progress;
+  const rows = log.rowsWithin(compactedCommit, untilCommit);
+  if (rows.length === 0 || !(isEager || isEnough(rows, sizes))) return undefined;
+  return { ...progress, roundCommit: endOfRound(rows, sizes), roundKey: 0, roundMs: null };
+}
+
+function isEnough(rows: readonly LogRow[], sizes: Sizes): boolean {
+  if (rows.length >= sizes.rowsEnough) return true;
+  const keys = new Set<number>();
+  let [sampleCount, changeCount] = [0, 0];
+  for (const { heads, sampleCount: count } of rows) {
+    sampleCount += count;
+    changeCount += heads.keys.length;
+    if (sampleCount >= sizes.samplesEnough || changeCount >= sizes.changesEnough) return true;
+    for (const [i, key] of heads.keys.entries()) {
+      keys.add(key);
+      // Until it is done, all who read there read what it deletes.
+      if (isDeletion(heads, i)) sampleCount += sizes.samplesMin;
+    }
+  }
+  return sampleCount >= Math.max(sizes.samplesMin, sizes.seriesSamplesMin * keys.size);
+}
+
+/** Whole commits, as many as fit, at least one. */
+function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
+  let [sampleCount, changeCount] = [0, 0];
+  let commit = rows[0]!.commit;
+  for (const row of rows) {
+    sampleCount += row.sampleCount;
+    changeCount += row.heads.keys.length;
+    const isTooMuch = sampleCount > sizes.roundSamplesMax || changeCount > sizes.roundChangesMax;
+    if (isTooMuch && row.commit > commit) return commit;
+    commit = row.commit;
+  }
+  return commit;
+}
+
+async function moveSeries(
+  tx: Transaction,
+  log: PendingLog,
+  { keys, afterCommit, untilCommit }: Round,
+  begun: Progress,
+  budget: Budget,
+  sizes: Sizes,
+): Promise<Progress> {
+  let progress = begun;
+  const rest = keys.filter((key) => key > begun.roundKey);
+  for (let from = 0; from < rest.length && budget.left > 0; from += SERIES_READ) {
+    const some = rest.subarray(from, from + SERIES_READ);
+    const rows = await findSeries(tx, some);
+    for (const key of some) {
+      if (budget.left <= 0) return progress;
+      budget.left -= SERIES_COST;
+      const row = rows.get(key);
+      // A series that is not there was dropped, and its segments with it.
+      const resumeMs = row === undefined ? undefined : await moveOne(row);
+      if (resumeMs !== undefined) return { ...progress, roundMs: resumeMs };
+      progress = { ...progress, roundKey: key, roundMs: null };
+    }
+  }
+  return progress;
+
+  async function moveOne(row: SeriesRow): Promise<number | undefined> {
+    const patch = await log.patchWithin(row.seriesKey, afterCommit, untilCommit);
+    const { roundMs } = progress;
+    return rewriteSegments(tx, row, roundMs === null ? patch : patchBetween(patch, roundMs, Infinity), budget, sizes);
+  }
+}
+
+async function findSeries(tx: Transaction, keys: Float64Array): Promise<Map<number, SeriesRow>> {
+  const rows = await tx.find(series, { where: [['seriesKey', 'in', [...keys]]], orderBy: [{ column: 'seriesKey' }] });
+  return new Map(rows.map((row) => [row.seriesKey, row]));
+}
+
+/**
+ * The rows of the last round stay until the next one has ended, for those who follow the log and are a little late.
+ */
+async function endRound(tx: Transaction, progress: Progress, isEager: boolean): Promise<Progress> {
+  const { compactedCommit, roundCommit } = progress;
+  const forgottenCommit = isEager ? roundCommit : compactedCommit;
+  await tx.delete(sampleLog, [['commit', '<=', forgottenCommit]]);
+  return { ...progress, compactedCommit: roundCommit, roundKey: 0, roundMs: null, forgottenCommit };
+}

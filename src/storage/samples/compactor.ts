@@ -1,0 +1,103 @@
+import { SHARD_COUNT } from '../shard.js';
+import type { Reader, Storage } from '../storage.js';
+import { logProgress } from '../tables/samples.js';
+import type { SampleStore } from './samples.js';
+
+export interface CompactorOptions {
+  readonly storage: Storage;
+  readonly samples: SampleStore;
+  readonly scheduler: { after(delayMs: number, work: () => void): () => void };
+  readonly clock: { monotonicMs(): number };
+  /** How long it rests when there is nothing to do. */
+  readonly pollIntervalMs: number;
+  readonly onError: (error: unknown, shard: number) => void;
+  /** The commit up to which nobody needs the log any more; where absent, what live items have absorbed. */
+  readonly boundOf?: (tx: Reader) => Promise<number>;
+}
+
+/** Compacts the samples of all shards in the background. */
+export interface Compactor {
+  start(): void;
+  /** Resolves when its last transaction has ended. */
+  stop(): Promise<void>;
+}
+
+/** Commits of other processes are not told of: so often, in intervals of polling, every shard is looked at. */
+const POLLS_OF_ALL = 60;
+/** After an error it rests for so many intervals: a full disk is not emptied by trying. */
+const INTERVALS_AFTER_ERROR = 10;
+
+/**
+ * Works on one shard after the other, in short transactions, and rests as long as it worked: so ingest and queries
+ * get at least half of the time, and the log is moved faster than it can be written.
+ */
+export function createCompactor(options: CompactorOptions): Compactor {
+  const { storage, scheduler, clock, pollIntervalMs, onError } = options;
+  const due = new Set<number>();
+  let isStopping = false;
+  let running: Promise<void> | undefined;
+  let endRest: (() => void) | undefined;
+  let stopListening: (() => void) | undefined;
+
+  async function run(): Promise<void> {
+    for (let poll = 0; !isStopping; poll++) {
+      if (poll % POLLS_OF_ALL === 0) for (let shard = 0; shard < SHARD_COUNT; shard++) due.add(shard);
+      await rest(await workRound());
+    }
+  }
+
+  /** Gives each shard that may have work one transaction. Returns how long to rest. */
+  async function workRound(): Promise<number> {
+    const startMs = clock.monotonicMs();
+    const shards = [...due];
+    due.clear();
+    let isMore = false;
+    for (const shard of shards) {
+      if (isStopping) return 0;
+      try {
+        if (!(await compactShard(options, shard))) continue;
+        isMore = true;
+        due.add(shard);
+      } catch (error) {
+        due.add(shard);
+        onError(error, shard);
+        return INTERVALS_AFTER_ERROR * pollIntervalMs;
+      }
+    }
+    return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;
+  }
+
+  function rest(durationMs: number): Promise<void> {
+    if (isStopping) return Promise.resolve();
+    return new Promise((resolve) => {
+      const callOff = scheduler.after(durationMs, resolve);
+      endRest = () => {
+        callOff();
+        resolve();
+      };
+    });
+  }
+
+  return {
+    start: () => {
+      if (running !== undefined) return;
+      stopListening = storage.onCommit((shard) => due.add(shard));
+      running = run();
+    },
+    stop: async () => {
+      isStopping = true;
+      stopListening?.();
+      endRest?.();
+      await running;
+    },
+  };
+}
+
+function compactShard({ storage, samples, boundOf = absorbedCommit }: CompactorOptions, shard: number) {
+  return storage.transaction(shard, async (tx) => samples.compact(tx, await boundOf(tx)));
+}
+
+async function absorbedCommit(tx: Reader): Promise<number> {
+  // Where there never was an item nobody waits for the log.
+  return (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
+}

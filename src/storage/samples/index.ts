@@ -1,0 +1,2 @@
+export { createCompactor } from './compactor.js';
+export { createSampleStore } from './store.js';

@@ -1,0 +1,114 @@
+import type { SampleLogRow } from '../tables/samples.js';
+import { type LogHeads, readLogHeads } from './log-row.js';
+
+/** A row of the log in memory. Its bytes may be let go of, and are then read again. */
+export interface LogRow {
+  readonly commit: number;
+  readonly part: number;
+  readonly sampleCount: number;
+  readonly heads: LogHeads;
+  readonly byteCount: number;
+  bytes: Uint8Array | undefined;
+}
+
+/** Where the changes of a series are: rows in their order, and the place in each of them. */
+export interface Places {
+  readonly rows: LogRow[];
+  readonly indexes: number[];
+}
+
+export function logRowOf({ commit, part, sampleCount, changes }: SampleLogRow): LogRow {
+  return { commit, part, sampleCount, heads: readLogHeads(changes), byteCount: changes.length, bytes: changes };
+}
+
+/**
+ * Which rows of a span of the log tell of which series. Rows are added at the late end and forgotten at the early
+ * one.
+ */
+export class LogIndex {
+  #rows: LogRow[] = [];
+  readonly #bySeries = new Map<number, Places>();
+  #fromCommit: number;
+  #untilCommit: number;
+
+  /** An index of the commits after `fromCommit`; of none as yet. */
+  constructor(fromCommit: number) {
+    this.#fromCommit = fromCommit;
+    this.#untilCommit = fromCommit;
+  }
+
+  /** The commits (fromCommit, untilCommit] are in the index. */
+  get fromCommit(): number {
+    return this.#fromCommit;
+  }
+
+  get untilCommit(): number {
+    return this.#untilCommit;
+  }
+
+  get rows(): readonly LogRow[] {
+    return this.#rows;
+  }
+
+  keys(): Iterable<number> {
+    return this.#bySeries.keys();
+  }
+
+  placesOf(key: number): Places | undefined {
+    return this.#bySeries.get(key);
+  }
+
+  /** Adds all the rows of the commits up to `untilCommit`, in their order; those that it has are passed over. */
+  add(rows: readonly LogRow[], untilCommit: number): LogRow[] {
+    const added = rows.filter(({ commit }) => commit > this.#untilCommit);
+    for (const row of added) this.addRow(row);
+    this.#untilCommit = Math.max(this.#untilCommit, untilCommit);
+    return added;
+  }
+
+  addRow(row: LogRow): void {
+    this.#rows.push(row);
+    row.heads.keys.forEach((key, index) => {
+      const places = this.#bySeries.get(key);
+      if (places === undefined) this.#bySeries.set(key, { rows: [row], indexes: [index] });
+      else {
+        places.rows.push(row);
+        places.indexes.push(index);
+      }
+    });
+  }
+
+  /** Forgets the rows of the commits up to this one. */
+  forget(commit: number): LogRow[] {
+    if (commit <= this.#fromCommit) return [];
+    this.#fromCommit = commit;
+    this.#untilCommit = Math.max(this.#untilCommit, commit);
+    const count = firstAfter(this.#rows, commit);
+    const forgotten = this.#rows.slice(0, count);
+    this.#rows = this.#rows.slice(count);
+    const keys = new Set<number>();
+    for (const { heads } of forgotten) for (const key of heads.keys) keys.add(key);
+    for (const key of keys) this.#forgetPlaces(key, commit);
+    return forgotten;
+  }
+
+  #forgetPlaces(key: number, commit: number): void {
+    const places = this.#bySeries.get(key);
+    if (places === undefined) return;
+    const count = firstAfter(places.rows, commit);
+    if (count === places.rows.length) this.#bySeries.delete(key);
+    else this.#bySeries.set(key, { rows: places.rows.slice(count), indexes: places.indexes.slice(count) });
+  }
+}
+
+/** The index of the first row of a commit after this one. */
+export function firstAfter(rows: readonly LogRow[], commit: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle]!.commit <= commit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

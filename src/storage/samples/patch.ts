@@ -1,0 +1,160 @@
+import { concatenate, NO_COLUMNS } from './columns.js';
+import type { Columns } from './samples.js';
+
+/** Instants `[fromMs, untilMs)`. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * What changes of a series come to: what is stored within `deleted` goes, then the samples come and win over what
+ * is stored. Times rise, ranges are in order and neither overlap nor touch. Patches follow one another: `combine`.
+ */
+export interface Patch extends Columns {
+  readonly deleted: readonly TimeRange[];
+}
+
+export const NO_PATCH: Patch = Object.freeze({ ...NO_COLUMNS, deleted: [] });
+
+export function isEmptyPatch({ timeMs, deleted }: Patch): boolean {
+  return timeMs.length === 0 && deleted.length === 0;
+}
+
+/** The patch that does what `earlier` and then `later` do. */
+export function combine(earlier: Patch, later: Patch): Patch {
+  if (isEmptyPatch(earlier)) return later;
+  if (isEmptyPatch(later)) return earlier;
+  return { ...overlay(earlier, later), deleted: union(earlier.deleted, later.deleted) };
+}
+
+/** Columns as they are after a patch. */
+export function overlay(columns: Columns, patch: Patch): Columns {
+  const kept = without(columns, patch.deleted);
+  if (patch.timeMs.length === 0) return kept;
+  if (kept.timeMs.length === 0) return patch;
+  return merge(kept, patch);
+}
+
+/** What follows from patches that came one after the other. Halves at a time, so that it is not a loop of copies. */
+export function combineAll(patches: readonly Patch[]): Patch {
+  return combineHalves(joinRising(patches));
+}
+
+function combineHalves(patches: readonly Patch[]): Patch {
+  if (patches.length <= 1) return patches[0] ?? NO_PATCH;
+  const middle = patches.length >> 1;
+  return combine(combineHalves(patches.slice(0, middle)), combineHalves(patches.slice(middle)));
+}
+
+/** Runs of patches that only add to the end of the one before, as most do, become one each. */
+function joinRising(patches: readonly Patch[]): Patch[] {
+  const joined: Patch[] = [];
+  for (let from = 0; from < patches.length; ) {
+    let until = from + 1;
+    let lastMs = patches[from]!.timeMs.at(-1) ?? Infinity;
+    while (until < patches.length && isAfter(patches[until]!, lastMs)) lastMs = patches[until++]!.timeMs.at(-1)!;
+    const run = patches.slice(from, until);
+    joined.push(run.length === 1 ? run[0]! : { ...concatenate(run), deleted: run[0]!.deleted });
+    from = until;
+  }
+  return joined;
+}
+
+function isAfter({ timeMs, deleted }: Patch, lastMs: number): boolean {
+  return deleted.length === 0 && timeMs.length > 0 && timeMs[0]! > lastMs;
+}
+
+/** The samples of `[from, until)` by index: views. */
+export function sliceColumns({ timeMs, value }: Columns, from: number, until: number): Columns {
+  return { timeMs: timeMs.subarray(from, until), value: value.subarray(from, until) };
+}
+
+/** The samples of `[fromMs, untilMs)`: views. */
+export function between(columns: Columns, fromMs: number, untilMs: number): Columns {
+  const { timeMs } = columns;
+  const from = indexAt(timeMs, fromMs);
+  return sliceColumns(columns, from, Math.max(from, indexAt(timeMs, untilMs)));
+}
+
+/** What a patch does within `[fromMs, untilMs)`. */
+export function patchBetween(patch: Patch, fromMs: number, untilMs: number): Patch {
+  const deleted = patch.deleted
+    .filter((range) => range.untilMs > fromMs && range.fromMs < untilMs)
+    .map((range) => ({ fromMs: Math.max(range.fromMs, fromMs), untilMs: Math.min(range.untilMs, untilMs) }));
+  return { ...between(patch, fromMs, untilMs), deleted };
+}
+
+/** The index of the first time at or after an instant. */
+export function indexAt(timeMs: Float64Array, instantMs: number): number {
+  let low = 0;
+  let high = timeMs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (timeMs[middle]! < instantMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function without(columns: Columns, deleted: readonly TimeRange[]): Columns {
+  const { timeMs } = columns;
+  if (deleted.length === 0 || timeMs.length === 0) return columns;
+  const kept: Columns[] = [];
+  let from = 0;
+  for (const range of deleted) {
+    const until = indexAt(timeMs, range.fromMs);
+    if (until > from) kept.push(sliceColumns(columns, from, until));
+    from = Math.max(from, indexAt(timeMs, range.untilMs));
+  }
+  if (from < timeMs.length) kept.push(sliceColumns(columns, from, timeMs.length));
+  return concatenate(kept);
+}
+
+/** Both columns in one, of equal times the later one's sample. */
+function merge(earlier: Columns, later: Columns): Columns {
+  const [a, b] = [earlier.timeMs, later.timeMs];
+  if (a.at(-1)! < b[0]!) return concatenate([earlier, later]);
+  if (b.at(-1)! < a[0]!) return concatenate([later, earlier]);
+  const timeMs = new Float64Array(a.length + b.length);
+  const value = new Float64Array(a.length + b.length);
+  const count = mergeInto(earlier, later, timeMs, value);
+  return sliceColumns({ timeMs, value }, 0, count);
+}
+
+function mergeInto(earlier: Columns, later: Columns, timeMs: Float64Array, value: Float64Array): number {
+  const [a, b] = [earlier.timeMs, later.timeMs];
+  let [i, j, count] = [0, 0, 0];
+  while (i < a.length && j < b.length) {
+    if (a[i]! < b[j]!) {
+      timeMs[count] = a[i]!;
+      value[count++] = earlier.value[i++]!;
+    } else {
+      if (a[i] === b[j]) i++;
+      timeMs[count] = b[j]!;
+      value[count++] = later.value[j++]!;
+    }
+  }
+  const [rest, at] = i < a.length ? [earlier, i] : [later, j];
+  timeMs.set(rest.timeMs.subarray(at), count);
+  value.set(rest.value.subarray(at), count);
+  return count + rest.timeMs.length - at;
+}
+
+/** Ranges that overlap or touch become one. */
+function union(a: readonly TimeRange[], b: readonly TimeRange[]): readonly TimeRange[] {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const united: TimeRange[] = [];
+  for (const range of [...a, ...b].sort(byStart)) {
+    const last = united.at(-1);
+    if (last === undefined || range.fromMs > last.untilMs) united.push(range);
+    else if (range.untilMs > last.untilMs) united[united.length - 1] = { ...last, untilMs: range.untilMs };
+  }
+  return united;
+}
+
+// Not by a difference: both can be -Infinity.
+function byStart(a: TimeRange, b: TimeRange): number {
+  return Number(a.fromMs > b.fromMs) - Number(a.fromMs < b.fromMs);
+}

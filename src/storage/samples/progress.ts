@@ -1,0 +1,33 @@
+import type { Reader, Transaction } from '../storage.js';
+import { type SampleProgressRow, sampleProgress } from '../tables/samples.js';
+
+export type Progress = Readonly<SampleProgressRow>;
+
+const NAME = 'samples';
+
+const START: Progress = Object.freeze({
+  name: NAME,
+  commit: 0,
+  compactedCommit: 0,
+  roundCommit: 0,
+  roundKey: 0,
+  roundMs: null,
+  forgottenCommit: 0,
+  droppedCommit: 0,
+  nextSeriesKey: 1,
+});
+
+export async function readProgress(tx: Reader): Promise<Progress> {
+  return (await tx.get(sampleProgress, { name: NAME })) ?? START;
+}
+
+export async function writeProgress(tx: Transaction, progress: Progress): Promise<Progress> {
+  const row = { ...progress, commit: tx.commit };
+  await tx.put(sampleProgress, row);
+  return row;
+}
+
+/** The commit after which the log's changes of a series are not in its segments yet. */
+export function compactedOf({ compactedCommit, roundCommit, roundKey }: Progress, key: number): number {
+  return key <= roundKey ? roundCommit : compactedCommit;
+}

@@ -1,0 +1,98 @@
+import { nextDouble } from '../../core/next-double.js';
+import type { Reader } from '../storage.js';
+import { provisionalSamples } from '../tables/samples.js';
+import { concatenate, NO_COLUMNS } from './columns.js';
+import { between, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
+import type { Columns, SampleRange } from './samples.js';
+import { segmentsBefore, segmentsFrom, unpack } from './segments.js';
+
+/** A series as a reader has found it: what its segments lack is in the patch. */
+export interface OpenSeries {
+  readonly key: number;
+  readonly patch: Patch;
+  /** Whether there can be provisional samples. */
+  readonly isResult: boolean;
+}
+
+/** The samples of a range, those of segments and log, and the provisional ones unless they are unwanted. */
+export async function readSamples(tx: Reader, series: OpenSeries, range: SampleRange): Promise<Columns> {
+  const { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending = false } = range;
+  if (!(fromMs < untilMs) || limit <= 0) return NO_COLUMNS;
+  const finals = isDescending
+    ? await readLate(tx, series, fromMs, untilMs, limit)
+    : await readEarly(tx, series, fromMs, untilMs, limit);
+  if (range.isFinalOnly === true || !series.isResult) return finals;
+  const provisional = between(await readProvisional(tx, series.key), fromMs, untilMs);
+  if (provisional.timeMs.length === 0) return finals;
+  return cutTo(overlay(provisional, { ...finals, deleted: [] }), limit, isDescending);
+}
+
+export async function readProvisional(tx: Reader, seriesKey: number): Promise<Columns> {
+  const row = await tx.get(provisionalSamples, { seriesKey });
+  return row === undefined ? NO_COLUMNS : unpack([row]);
+}
+
+async function readEarly(
+  tx: Reader,
+  { key, patch }: OpenSeries,
+  fromMs: number,
+  untilMs: number,
+  limit: number,
+): Promise<Columns> {
+  const parts: Columns[] = [];
+  let count = 0;
+  let rowCount = firstRowCount(limit);
+  for (let atMs = fromMs; atMs < untilMs && count < limit; rowCount = Math.min(4 * rowCount, ROWS_MAX)) {
+    const found = await segmentsFrom(tx, key, atMs, rowCount);
+    const rows = found.filter(({ startMs }) => startMs < untilMs);
+    // Up to the last of the segments nothing is missing, and beyond it only if there are no more of them.
+    const endMs = found.length === rowCount ? Math.min(untilMs, nextDouble(found.at(-1)!.endMs)) : untilMs;
+    const part = between(overlay(unpack(rows), patchBetween(patch, atMs, endMs)), atMs, endMs);
+    parts.push(part);
+    count += part.timeMs.length;
+    atMs = endMs;
+  }
+  return cutTo(concatenate(parts), limit, false);
+}
+
+async function readLate(
+  tx: Reader,
+  { key, patch }: OpenSeries,
+  fromMs: number,
+  untilMs: number,
+  limit: number,
+): Promise<Columns> {
+  const parts: Columns[] = [];
+  let count = 0;
+  // The segment that the late end lies in ends after it; all others lie before it.
+  const [last] = untilMs === Infinity ? [] : await segmentsFrom(tx, key, untilMs, 1);
+  let inEnd = last !== undefined && last.startMs < untilMs ? [last] : [];
+  let rowCount = firstRowCount(limit);
+  for (let atMs = untilMs; atMs > fromMs && count < limit; rowCount = Math.min(4 * rowCount, ROWS_MAX)) {
+    const found = await segmentsBefore(tx, key, atMs, rowCount);
+    const rows = [...inEnd, ...found].filter(({ endMs }) => endMs >= fromMs).reverse();
+    const startMs = found.length === rowCount ? Math.max(fromMs, found.at(-1)!.startMs) : fromMs;
+    const part = between(overlay(unpack(rows), patchBetween(patch, startMs, atMs)), startMs, atMs);
+    parts.push(part);
+    count += part.timeMs.length;
+    atMs = startMs;
+    inEnd = [];
+  }
+  return cutTo(concatenate(parts.reverse()), limit, true);
+}
+
+const ROWS_MAX = 256;
+/** A segment has some thousand samples: so many rows are likely to be enough, and few are read in vain. */
+const SAMPLES_EXPECTED = 2048;
+
+function firstRowCount(limit: number): number {
+  return Math.min(Math.ceil(limit / SAMPLES_EXPECTED), ROWS_FIRST);
+}
+
+const ROWS_FIRST = 8;
+
+function cutTo(columns: Columns, limit: number, isLate: boolean): Columns {
+  const { length } = columns.timeMs;
+  if (length <= limit) return columns;
+  return isLate ? sliceColumns(columns, length - limit, length) : sliceColumns(columns, 0, limit);
+}

@@ -1,0 +1,152 @@
+import type { Transaction } from '../storage.js';
+import { type SegmentRow, type SeriesRow, series } from '../tables/samples.js';
+import { type Area, isErased, touchedAreas } from './areas.js';
+import { concatenate, NO_COLUMNS } from './columns.js';
+import { overlay, type Patch, sliceColumns } from './patch.js';
+import type { Columns } from './samples.js';
+import { deleteSegment, insertSegment, SegmentCursor, segmentRange, segmentsBefore, unpack } from './segments.js';
+import type { Sizes } from './sizes.js';
+
+/** What a rewriting may still cost, in samples written or read. */
+export interface Budget {
+  left: number;
+}
+
+/** What a row costs beside its samples. */
+const ROW_COST = 256;
+/**
+ * What comes at the end is joined with the last segment only where that has at most so many times its samples: so a
+ * sample is rewritten a few times until its segment is full, and not once for each of thousands.
+ */
+const TAIL_RATIO = 3;
+
+/**
+ * Brings a patch into the segments of a series, and rewrites only those that it touches.
+ *
+ * @returns up to where it came, not including, when the budget ended before the patch; else undefined.
+ */
+export async function rewriteSegments(
+  tx: Transaction,
+  row: SeriesRow,
+  patch: Patch,
+  budget: Budget,
+  sizes: Sizes,
+): Promise<number | undefined> {
+  const writing: Writing = { tx, key: row.seriesKey, budget, sizes, held: NO_COLUMNS, countChange: 0 };
+  let resumeMs: number | undefined;
+  const cursor = new SegmentCursor(tx, row.seriesKey);
+  for await (const area of touchedAreas(cursor, patch, () => writing.held.timeMs.length > 0)) {
+    await takeArea(writing, area);
+    if (budget.left > 0 || writing.held.timeMs.length > 0 || area.isTail) continue;
+    resumeMs = area.endMs;
+    break;
+  }
+  await writeHeld(writing, evenPieces);
+  await updateRow(tx, row, patch, writing.countChange);
+  return resumeMs;
+}
+
+/** The work on one series. */
+interface Writing {
+  readonly tx: Transaction;
+  readonly key: number;
+  readonly budget: Budget;
+  readonly sizes: Sizes;
+  /** Samples in no segment as yet: too few for one, so the next area is added to them. */
+  held: Columns;
+  countChange: number;
+}
+
+async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Promise<void> {
+  const { held } = writing;
+  if (segment !== undefined) {
+    const isGone = isErased(segment, patch);
+    const stored = isGone ? NO_COLUMNS : unpack([segment]);
+    const changed = overlay(stored, patch);
+    writing.budget.left -= ROW_COST + stored.timeMs.length;
+    if (!isGone && held.timeMs.length === 0 && isSame(stored, changed)) return;
+    await remove(writing, segment);
+    writing.held = concatenate([held, changed]);
+    if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
+    return;
+  }
+  writing.held = concatenate([held, patch]);
+  if (!isTail) {
+    if (writing.held.timeMs.length >= writing.sizes.smallSamples) await writeHeld(writing, evenPieces);
+    return;
+  }
+  await takeLastSegments(writing);
+  await writeHeld(writing, fullPieces);
+}
+
+async function takeLastSegments(writing: Writing): Promise<void> {
+  for (;;) {
+    const [last] = await segmentsBefore(writing.tx, writing.key, writing.held.timeMs[0]!, 1);
+    if (last === undefined || last.sampleCount >= writing.sizes.segmentSamples) return;
+    if (last.sampleCount > TAIL_RATIO * writing.held.timeMs.length) return;
+    await remove(writing, last);
+    writing.held = concatenate([unpack([last]), writing.held]);
+  }
+}
+
+async function remove(writing: Writing, segment: SegmentRow): Promise<void> {
+  await deleteSegment(writing.tx, segment);
+  writing.countChange -= segment.sampleCount;
+}
+
+async function writeHeld(
+  writing: Writing,
+  lengthsOf: (count: number, segmentSamples: number) => number[],
+): Promise<void> {
+  const { held, tx, key } = writing;
+  let from = 0;
+  for (const length of lengthsOf(held.timeMs.length, writing.sizes.segmentSamples)) {
+    await insertSegment(tx, key, sliceColumns(held, from, from + length));
+    writing.budget.left -= ROW_COST + length;
+    from += length;
+  }
+  writing.countChange += held.timeMs.length;
+  writing.held = NO_COLUMNS;
+}
+
+/** In the middle of a series: pieces of much the same length, so that each has room for late samples. */
+function evenPieces(count: number, segmentSamples: number): number[] {
+  const pieceCount = count <= 2 * segmentSamples ? Math.min(count, 1) : Math.round(count / segmentSamples);
+  return Array.from({ length: pieceCount }, (_, i) => bound(count, pieceCount, i + 1) - bound(count, pieceCount, i));
+}
+
+function bound(count: number, pieceCount: number, i: number): number {
+  return Math.round((count * i) / pieceCount);
+}
+
+/** At the end of a series: full ones, and the rest, which more is likely to be added to. */
+function fullPieces(count: number, segmentSamples: number): number[] {
+  const rest = count % segmentSamples;
+  const full = new Array<number>((count - rest) / segmentSamples).fill(segmentSamples);
+  return rest === 0 ? full : [...full, rest];
+}
+
+// Samples that come a second time change nothing, and are not written.
+function isSame(a: Columns, b: Columns): boolean {
+  if (a.timeMs.length !== b.timeMs.length) return false;
+  for (let i = 0; i < a.timeMs.length; i++) {
+    if (a.timeMs[i] !== b.timeMs[i] || !Object.is(a.value[i], b.value[i])) return false;
+  }
+  return true;
+}
+
+async function updateRow(tx: Transaction, row: SeriesRow, patch: Patch, countChange: number): Promise<void> {
+  const { organisation, timeseriesId, metric, lastMs } = row;
+  const { timeMs, deleted } = patch;
+  const isAppend = deleted.length === 0 && lastMs !== null && timeMs[0]! > lastMs;
+  const [firstMs, endMs] = isAppend ? [row.firstMs, timeMs.at(-1)!] : await segmentRange(tx, row.seriesKey);
+  await tx.update(
+    series,
+    [
+      ['organisation', '=', organisation],
+      ['timeseriesId', '=', timeseriesId],
+      ['metric', '=', metric],
+    ],
+    { sampleCount: row.sampleCount + countChange, firstMs, lastMs: endMs },
+  );
+}

@@ -1,0 +1,108 @@
+import type { Reader, Transaction } from '../storage.js';
+import { type SegmentRow, segments } from '../tables/samples.js';
+import { ByteReader, ByteWriter } from './bytes.js';
+import { readColumn, writeColumn } from './column.js';
+import { NO_COLUMNS } from './columns.js';
+import type { Columns } from './samples.js';
+
+/** Samples as the tables keep them. */
+export interface PackedColumns {
+  readonly sampleCount: number;
+  readonly times: Uint8Array;
+  readonly values: Uint8Array;
+}
+
+// A call runs to its end before another starts, so all of them use the same buffer.
+const writer = new ByteWriter(65_536);
+
+export function pack({ timeMs, value }: Columns): PackedColumns {
+  const bytesOf = (column: Float64Array): Uint8Array => {
+    writer.clear();
+    writeColumn(writer, column, 'small');
+    return writer.toBytes();
+  };
+  return { sampleCount: timeMs.length, times: bytesOf(timeMs), values: bytesOf(value) };
+}
+
+/** The samples of rows that follow one another. */
+export function unpack(rows: readonly PackedColumns[]): Columns {
+  if (rows.length === 0) return NO_COLUMNS;
+  const count = rows.reduce((sum, { sampleCount }) => sum + sampleCount, 0);
+  const timeMs = new Float64Array(count);
+  const value = new Float64Array(count);
+  let at = 0;
+  for (const { sampleCount, times, values } of rows) {
+    readColumn(new ByteReader(times), timeMs, at, sampleCount);
+    readColumn(new ByteReader(values), value, at, sampleCount);
+    at += sampleCount;
+  }
+  return { timeMs, value };
+}
+
+export async function insertSegment(tx: Transaction, seriesKey: number, columns: Columns): Promise<void> {
+  const { timeMs } = columns;
+  await tx.insert(segments, { seriesKey, startMs: timeMs[0]!, endMs: timeMs.at(-1)!, ...pack(columns) });
+}
+
+export async function deleteSegment(tx: Transaction, { seriesKey, endMs }: SegmentRow): Promise<void> {
+  await tx.delete(segments, [
+    ['seriesKey', '=', seriesKey],
+    ['endMs', '=', endMs],
+  ]);
+}
+
+/** The first segments, up to `limit`, that end at or after an instant, early ones first. */
+export function segmentsFrom(tx: Reader, seriesKey: number, fromMs: number, limit: number): Promise<SegmentRow[]> {
+  const where = [
+    ['seriesKey', '=', seriesKey],
+    ['endMs', '>=', fromMs],
+  ] as const;
+  return tx.find(segments, { where, orderBy: [{ column: 'endMs' }], limit });
+}
+
+/** The last segments, up to `limit`, that end before an instant, late ones first. */
+export function segmentsBefore(tx: Reader, seriesKey: number, untilMs: number, limit: number): Promise<SegmentRow[]> {
+  const where = [
+    ['seriesKey', '=', seriesKey],
+    ['endMs', '<', untilMs],
+  ] as const;
+  return tx.find(segments, { where, orderBy: [{ column: 'endMs', isDescending: true }], limit });
+}
+
+/** The times of a series' first and last stored sample. */
+export async function segmentRange(tx: Reader, seriesKey: number): Promise<readonly [number | null, number | null]> {
+  const [first] = await segmentsFrom(tx, seriesKey, -Infinity, 1);
+  const [last] = await segmentsBefore(tx, seriesKey, Infinity, 1);
+  return [first?.startMs ?? null, last?.endMs ?? null];
+}
+
+/** Finds segments at ever later instants; those that follow one another are read several at a time. */
+export class SegmentCursor {
+  readonly #tx: Reader;
+  readonly #seriesKey: number;
+  #rows: readonly SegmentRow[] = [];
+  #next = 0;
+  #limit = 1;
+  #isAtEnd = false;
+
+  constructor(tx: Reader, seriesKey: number) {
+    this.#tx = tx;
+    this.#seriesKey = seriesKey;
+  }
+
+  /** The first segment that ends at or after an instant; instants do not go back. */
+  async seek(fromMs: number): Promise<SegmentRow | undefined> {
+    const skippedFrom = this.#next;
+    while (this.#next < this.#rows.length && this.#rows[this.#next]!.endMs < fromMs) this.#next++;
+    if (this.#next < this.#rows.length) return this.#rows[this.#next];
+    if (this.#isAtEnd) return undefined;
+    // All that was read was asked for too: more of it is likely to be.
+    this.#limit = this.#next - skippedFrom <= 1 ? Math.min(2 * this.#limit, READ_MAX) : 1;
+    this.#rows = await segmentsFrom(this.#tx, this.#seriesKey, fromMs, this.#limit);
+    this.#next = 0;
+    this.#isAtEnd = this.#rows.length < this.#limit;
+    return this.#rows[0];
+  }
+}
+
+const READ_MAX = 16;

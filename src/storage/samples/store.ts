@@ -1,0 +1,140 @@
+import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import type { Condition, Reader, Transaction } from '../storage.js';
+import { provisionalSamples, type SeriesRow, segments, series } from '../tables/samples.js';
+import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
+import { Catalogue } from './catalogue.js';
+import { changesAfter } from './changes.js';
+import { NO_COLUMNS } from './columns.js';
+import { Compaction } from './compact.js';
+import { describeSeries } from './info.js';
+import { PendingLogs } from './pending.js';
+import { readProgress, writeProgress } from './progress.js';
+import { readProvisional, readSamples } from './read.js';
+import type { Columns, LoggedChange, SampleChange, SampleRange, SampleStore, SeriesInfo } from './samples.js';
+import { pack } from './segments.js';
+import { defaultSizes, type Sizes } from './sizes.js';
+
+export interface SampleStoreOptions {
+  readonly clock: { nowMs(): number };
+  readonly sizes?: Partial<Sizes>;
+}
+
+/** Creates the store of samples; what it keeps in memory can be lost at any time. */
+export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleStore {
+  const logs = new PendingLogs();
+  const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
+  return new TableSampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
+}
+
+class TableSampleStore implements SampleStore {
+  readonly #parts: AppendParts;
+  readonly #compaction: Compaction;
+
+  constructor(parts: AppendParts, compaction: Compaction) {
+    this.#parts = parts;
+    this.#compaction = compaction;
+  }
+
+  append(
+    tx: Transaction,
+    organisation: string,
+    changes: readonly SampleChange[],
+    options: AppendOptions = {},
+  ): Promise<boolean> {
+    return append(this.#parts, tx, organisation, changes, options);
+  }
+
+  async setProvisional(tx: Transaction, organisation: string, samples: SeriesReference & Columns): Promise<void> {
+    const { catalogue } = this.#parts;
+    const [known] = await catalogue.find(tx, await readProgress(tx), organisation, [samples]);
+    if (known === undefined || known.itemId === null) {
+      throw new Error(`provisional samples of ${seriesKey(samples)}, which is not a result that is there`);
+    }
+    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, [['seriesKey', '=', known.key]]);
+    else await tx.put(provisionalSamples, { seriesKey: known.key, commit: tx.commit, ...pack(samples) });
+  }
+
+  async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
+    const { catalogue, logs } = this.#parts;
+    const progress = await readProgress(tx);
+    const [known] = await catalogue.find(tx, progress, organisation, [of]);
+    if (known === undefined) return NO_COLUMNS;
+    const log = await logs.open(tx, progress);
+    const { key, itemId } = known;
+    return readSamples(tx, { key, patch: await log.patchOf(key), isResult: itemId !== null }, range);
+  }
+
+  async list(
+    tx: Reader,
+    organisation: string,
+    options: { readonly timeseriesId?: string; readonly after?: SeriesReference; readonly limit?: number } = {},
+  ): Promise<SeriesInfo[]> {
+    const { timeseriesId, after, limit } = options;
+    const where: Condition<SeriesRow>[] = [['organisation', '=', organisation]];
+    if (timeseriesId !== undefined) where.push(['timeseriesId', '=', timeseriesId]);
+    const rows = await tx.find(series, {
+      where,
+      orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
+      ...(after === undefined ? {} : { after: [after.timeseriesId, after.metric] }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    return this.#describe(tx, rows);
+  }
+
+  async info(tx: Reader, organisation: string, of: SeriesReference): Promise<SeriesInfo | undefined> {
+    const row = await tx.get(series, keyOf(organisation, of));
+    return row === undefined ? undefined : (await this.#describe(tx, [row]))[0];
+  }
+
+  async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
+    const log = await this.#parts.logs.open(tx, await readProgress(tx));
+    const infos: SeriesInfo[] = [];
+    for (const row of rows) infos.push(await describeSeries(tx, row, await log.patchOf(row.seriesKey)));
+    return infos;
+  }
+
+  async release(tx: Transaction, organisation: string, of: SeriesReference): Promise<void> {
+    const row = await tx.get(series, keyOf(organisation, of));
+    if (row === undefined || row.itemId === null) return;
+    const provisional = await readProvisional(tx, row.seriesKey);
+    const { timeseriesId, metric, itemId } = row;
+    // As they are read: with the final samples of their times, which win.
+    const shown = await this.read(tx, organisation, of, { fromMs: provisional.timeMs[0] ?? Infinity });
+    await append(this.#parts, tx, organisation, [{ timeseriesId, metric, ...shown }], { itemId });
+    await tx.delete(provisionalSamples, [['seriesKey', '=', row.seriesKey]]);
+    await tx.put(series, { ...row, itemId: null });
+    // What caches knew of it is as wrong as if it had been dropped.
+    await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
+  }
+
+  async drop(tx: Transaction, organisation: string, of: SeriesReference): Promise<boolean> {
+    const row = await tx.get(series, keyOf(organisation, of));
+    if (row === undefined) return false;
+    const { seriesKey: key, timeseriesId, metric } = row;
+    await tx.delete(series, [
+      ['organisation', '=', organisation],
+      ['timeseriesId', '=', timeseriesId],
+      ['metric', '=', metric],
+    ]);
+    await tx.delete(segments, [['seriesKey', '=', key]]);
+    await tx.delete(provisionalSamples, [['seriesKey', '=', key]]);
+    const deleted = { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END };
+    await logChanges(this.#parts.logs, tx, organisation, [
+      { ...NO_COLUMNS, key, deleted, name: { timeseriesId, metric } },
+    ]);
+    await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
+    return true;
+  }
+
+  changesAfter(tx: Reader, afterCommit: number, limit = Infinity): Promise<LoggedChange[]> {
+    return changesAfter(this.#parts.catalogue, tx, afterCommit, limit);
+  }
+
+  compact(tx: Transaction, untilCommit: number, { isEager = false }: { isEager?: boolean } = {}): Promise<boolean> {
+    return this.#compaction.compact(tx, untilCommit, isEager);
+  }
+}
+
+function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
+  return { organisation, timeseriesId, metric };
+}

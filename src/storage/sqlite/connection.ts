@@ -1,0 +1,74 @@
+import { type Database, type OpenDatabase, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
+import { isJournalHot } from './journal.js';
+
+/**
+ * The connection that lasts. After a failure of the file or the disk SQLite may have undone the transaction by
+ * itself, and statements would go on outside of one; so everything is refused until `restore` was called.
+ */
+export class Connection implements Database {
+  readonly losesMark: boolean;
+  readonly #path: string;
+  readonly #open: OpenDatabase;
+  #database: Database;
+  #failure: SqliteFailure | undefined;
+
+  constructor(path: string, open: OpenDatabase) {
+    this.#path = path;
+    this.#open = open;
+    this.#database = open(path);
+    this.losesMark = this.#database.losesMark;
+  }
+
+  get failure(): SqliteFailure | undefined {
+    return this.#failure;
+  }
+
+  exec(sql: string): void {
+    this.#watch(() => this.#database.exec(sql));
+  }
+
+  run(sql: string, values: readonly SqlValue[]): number {
+    return this.#watch(() => this.#database.run(sql, values));
+  }
+
+  all(sql: string, values: readonly SqlValue[] = []): SqlRow[] {
+    return this.#watch(() => this.#database.all(sql, values));
+  }
+
+  /**
+   * Undoes what is left of a failed transaction. Where SQLite could not undo it (its journal still tells), the file
+   * is opened anew, which does.
+   */
+  restore(): void {
+    try {
+      this.#database.exec('ROLLBACK');
+    } catch {
+      // There may be no transaction any more.
+    }
+    if (isJournalHot(this.#path)) this.#reopen();
+    this.#failure = undefined;
+  }
+
+  #reopen(): void {
+    try {
+      this.#database.close();
+    } catch {
+      // What can not be closed in order is undone when the file is opened.
+    }
+    this.#database = this.#open(this.#path);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #watch<Result>(work: () => Result): Result {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof SqliteFailure && error.kind !== 'other') this.#failure = error;
+      throw error;
+    }
+  }
+}

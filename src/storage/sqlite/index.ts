@@ -1,0 +1,1 @@
+export { openSqliteStorage, type SqliteOptions } from './open.js';

@@ -1,0 +1,62 @@
+/** What a column can hold. Booleans are booleans, whole numbers lie within ±2^53, bytes are never changed in place. */
+export type Value = string | number | boolean | Uint8Array | null;
+
+export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'bytes';
+
+export interface Column {
+  readonly type: ColumnType;
+  readonly isNullable: boolean;
+}
+
+/** A row as an object: a field for each column but `shard`, which every table has and every key begins with. */
+type RowOf<Columns extends Readonly<Record<string, Column>>> = {
+  readonly [Name in keyof Columns]: ValueOf<Columns[Name]>;
+};
+
+type ValueOf<Of extends Column> = PlainValue<Of['type']> | (Of['isNullable'] extends true ? null : never);
+
+type PlainValue<Type extends ColumnType> = Type extends 'text'
+  ? string
+  : Type extends 'integer' | 'real'
+    ? number
+    : Type extends 'boolean'
+      ? boolean
+      : Uint8Array;
+
+/** A table as data: a driver makes its statements from it. */
+export interface Table<Row> {
+  readonly name: string;
+  readonly columns: { readonly [Name in keyof Row]: Column };
+  /** The primary key within a shard. */
+  readonly key: readonly (keyof Row & string)[];
+  /** Further orders in which rows are looked for; the shard leads each of them too. */
+  readonly indexes: readonly (readonly (keyof Row & string)[])[];
+}
+
+/** The rows of a table: `RowIn<typeof clients>`. */
+export type RowIn<Of> = Of extends Table<infer Row> ? Row : never;
+
+type Definitions = Readonly<Record<string, Column>>;
+
+/** Names a table once, for its type and for the drivers. */
+export function defineTable<Columns extends Definitions>(
+  name: string,
+  columns: Columns,
+  key: readonly (keyof Columns & string)[],
+  indexes: readonly (readonly (keyof Columns & string)[])[] = [],
+): Table<RowOf<Columns>> {
+  return Object.freeze({ name, columns, key, indexes }) as unknown as Table<RowOf<Columns>>;
+}
+
+const column = <Type extends ColumnType>(type: Type) => ({ type, isNullable: false }) as const;
+const nullable = <Type extends ColumnType>(type: Type) => ({ type, isNullable: true }) as const;
+
+export const text = column('text');
+export const integer = column('integer');
+export const real = column('real');
+export const boolean = column('boolean');
+export const bytes = column('bytes');
+export const textOrNull = nullable('text');
+export const integerOrNull = nullable('integer');
+export const realOrNull = nullable('real');
+export const booleanOrNull = nullable('boolean');

@@ -1,0 +1,66 @@
+import { boolean, defineTable, integer, integerOrNull, type RowIn, text, textOrNull } from '../table.js';
+
+// All of these lie in IDENTITY_SHARD but the collections, which lie in their organisation's.
+
+export const clients = defineTable(
+  'clients',
+  {
+    clientId: text,
+    organisation: text,
+    name: text,
+    /** A hash of the secret: 256 random bits need no slow one. */
+    secretHash: text,
+    /** Scopes that the client may ask for, separated by spaces. */
+    scopes: text,
+    /** Grant types that the client may use, separated by spaces. */
+    grants: text,
+    createdMs: integer,
+  },
+  ['clientId'],
+  [['organisation', 'clientId']],
+);
+export type ClientRow = RowIn<typeof clients>;
+
+export const users = defineTable(
+  'users',
+  { organisation: text, username: text, passwordHash: text, createdMs: integer },
+  ['organisation', 'username'],
+);
+
+export const tokens = defineTable(
+  'tokens',
+  {
+    /** SHA-256 of the token: the store alone gives nobody access. */
+    tokenHash: text,
+    clientId: text,
+    organisation: text,
+    username: textOrNull,
+    scope: text,
+    issuedMs: integer,
+    expiresMs: integer,
+  },
+  ['tokenHash'],
+  [['expiresMs'], ['clientId'], ['organisation', 'username']],
+);
+
+/** Failures counted by client and by address, for throttling. */
+export const throttles = defineTable(
+  'throttles',
+  { subject: text, windowStartMs: integer, failureCount: integer, blockedUntilMs: integerOrNull },
+  ['subject'],
+  [['windowStartMs']],
+);
+
+/** Keys that processes share: of continuation tokens, say. */
+export const secrets = defineTable('secrets', { name: text, secret: text, createdMs: integer }, ['name']);
+
+export const collections = defineTable('collections', { organisation: text, collectionId: text, createdMs: integer }, [
+  'organisation',
+  'collectionId',
+]);
+
+export const collectionGrants = defineTable(
+  'collection_grants',
+  { organisation: text, collectionId: text, clientId: text, isAllowed: boolean },
+  ['organisation', 'collectionId', 'clientId'],
+);

@@ -1,0 +1,195 @@
+import { expect, it } from 'vitest';
+import type { Reader, Transaction } from '../../../src/storage/storage.js';
+import type { Current } from '../conformance.js';
+import { thing } from './some-things.js';
+import { things } from './tables.js';
+
+const SHARD = 11;
+
+const insert = (id: string) => async (tx: Transaction) => {
+  await tx.insert(things, thing({ id }));
+  return tx.commit;
+};
+const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
+
+export function describeCommits(current: Current): void {
+  it('commits of a shard have the numbers 1, 2, 3, …, and those of other shards their own', async () => {
+    const { storage } = current;
+    const works = ['a', 'b', 'c'].flatMap((id) => [SHARD, 0].map((shard) => storage.transaction(shard, insert(id))));
+    expect(await Promise.all(works)).toEqual([1, 1, 2, 2, 3, 3]);
+    expect(await storage.read(SHARD, async (tx) => tx.lastCommit)).toBe(3);
+    expect(await storage.read(1, async (tx) => tx.lastCommit)).toBe(0);
+  });
+
+  it('what writes nothing has no number', async () => {
+    const { storage } = current;
+    await storage.transaction(SHARD, insert('a'));
+    await storage.transaction(SHARD, ids);
+    await storage.transaction(SHARD, (tx) => tx.delete(things, [['id', '=', 'none']]));
+    await storage.transaction(SHARD, (tx) => tx.update(things, [['id', '=', 'none']], { name: 'x' }));
+    expect(await storage.transaction(SHARD, async (tx) => [tx.lastCommit, tx.commit])).toEqual([1, 2]);
+  });
+
+  it('a transaction sees its own writes and those of the transactions queued before it', async () => {
+    const { storage } = current;
+    const first = storage.transaction(SHARD, async (tx) => {
+      await tx.insert(things, thing({ id: 'a' }));
+      return ids(tx);
+    });
+    const second = storage.transaction(SHARD, async (tx) => {
+      await tx.insert(things, thing({ id: 'b' }));
+      return [...(await ids(tx)), tx.lastCommit];
+    });
+    expect(await Promise.all([first, second])).toEqual([['a'], ['a', 'b', 1]]);
+  });
+
+  it('the commit on the disk is never ahead of what readers see, and no further behind than a group', async () => {
+    const { storage } = current;
+    await storage.transaction(SHARD, insert('a'));
+    const numbers = async (tx: Reader) => [tx.lastCommit, tx.durableCommit];
+    const works = ['b', 'c', 'd'].map((id) =>
+      storage.transaction(SHARD, async (tx) => {
+        await tx.insert(things, thing({ id }));
+        return numbers(tx);
+      }),
+    );
+    for (const [i, [last, durable]] of (await Promise.all(works)).entries()) {
+      expect(last).toBe(1 + i);
+      expect(durable).toBeGreaterThanOrEqual(1);
+      expect(durable).toBeLessThanOrEqual(last!);
+    }
+    expect(await storage.read(SHARD, numbers)).toEqual([4, 4]);
+  });
+
+  it('what a work throws is thrown on, and of its writes nothing is left; the others of its group stay', async () => {
+    const { storage } = current;
+    const failure = new Error('changed my mind');
+    const results = await Promise.allSettled([
+      storage.transaction(SHARD, insert('a')),
+      storage.transaction(SHARD, async (tx) => {
+        await tx.insert(things, thing({ id: 'b' }));
+        await tx.update(things, [], { name: 'b was here' });
+        await tx.delete(things, [['id', '=', 'a']]);
+        throw failure;
+      }),
+      storage.transaction(SHARD, insert('c')),
+    ]);
+    expect(results).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: failure },
+      { status: 'fulfilled', value: 2 },
+    ]);
+    const found = await storage.read(SHARD, (tx) => tx.find(things));
+    expect(found).toEqual([thing({ id: 'a' }), thing({ id: 'c' })]);
+  });
+
+  it('a work that failed can be run again as a whole', async () => {
+    const { storage } = current;
+    let attempt = 0;
+    const work = async (tx: Transaction) => {
+      await tx.insert(things, thing({ id: 'a' }));
+      await tx.insert(things, thing({ id: 'b' }));
+      attempt++;
+      if (attempt === 1) throw new Error('not yet');
+      return tx.commit;
+    };
+    await expect(storage.transaction(SHARD, work)).rejects.toThrow('not yet');
+    expect(await storage.transaction(SHARD, work)).toBe(1);
+    expect(await storage.read(SHARD, ids)).toEqual(['a', 'b']);
+  });
+
+  it('a reader never sees a commit half done, nor two states', async () => {
+    const { storage } = current;
+    const writers = Array.from({ length: 40 }, (_, i) =>
+      storage.transaction(SHARD, async (tx) => {
+        await tx.insert(things, thing({ id: `a${i}` }));
+        await Promise.resolve();
+        await tx.insert(things, thing({ id: `b${i}` }));
+      }),
+    );
+    const readers = Array.from({ length: 40 }, async (_, i) => {
+      for (let turn = 0; turn < i % 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      return storage.read(SHARD, async (tx) => {
+        const before = await tx.count(things);
+        await Promise.resolve();
+        const after = await tx.count(things, [['id', '>=', '']]);
+        return { before, after, lastCommit: tx.lastCommit };
+      });
+    });
+    await Promise.all(writers);
+    for (const { before, after, lastCommit } of await Promise.all(readers)) {
+      expect(before).toBe(2 * lastCommit);
+      expect(after).toBe(before);
+    }
+  });
+
+  it('what was answered is there for every reader that comes after', async () => {
+    const { storage } = current;
+    for (let i = 0; i < 20; i++) {
+      await storage.transaction(SHARD, insert(String(i)));
+      expect(await storage.read(SHARD, (tx) => tx.count(things))).toBe(i + 1);
+    }
+  });
+
+  it('a work queued by another while it runs is done after it, and sees what it wrote', async () => {
+    const { storage } = current;
+    let inner: Promise<string[]> | undefined;
+    await storage.transaction(SHARD, async (tx) => {
+      inner = storage.transaction(SHARD, ids);
+      await tx.insert(things, thing({ id: 'a' }));
+    });
+    expect(await inner).toEqual(['a']);
+  });
+
+  it('listeners hear every commit that wrote, in order, and nothing more when they have left', async () => {
+    const { storage } = current;
+    const heard: [number, number][] = [];
+    const leave = storage.onCommit((shard, commit) => heard.push([shard, commit]));
+    await Promise.all([
+      storage.transaction(SHARD, insert('a')),
+      storage.transaction(SHARD, ids),
+      storage.transaction(SHARD, insert('a')).catch(() => undefined),
+      storage.transaction(SHARD, insert('b')),
+      storage.transaction(2, insert('a')),
+    ]);
+    const ofShard = (shard: number) => heard.filter(([of]) => of === shard).map(([, commit]) => commit);
+    expect([ofShard(SHARD), ofShard(2), heard.length]).toEqual([[1, 2], [1], 3]);
+    leave();
+    await storage.transaction(SHARD, insert('c'));
+    expect(heard).toHaveLength(3);
+  });
+
+  it('a transaction is of no use after its end', async () => {
+    const { storage } = current;
+    let kept: Transaction | undefined;
+    await storage.transaction(SHARD, async (tx) => {
+      kept = tx;
+    });
+    await expect(kept?.insert(things, thing({}))).rejects.toMatchObject({ code: 'storage.ended' });
+    await expect(kept?.find(things)).rejects.toMatchObject({ code: 'storage.ended' });
+    expect(await storage.read(SHARD, (tx) => tx.count(things))).toBe(0);
+  });
+
+  it('closing ends what is queued, and then nothing goes on', async () => {
+    const { storage } = current;
+    const last = storage.transaction(SHARD, insert('a'));
+    await Promise.all([storage.close(), storage.close()]);
+    expect(await last).toBe(1);
+    const closed = { code: 'storage.closed' };
+    await expect(storage.transaction(SHARD, insert('b'))).rejects.toMatchObject(closed);
+    await expect(storage.read(SHARD, ids)).rejects.toMatchObject(closed);
+    await expect(storage.check()).rejects.toMatchObject(closed);
+    await current.reopen();
+    expect(await current.storage.read(SHARD, ids)).toEqual(['a']);
+  });
+
+  it('rows and numbers are there when the store is opened again', async () => {
+    await current.storage.transaction(SHARD, insert('a'));
+    await current.storage.transaction(SHARD, insert('b'));
+    await current.reopen();
+    await current.storage.check();
+    expect(await current.storage.read(SHARD, async (tx) => [tx.lastCommit, tx.durableCommit])).toEqual([2, 2]);
+    expect(await current.storage.transaction(SHARD, insert('c'))).toBe(3);
+    expect(await current.storage.read(SHARD, ids)).toEqual(['a', 'b', 'c']);
+  });
+}

@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest';
+import { DuplicateKeyError } from '../../../src/storage/index.js';
+import type { Current } from '../conformance.js';
+import { thing } from './some-things.js';
+import { links, suiteTables, things } from './tables.js';
+
+const SHARD = 5;
+
+export function describeRows(current: Current): void {
+  it('there is every table, empty at first', async () => {
+    const counts = await current.storage.read(SHARD, (tx) => Promise.all(suiteTables.map((table) => tx.count(table))));
+    expect(counts).toEqual(suiteTables.map(() => 0));
+  });
+
+  it('a row is found by its whole key and by nothing less', async () => {
+    const row = thing({ id: 'a', name: 'Door 1' });
+    await current.storage.transaction(SHARD, (tx) => tx.insert(things, row));
+    const { organisation, id, version } = row;
+    const get = (key: Partial<typeof row>) => current.storage.read(SHARD, (tx) => tx.get(things, key));
+    expect(await get({ organisation, id, version })).toEqual(row);
+    expect(await get({ organisation, id, version: 2 })).toBeUndefined();
+    await expect(get({ organisation, id })).rejects.toMatchObject({ code: 'storage.key' });
+  });
+
+  it('the same key in another shard is another row', async () => {
+    await current.storage.transaction(0, (tx) => tx.insert(things, thing({ name: 'in 0' })));
+    await current.storage.transaction(31, (tx) => tx.insert(things, thing({ name: 'in 31' })));
+    await current.storage.transaction(0, (tx) => tx.delete(things, []));
+    expect(await current.storage.read(0, (tx) => tx.count(things))).toBe(0);
+    expect(await current.storage.read(31, (tx) => tx.find(things))).toEqual([thing({ name: 'in 31' })]);
+  });
+
+  it('a key is inserted once; the second is told so, and its transaction may go on', async () => {
+    const names = await current.storage.transaction(SHARD, async (tx) => {
+      await tx.insert(things, thing({ name: 'first' }));
+      await expect(tx.insert(things, thing({ name: 'second' }))).rejects.toBeInstanceOf(DuplicateKeyError);
+      await tx.insert(things, thing({ id: 'other', name: 'third' }));
+      return (await tx.find(things)).map(({ name }) => name);
+    });
+    expect(names).toEqual(['first', 'third']);
+  });
+
+  it('a put replaces the row of its key as a whole', async () => {
+    const found = await current.storage.transaction(SHARD, async (tx) => {
+      await tx.put(things, thing({ name: 'old', severity: 'high' }));
+      await tx.put(things, thing({ name: 'new' }));
+      return tx.find(things);
+    });
+    expect(found).toEqual([thing({ name: 'new' })]);
+  });
+
+  it('a row that is all key can be put twice', async () => {
+    const row = { from: 'a', to: 'b' };
+    const count = await current.storage.transaction(SHARD, async (tx) => {
+      await tx.put(links, row);
+      await tx.put(links, row);
+      return tx.count(links);
+    });
+    expect(count).toBe(1);
+  });
+
+  it('an update changes the fields it names in the rows that fit, and counts them', async () => {
+    const rows = ['a', 'b', 'c'].map((id) => thing({ id, severity: id === 'b' ? 'low' : 'high', name: id }));
+    const counts = await current.storage.transaction(SHARD, async (tx) => {
+      for (const row of rows) await tx.insert(things, row);
+      return [
+        await tx.update(things, [['severity', '=', 'high']], { severity: null, isOpen: true }),
+        await tx.update(things, [['severity', '=', 'high']], { name: 'x' }),
+        await tx.update(things, [['severity', '=', null]], {}),
+      ];
+    });
+    expect(counts).toEqual([2, 0, 2]);
+    expect(await current.storage.read(SHARD, (tx) => tx.find(things))).toEqual(
+      rows.map((row) => (row.id === 'b' ? row : { ...row, severity: null, isOpen: true })),
+    );
+  });
+
+  it('an update does not touch keys', async () => {
+    const update = current.storage.transaction(SHARD, (tx) => tx.update(things, [], { id: 'z' }));
+    await expect(update).rejects.toMatchObject({ code: 'storage.key' });
+  });
+
+  it('a delete takes the rows that fit, and counts them', async () => {
+    const left = await current.storage.transaction(SHARD, async (tx) => {
+      for (const id of ['a', 'b', 'c']) await tx.insert(things, thing({ id }));
+      expect(await tx.delete(things, [['id', '>', 'a']])).toBe(2);
+      expect(await tx.delete(things, [['id', '>', 'a']])).toBe(0);
+      return tx.find(things);
+    });
+    expect(left).toEqual([thing({ id: 'a' })]);
+  });
+
+  it('a shard that is none is refused', async () => {
+    for (const shard of [-1, 32, 1.5, Number.NaN]) {
+      await expect(current.storage.read(shard, async () => 0)).rejects.toMatchObject({ code: 'storage.key' });
+      await expect(current.storage.transaction(shard, async () => 0)).rejects.toMatchObject({ code: 'storage.key' });
+    }
+  });
+}

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import fc from 'fast-check';
+import { build } from 'tsup';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSqliteStorage } from '../../../src/storage/index.js';
+import { suiteTables, things } from '../conformance/tables.js';
+import { hold } from '../faults.js';
+import { availableAdapters, temporaryDirectory } from '../open-temporary.js';
+
+interface Answer {
+  readonly shard: number;
+  readonly id: string;
+  readonly commit: number;
+}
+
+const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+const programs = temporaryDirectory();
+
+beforeAll(async () => {
+  // What the program does not bundle it finds as the sources do.
+  symlinkSync(resolve('node_modules'), join(programs.path, 'node_modules'));
+  await build({
+    entry: { child: 'test/storage/crash/child.ts' },
+    outDir: programs.path,
+    outExtension: () => ({ js: '.mjs' }),
+    format: ['esm'],
+    target: 'node20',
+    removeNodeProtocol: false,
+    config: false,
+    skipNodeModulesBundle: true,
+    silent: true,
+  });
+});
+afterAll(() => programs.remove());
+
+/** Runs the program until so many answers have come and a little longer, kills it, and tells what was answered. */
+async function runAndKill(
+  directory: string,
+  adapter: string,
+  round: number,
+  count: number,
+  ms: number,
+): Promise<Answer[]> {
+  const words = [join(programs.path, 'child.mjs'), directory, adapter, String(round)];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  const ended = new Promise<string | null>((done) => child.on('close', (_, signal) => done(signal)));
+  const answers: Answer[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const message: unknown = JSON.parse(line);
+    // `as`: the program above says "ready", then answers.
+    if (message !== 'ready') answers.push(message as Answer);
+    if (answers.length === count) setTimeout(() => child.kill('SIGKILL'), ms);
+  }
+  expect(await ended, errors.join('')).toBe('SIGKILL');
+  return answers;
+}
+
+describe.each(availableAdapters)('a process that is killed while it writes, by $name', ({ name, open }) => {
+  it('leaves all that it answered and no half transaction; the next one opens the store at once', async () => {
+    const { path: directory, remove } = temporaryDirectory();
+    const answered: Answer[] = [];
+    const moments = fc.sample(fc.record({ count: fc.integer({ min: 1, max: 120 }), ms: fc.nat(12) }), {
+      numRuns: 8,
+      seed: 4,
+    });
+    for (const [round, { count, ms }] of moments.entries()) {
+      answered.push(...(await runAndKill(directory, name, round, count, ms)));
+      const held = hold(open);
+      const storage = await openSqliteStorage({ directory, clock, tables: suiteTables, openDatabase: held.open });
+      expect(held.database!.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+      for (const shard of [0, 1, 2]) {
+        const [lastCommit, rows] = await storage.read(
+          shard,
+          async (tx) => [tx.lastCommit, await tx.find(things)] as const,
+        );
+        const found = (version: number) =>
+          rows.filter((row) => row.version === version).map(({ id, order }): Answer => ({ shard, id, commit: order }));
+        expect(found(1)).toEqual(found(2));
+        expect(new Set(found(1).map(({ commit }) => commit))).toEqual(
+          new Set(Array.from({ length: lastCommit }, (_, i) => i + 1)),
+        );
+        const texts = new Set(found(1).map((row) => JSON.stringify(row)));
+        const isLost = (answer: Answer) => answer.shard === shard && !texts.has(JSON.stringify(answer));
+        expect(answered.filter(isLost)).toEqual([]);
+      }
+      await storage.close();
+    }
+    remove();
+  });
+});

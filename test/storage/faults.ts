@@ -1,0 +1,52 @@
+import {
+  type Database,
+  type FailureKind,
+  type OpenDatabase,
+  SqliteFailure,
+} from '../../src/storage/sqlite/database.js';
+
+/** A way to SQLite at which tests stand: `before` each statement, free to throw. */
+export interface Held {
+  readonly open: OpenDatabase;
+  before: (sql: string) => void;
+  /** After a statement took effect. */
+  after: (sql: string) => void;
+  /** The connection opened last, as it is without the hold. */
+  database: Database | undefined;
+}
+
+export function hold(open: OpenDatabase): Held {
+  const held: Held = {
+    before: () => {},
+    after: () => {},
+    database: undefined,
+    open: (path) => {
+      const database = open(path);
+      held.database = database;
+      const around = <Result>(sql: string, run: () => Result): Result => {
+        held.before(sql);
+        const result = run();
+        held.after(sql);
+        return result;
+      };
+      return {
+        losesMark: database.losesMark,
+        exec: (sql) => around(sql, () => database.exec(sql)),
+        run: (sql, values) => around(sql, () => database.run(sql, values)),
+        all: (sql, values) => around(sql, () => database.all(sql, values)),
+        close: () => database.close(),
+      };
+    },
+  };
+  return held;
+}
+
+/** Throws at the statements that begin so, `count` times. */
+export function failAt(start: string, kind: FailureKind, count = 1): (sql: string) => void {
+  let left = count;
+  return (sql) => {
+    if (!sql.startsWith(start) || left === 0) return;
+    left--;
+    throw new SqliteFailure(kind, `simulated: ${kind}`);
+  };
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
+import type { OpenDatabase } from '../../src/storage/sqlite/database.js';
+import { loadNodeSqlite } from '../../src/storage/sqlite/node-database.js';
+import { loadWasmSqlite } from '../../src/storage/sqlite/wasm-database.js';
+import type { OpenedStorage } from './conformance.js';
+
+export interface Adapter {
+  readonly name: string;
+  readonly open: OpenDatabase | undefined;
+}
+
+/** Both ways to SQLite; the first is there from Node 22.13 on. */
+export const adapters: readonly Adapter[] = [
+  { name: 'node:sqlite', open: loadNodeSqlite() },
+  { name: 'node-sqlite3-wasm', open: await loadWasmSqlite() },
+];
+
+export const availableAdapters = adapters.filter(
+  (adapter): adapter is Required<Adapter> & { open: OpenDatabase } => adapter.open !== undefined,
+);
+
+export function temporaryDirectory(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'windrow-storage-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A store in a folder of its own, with a clock that stands. */
+export async function openTemporary(
+  options: Partial<SqliteOptions> = {},
+): Promise<OpenedStorage & { directory: string }> {
+  const temporary = temporaryDirectory();
+  const directory = options.directory ?? temporary.path;
+  let nowMs = 1_700_000_000_000;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const open = () => openSqliteStorage({ clock, ...options, directory });
+  let storage = await open();
+  return {
+    directory,
+    storage,
+    advance: (ms) => {
+      nowMs += ms;
+    },
+    reopen: async () => {
+      await storage.close();
+      storage = await open();
+      return storage;
+    },
+    dispose: async () => {
+      await storage.close();
+      temporary.remove();
+    },
+  };
+}

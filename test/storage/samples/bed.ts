@@ -1,0 +1,69 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStorage } from '../../../src/storage/index.js';
+import { createSampleStore } from '../../../src/storage/samples/index.js';
+import type { SampleStore } from '../../../src/storage/samples/samples.js';
+import type { Sizes } from '../../../src/storage/samples/sizes.js';
+import { loadWasmSqlite } from '../../../src/storage/sqlite/wasm-database.js';
+import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
+import { failAt, hold } from '../faults.js';
+
+export const SHARD = 5;
+export const ORGANISATION = 'acme';
+
+/** Stores of samples over a real database in a folder of its own. */
+export interface Bed {
+  readonly storage: Storage;
+  readonly samples: SampleStore;
+  /** A second store over the same database: another process, as far as caches go. */
+  readonly other: SampleStore;
+  write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  read<Result>(work: (tx: Reader) => Promise<Result>): Promise<Result>;
+  /** Closes the database and opens it again, with nothing left in memory. */
+  reopen(): Promise<void>;
+  /** The next commit fails, and with it all works of its group. */
+  failCommit(): void;
+  close(): Promise<void>;
+}
+
+// The laws make thousands of commits, and none of them is about the disk.
+const MEMORY = '/dev/shm';
+
+// Works that are given together are one group, however long they take.
+const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
+
+export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
+  const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
+  const held = hold(await loadWasmSqlite());
+  const open = async () => ({
+    storage: await openSqliteStorage({ directory, clock, openDatabase: held.open }),
+    samples: createSampleStore({ clock, sizes }),
+    other: createSampleStore({ clock, sizes }),
+  });
+  let opened = await open();
+  return {
+    get storage() {
+      return opened.storage;
+    },
+    get samples() {
+      return opened.samples;
+    },
+    get other() {
+      return opened.other;
+    },
+    write: (work) => opened.storage.transaction(SHARD, work),
+    read: (work) => opened.storage.read(SHARD, work),
+    reopen: async () => {
+      await opened.storage.close();
+      opened = await open();
+    },
+    failCommit: () => {
+      held.before = failAt('COMMIT', 'io');
+    },
+    close: async () => {
+      await opened.storage.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

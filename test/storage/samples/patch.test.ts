@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  encodeLogRow,
+  type KeyedChange,
+  patchOf,
+  readChange,
+  readLogHeads,
+} from '../../../src/storage/samples/log-row.js';
+import { combine, combineAll, overlay, type Patch, patchBetween } from '../../../src/storage/samples/patch.js';
+import { applyToModel, changeArbitrary, columnsOf, type Model, modelColumns } from './model.js';
+
+const changes = fc.array(changeArbitrary(40), { maxLength: 12 });
+const model = changes.map((some) => {
+  const filled: Model = new Map();
+  for (const change of some) applyToModel(filled, change);
+  return filled;
+});
+
+describe('patches of samples', () => {
+  it('do together what their changes do one after the other', () => {
+    fc.assert(
+      fc.property(model, changes, (stored, some) => {
+        const expected: Model = new Map(stored);
+        for (const change of some) applyToModel(expected, change);
+        const patch = combineAll(some.map(patchOf));
+        expect(columnsOf(overlay(modelColumns(stored), patch))).toEqual(columnsOf(modelColumns(expected)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('have rising times, and ranges that neither overlap nor touch', () => {
+    fc.assert(
+      fc.property(changes, (some) => {
+        const { timeMs, deleted } = combineAll(some.map(patchOf));
+        expect(Array.from(timeMs)).toEqual([...new Set(timeMs)].sort((a, b) => a - b));
+        for (const [i, { fromMs, untilMs }] of deleted.entries()) {
+          expect(fromMs).toBeLessThan(untilMs);
+          if (i > 0) expect(fromMs).toBeGreaterThan(deleted[i - 1]!.untilMs);
+        }
+      }),
+    );
+  });
+
+  it('may be put together in any grouping', () => {
+    fc.assert(
+      fc.property(changeArbitrary(20), changeArbitrary(20), changeArbitrary(20), (...three) => {
+        const [a, b, c] = three.map(patchOf) as [Patch, Patch, Patch];
+        expect(plain(combine(combine(a, b), c))).toEqual(plain(combine(a, combine(b, c))));
+      }),
+    );
+  });
+
+  it('change nothing more when they are applied once more: a replay is no harm', () => {
+    fc.assert(
+      fc.property(model, changes, (stored, some) => {
+        const patch = combineAll(some.map(patchOf));
+        const once = overlay(modelColumns(stored), patch);
+        expect(columnsOf(overlay(once, patch))).toEqual(columnsOf(once));
+      }),
+    );
+  });
+
+  it('can be cut at any time into parts that do together what they do whole', () => {
+    fc.assert(
+      fc.property(model, changes, fc.integer({ min: -5, max: 45 }), (stored, some, cutMs) => {
+        const patch = combineAll(some.map(patchOf));
+        const parts = [patchBetween(patch, -Infinity, cutMs), patchBetween(patch, cutMs, Infinity)];
+        const columns = modelColumns(stored);
+        const inParts = parts.reduce((after, part) => overlay(after, part), columns);
+        expect(columnsOf(inParts)).toEqual(columnsOf(overlay(columns, patch)));
+      }),
+    );
+  });
+});
+
+describe('a row of the log', () => {
+  const keyed: fc.Arbitrary<KeyedChange> = fc
+    .tuple(
+      changeArbitrary(1000),
+      fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+      fc.option(fc.record({ timeseriesId: fc.string({ unit: 'grapheme' }), metric: fc.string() }), { nil: undefined }),
+    )
+    .map(([change, key, name]) => ({ ...change, key, ...(name === undefined ? {} : { name }) }));
+
+  it('gives each of its changes back, in any order of asking', () => {
+    fc.assert(
+      fc.property(fc.array(keyed, { maxLength: 20 }), (some) => {
+        const bytes = encodeLogRow(some);
+        const heads = readLogHeads(bytes);
+        expect(Array.from(heads.keys)).toEqual(some.map(({ key }) => key));
+        for (let i = some.length - 1; i >= 0; i--) expect(readChange(bytes, heads, i)).toEqual(some[i]);
+      }),
+    );
+  });
+
+  it('of another version is refused', () => {
+    expect(() => readLogHeads(Uint8Array.of(9, 0))).toThrow(/later version: 9/);
+  });
+});
+
+function plain(patch: Patch) {
+  return { ...columnsOf(patch), deleted: patch.deleted };
+}

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SampleRange, SampleStore } from '../../../src/storage/samples/samples.js';
+import type { Sizes } from '../../../src/storage/samples/sizes.js';
+import type { Reader, Transaction } from '../../../src/storage/storage.js';
+import { type Bed, ORGANISATION, openBed } from './bed.js';
+import { applyToModel, columnsOf, type Model, modelColumns } from './model.js';
+import { type Act, METRICS, RESULT, rangeArbitrary, type Step, stepArbitrary } from './steps.js';
+
+// What the store is, said as simply as it can be: a Map of times and values for each series.
+
+/** The series `RESULT` is one of an item, with provisional samples under its final ones. */
+interface World {
+  readonly finals: Map<string, Model>;
+  provisional: Model;
+  /** Whether `RESULT` still is one. */
+  isResult: boolean;
+}
+
+const small: Partial<Sizes> = {
+  segmentSamples: 8,
+  smallSamples: 2,
+  callCost: 300,
+  samplesMin: 10,
+  seriesSamplesMin: 2,
+};
+const smallRounds: Partial<Sizes> = { ...small, callCost: 1, samplesMin: 1, roundSamplesMax: 10, rowsEnough: 3 };
+const beds: readonly (readonly [title: string, sizes: Partial<Sizes>])[] = [
+  ['as it is', {}],
+  ['with small segments', small],
+  ['with small segments, one of them a call', smallRounds],
+];
+
+/** Compaction comes to an end: there are not so many areas in the samples of a run. */
+const CALLS_MAX = 2000;
+
+describe.each(beds)('the store of samples, %s,', (_, sizes) => {
+  let bed: Bed;
+  let runCount = 0;
+
+  beforeAll(async () => {
+    bed = await openBed(sizes);
+  });
+  afterAll(() => bed.close());
+
+  it('is a Map of times and values, whatever is appended, deleted, dropped, compacted and undone', async () => {
+    const steps = fc.array(stepArbitrary, { minLength: 1, maxLength: 15, size: 'max' });
+    await fc.assert(fc.asyncProperty(steps, fc.array(rangeArbitrary, { maxLength: 3 }), check), { numRuns: 60 });
+  });
+
+  async function check(steps: readonly Step[], ranges: readonly SampleRange[]): Promise<void> {
+    // Runs share the database, each with series of its own names: what is left of one is no business of another.
+    const timeseriesId = `run-${++runCount}`;
+    let world: World = { finals: new Map(), provisional: new Map(), isResult: false };
+    for (const step of steps) {
+      if (step.kind === 'reopen') await bed.reopen();
+      else world = await takeGroup(timeseriesId, world, step);
+      for (const samples of [bed.samples, bed.other]) {
+        await bed.read((tx) => expectWorld(tx, samples, timeseriesId, world, ranges));
+      }
+    }
+    const compact = (tx: Transaction) => bed.samples.compact(tx, tx.lastCommit, { isEager: true });
+    for (let call = 0; await bed.write(compact); call++) expect(call).toBeLessThan(CALLS_MAX);
+    await bed.read((tx) => expectWorld(tx, bed.samples, timeseriesId, world, ranges));
+  }
+
+  /** Works that share a commit, of which some throw at their end, or which the disk undoes all together. */
+  async function takeGroup(
+    timeseriesId: string,
+    before: World,
+    { works, isDiskFailing, process }: Extract<Step, { kind: 'group' }>,
+  ): Promise<World> {
+    const samples = process === 0 ? bed.samples : bed.other;
+    if (isDiskFailing) bed.failCommit();
+    let world = before;
+    const ends = works.map(({ act, isUndone }) =>
+      bed.write(async (tx) => {
+        const draft = { ...world, finals: new Map([...world.finals].map(([of, model]) => [of, new Map(model)])) };
+        await take(tx, samples, timeseriesId, draft, act);
+        // What it has written itself, a transaction sees.
+        await expectWorld(tx, samples, timeseriesId, draft, []);
+        if (isUndone) throw new Error('undone');
+        world = draft;
+      }),
+    );
+    const reasons = (await Promise.allSettled(ends)).map((end) =>
+      end.status === 'rejected' ? String(end.reason) : '',
+    );
+    const expected = works.map(({ isUndone }) => (isDiskFailing ? 'simulated' : isUndone ? 'undone' : ''));
+    for (const [i, reason] of reasons.entries()) expect(reason).toContain(expected[i]);
+    expect(reasons.filter((reason) => reason !== '').length).toBe(expected.filter((reason) => reason !== '').length);
+    return isDiskFailing ? before : world;
+  }
+});
+
+async function take(
+  tx: Transaction,
+  samples: SampleStore,
+  timeseriesId: string,
+  world: World,
+  act: Act,
+): Promise<void> {
+  switch (act.kind) {
+    case 'append': {
+      const named = (isResult: boolean) =>
+        act.changes
+          .filter(([metric]) => (metric === RESULT) === isResult)
+          .map(([metric, change]) => ({ timeseriesId, metric, ...change }));
+      await samples.append(tx, ORGANISATION, named(false));
+      await samples.append(tx, ORGANISATION, named(true), { itemId: 'item' });
+      for (const [metric, change] of act.changes) {
+        if (!world.finals.has(metric)) {
+          world.finals.set(metric, new Map());
+          if (metric === RESULT) world.isResult = true;
+        }
+        applyToModel(world.finals.get(metric)!, change);
+      }
+      return;
+    }
+    case 'compact':
+      for (let call = 0; call < act.calls; call++) {
+        if (!(await samples.compact(tx, tx.lastCommit - act.backBy, { isEager: act.isEager }))) return;
+      }
+      return;
+    case 'provisional': {
+      if (!world.isResult) return;
+      await samples.setProvisional(tx, ORGANISATION, { timeseriesId, metric: RESULT, ...act.columns });
+      world.provisional = new Map();
+      applyToModel(world.provisional, act.columns);
+      return;
+    }
+    case 'release':
+      await samples.release(tx, ORGANISATION, { timeseriesId, metric: RESULT });
+      if (!world.isResult) return;
+      world.finals.set(RESULT, new Map([...world.provisional, ...world.finals.get(RESULT)!]));
+      world.provisional = new Map();
+      world.isResult = false;
+      return;
+    case 'drop':
+      expect(await samples.drop(tx, ORGANISATION, { timeseriesId, metric: act.metric })).toBe(
+        world.finals.delete(act.metric),
+      );
+      if (act.metric !== RESULT) return;
+      world.provisional = new Map();
+      world.isResult = false;
+  }
+}
+
+async function expectWorld(
+  tx: Reader,
+  samples: SampleStore,
+  timeseriesId: string,
+  world: World,
+  ranges: readonly SampleRange[],
+): Promise<void> {
+  const infos = await samples.list(tx, ORGANISATION, { timeseriesId });
+  expect(infos.map(({ metric }) => metric)).toEqual([...world.finals.keys()].sort());
+  for (const metric of METRICS) {
+    const reference = { timeseriesId, metric };
+    const finals = world.finals.get(metric) ?? new Map<number, number>();
+    const all = new Map([...(metric === RESULT ? world.provisional : []), ...finals]);
+    const info = await samples.info(tx, ORGANISATION, reference);
+    expect(info).toEqual(infos.find((one) => one.metric === metric));
+    if (info !== undefined) expect(info).toMatchObject(rangeOf(modelColumns(all).timeMs));
+    if (metric === RESULT) expect(info?.itemId ?? null).toBe(world.isResult ? 'item' : null);
+    const found = await samples.read(tx, ORGANISATION, reference);
+    expect(columnsOf(found)).toEqual(columnsOf(modelColumns(all)));
+    for (const range of ranges) {
+      const expected = select(range.isFinalOnly === true ? finals : all, range);
+      expect(columnsOf(await samples.read(tx, ORGANISATION, reference, range))).toEqual(columnsOf(expected));
+    }
+  }
+}
+
+function rangeOf(timeMs: Float64Array) {
+  return { sampleCount: timeMs.length, firstMs: timeMs[0] ?? null, lastMs: timeMs.at(-1) ?? null };
+}
+
+function select(model: Model, { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending }: SampleRange) {
+  const { timeMs, value } = modelColumns(new Map([...model].filter(([time]) => time >= fromMs && time < untilMs)));
+  const [from, until] = isDescending ? [Math.max(0, timeMs.length - limit), timeMs.length] : [0, limit];
+  return { timeMs: timeMs.slice(from, until), value: value.slice(from, until) };
+}

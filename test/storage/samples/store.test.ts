@@ -1,0 +1,245 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SeriesReference } from '../../../src/core/series.js';
+import { createCompactor } from '../../../src/storage/samples/index.js';
+import { ForgottenChangesError, ResultSeriesError } from '../../../src/storage/samples/samples.js';
+import type { SegmentRow } from '../../../src/storage/tables/samples.js';
+import { logProgress, sampleLog, segments } from '../../../src/storage/tables/samples.js';
+import { type Bed, ORGANISATION, openBed, SHARD } from './bed.js';
+import { columnsOf } from './model.js';
+
+const a: SeriesReference = { timeseriesId: 'a', metric: 'Raw' };
+const b: SeriesReference = { timeseriesId: 'b', metric: 'Raw' };
+
+let bed: Bed;
+beforeEach(async () => {
+  bed = await openBed();
+});
+afterEach(() => bed.close());
+
+/** Samples of every second in `[fromS, untilS)`; values that tell which they are. */
+function seconds(fromS: number, untilS: number, version = 0) {
+  const timeMs = Float64Array.from({ length: untilS - fromS }, (_, i) => (fromS + i) * 1000);
+  return { timeMs, value: timeMs.map((time) => time / 1000 + version / 10) };
+}
+
+const append = (of: SeriesReference, fromS: number, untilS: number, version = 0) =>
+  bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...of, ...seconds(fromS, untilS, version) }]));
+const compactAll = async () => {
+  while (await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit, { isEager: true })));
+};
+const rowsOf = (): Promise<SegmentRow[]> => bed.read((tx) => tx.find(segments));
+const read = (of: SeriesReference) => bed.read((tx) => bed.samples.read(tx, ORGANISATION, of));
+
+describe('an append', () => {
+  it('of an offset that was taken before writes nothing, of a later one it does, by partition', async () => {
+    const send = (partition: string, offset: number, at: number) =>
+      bed.write((tx) => {
+        const change = { ...a, ...seconds(at, at + 1) };
+        return bed.samples.append(tx, ORGANISATION, [change], { origin: { source: 'queue', partition, offset } });
+      });
+    expect([await send('0', 5, 1), await send('0', 5, 2), await send('0', 4, 3), await send('0', 6, 4)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(await send('1', 5, 5)).toBe(true);
+    expect(Array.from((await read(a)).timeMs)).toEqual([1000, 4000, 5000]);
+  });
+
+  it('creates the series that it names, each once, also for a change of nothing', async () => {
+    const none = new Float64Array(0);
+    await bed.write((tx) =>
+      bed.samples.append(tx, ORGANISATION, [
+        { ...a, ...seconds(0, 2) },
+        { ...a, ...seconds(2, 3) },
+        { ...b, timeMs: none, value: none },
+      ]),
+    );
+    const infos = await bed.read((tx) => bed.samples.list(tx, ORGANISATION));
+    expect(infos).toEqual([
+      { ...a, itemId: null, sampleCount: 3, firstMs: 0, lastMs: 2000 },
+      { ...b, itemId: null, sampleCount: 0, firstMs: null, lastMs: null },
+    ]);
+    expect(await bed.read((tx) => bed.samples.list(tx, 'another organisation'))).toEqual([]);
+  });
+
+  it('to a result is refused unless it is of an item; provisional samples are for results alone', async () => {
+    const change = { ...a, ...seconds(0, 2) };
+    await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change], { itemId: 'item' }));
+    await expect(append(a, 2, 3)).rejects.toThrow(ResultSeriesError);
+    await append(b, 0, 1);
+    const provisional = bed.write((tx) => bed.samples.setProvisional(tx, ORGANISATION, { ...b, ...seconds(1, 2) }));
+    await expect(provisional).rejects.toThrow('not a result');
+  });
+
+  it('whose times do not rise is refused as the caller\u2019s mistake, and nothing is written', async () => {
+    const change = { ...a, timeMs: Float64Array.of(1, 1), value: Float64Array.of(1, 2) };
+    await expect(bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change]))).rejects.toThrow('do not rise');
+    expect(await bed.read((tx) => bed.samples.list(tx, ORGANISATION))).toEqual([]);
+  });
+});
+
+describe('what follows the log', () => {
+  it('gets the changes of whole commits, in order, with deletions and drops, some at a time', async () => {
+    await bed.write(async (tx) => {
+      await bed.samples.append(tx, ORGANISATION, [
+        { ...a, ...seconds(0, 2) },
+        { ...b, ...seconds(0, 1) },
+      ]);
+      await bed.samples.append(tx, 'other', [{ ...a, ...seconds(7, 8) }]);
+    });
+    const deleted = { fromMs: 0, untilMs: 1000 };
+    await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...a, ...seconds(3, 4), deleted }]));
+    await bed.write((tx) => bed.samples.drop(tx, ORGANISATION, b));
+    const changes = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
+    const brief = changes.map(({ organisation, timeseriesId, commit, timeMs, deleted: range }) =>
+      [commit, organisation, timeseriesId, timeMs.length, range?.fromMs].join(' '),
+    );
+    // What was written to a series that is no more is not told, but that it is no more.
+    expect(brief).toEqual(['1 acme a 2 ', '1 other a 1 ', '2 acme a 1 0', '3 acme b 0 -62135596800000']);
+    const some = await bed.read((tx) => bed.samples.changesAfter(tx, 0, 1));
+    expect(some.map(({ commit }) => commit)).toEqual([1, 1]);
+    const rest = await bed.read((tx) => bed.samples.changesAfter(tx, some.at(-1)!.commit));
+    expect([...some, ...rest]).toEqual(changes);
+  });
+
+  it('is told where the log was forgotten, which is a round of compaction after it was compacted', async () => {
+    for (const fromS of [0, 20_000, 40_000]) {
+      await append(a, fromS, fromS + 20_000);
+      await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit));
+    }
+    const rows = await bed.read((tx) => tx.find(sampleLog));
+    expect(rows.map(({ sampleCount }) => sampleCount)).toEqual([20_000]);
+    const before = bed.read((tx) => bed.samples.changesAfter(tx, 1));
+    await expect(before).rejects.toThrow(ForgottenChangesError);
+    const [change] = await bed.read((tx) => bed.samples.changesAfter(tx, rows[0]!.commit - 1));
+    expect(change!.timeMs[0]).toBe(40_000_000);
+  });
+});
+
+describe('compaction', () => {
+  it('moves nothing of the commits after its bound, and nothing at all while there is little', async () => {
+    await append(a, 0, 100);
+    await append(a, 100, 200);
+    expect(await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit))).toBe(false);
+    expect(await rowsOf()).toEqual([]);
+    await bed.write((tx) => bed.samples.compact(tx, 1, { isEager: true }));
+    expect((await rowsOf()).map(({ sampleCount }) => sampleCount)).toEqual([100]);
+    expect((await bed.read((tx) => tx.find(sampleLog))).map(({ commit }) => commit)).toEqual([2]);
+  });
+
+  it('fills segments of 4096 samples at the end of a series, however few come at a time', async () => {
+    for (let at = 0; at < 10_000; at += 250) {
+      await append(a, at, at + 250);
+      await compactAll();
+    }
+    const counts = (await rowsOf()).map(({ sampleCount }) => sampleCount);
+    expect(counts.slice(0, 2)).toEqual([4096, 4096]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(10_000);
+    expect(counts.length).toBeLessThan(8);
+  });
+
+  it('rewrites the segments that late samples touch, and no other', async () => {
+    await append(a, 0, 20_000);
+    await compactAll();
+    const before = await rowsOf();
+    await bed.write((tx) =>
+      bed.samples.append(tx, ORGANISATION, [{ ...a, timeMs: Float64Array.of(5_000_500), value: Float64Array.of(7) }]),
+    );
+    await append(a, 9000, 9001, 5);
+    await compactAll();
+    const after = await rowsOf();
+    const isKept = (row: SegmentRow) => after.some((other) => Buffer.compare(other.values, row.values) === 0);
+    expect(before.map(isKept)).toEqual([true, false, false, true, true]);
+    expect(after.map(({ sampleCount }) => sampleCount)).toEqual([4096, 4097, 4096, 4096, 3616]);
+  });
+
+  it('writes nothing where the same samples come again', async () => {
+    await append(a, 0, 20_000);
+    await compactAll();
+    const before = await rowsOf();
+    await append(a, 0, 20_000);
+    await compactAll();
+    expect(await rowsOf()).toEqual(before);
+  });
+
+  it('cuts a segment that late samples made too long, and joins those that deletions made small', async () => {
+    await append(a, 0, 8192);
+    await compactAll();
+    const halves = seconds(0, 4096);
+    await bed.write((tx) =>
+      bed.samples.append(tx, ORGANISATION, [{ ...a, ...halves, timeMs: halves.timeMs.map((time) => time + 500) }]),
+    );
+    await append(a, 20_000, 24_096);
+    await compactAll();
+    expect((await rowsOf()).map(({ sampleCount }) => sampleCount)).toEqual([8191, 4097, 4096]);
+    const deleted = { fromMs: 10_000, untilMs: 4_000_000 };
+    const none = new Float64Array(0);
+    await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [{ ...a, timeMs: none, value: none, deleted }]));
+    await compactAll();
+    const [first, ...others] = (await rowsOf()).map(({ sampleCount }) => sampleCount);
+    expect(first).toBe(8191 - 7980 + 4097);
+    expect(others).toEqual([4096]);
+  });
+});
+
+it('a deletion of the first samples that comes with later ones moves the range at both ends', async () => {
+  await append(a, 0, 100);
+  await compactAll();
+  const change = { ...a, ...seconds(200, 210), deleted: { fromMs: -Infinity, untilMs: 50_000 } };
+  await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change]));
+  const expected = { ...a, itemId: null, sampleCount: 60, firstMs: 50_000, lastMs: 209_000 };
+  expect(await bed.read((tx) => bed.samples.info(tx, ORGANISATION, a))).toEqual(expected);
+  await compactAll();
+  expect(await bed.read((tx) => bed.samples.info(tx, ORGANISATION, a))).toEqual(expected);
+});
+
+describe('the compactor', () => {
+  it('moves what live items have absorbed, in short steps, tells of errors, and stops when told', async () => {
+    const errors: unknown[] = [];
+    const waiting: (() => void)[] = [];
+    const scheduler = {
+      after: (_delayMs: number, work: () => void) => {
+        waiting.push(work);
+        return () => waiting.splice(waiting.indexOf(work), 1);
+      },
+    };
+    // Lets all that waits for the database come, then the time that it rests pass.
+    const pass = async () => {
+      while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      waiting.shift()!();
+    };
+    const { storage, samples } = bed;
+    const clock = { monotonicMs: () => 0 };
+    const compactor = createCompactor({
+      storage,
+      samples,
+      scheduler,
+      clock,
+      pollIntervalMs: 1000,
+      onError: (error) => errors.push(error),
+    });
+    const absorb = (absorbedCommit: number) => bed.write((tx) => tx.put(logProgress, { name: 'log', absorbedCommit }));
+    await absorb(0);
+    await append(a, 0, 300_000);
+    compactor.start();
+    await pass();
+    expect(await rowsOf()).toEqual([]);
+    await absorb(2);
+    bed.failCommit();
+    await pass();
+    await pass();
+    expect(errors).toHaveLength(1);
+    for (let step = 0; step < 8; step++) await pass();
+    expect((await rowsOf()).reduce((sum, { sampleCount }) => sum + sampleCount, 0)).toBe(300_000);
+    await compactor.stop();
+    expect(waiting).toEqual([]);
+    expect(columnsOf(await read(a))).toEqual(columnsOf(seconds(0, 300_000)));
+  });
+});
+
+it('a shard is the caller\u2019s: another one has none of its series', async () => {
+  await append(a, 0, 10);
+  expect(await bed.storage.read(SHARD + 1, (tx) => bed.samples.list(tx, ORGANISATION))).toEqual([]);
+});

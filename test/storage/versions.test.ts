@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
+import type { Migration } from '../../src/storage/sqlite/migrations.js';
+import { defineTable, integer, type Table, text, textOrNull } from '../../src/storage/table.js';
+import { tables } from '../../src/storage/tables/index.js';
+import { availableAdapters, temporaryDirectory } from './open-temporary.js';
+
+const SHARD = 1;
+const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+
+// A table as it was once, and as it became.
+const oldSigns = defineTable('signs', { id: text, word: text }, ['id']);
+const signs = defineTable('signs', { id: text, word: text, colour: textOrNull, length: integer }, ['id'], [['length']]);
+const places = defineTable('places', { id: text }, ['id']);
+
+// `as`: lists of tables of different rows.
+const oldTables = [oldSigns] as unknown as readonly Table<never>[];
+const newTables = [signs, places] as unknown as readonly Table<never>[];
+const migrations: readonly Migration[] = [
+  (database) => {
+    database.exec('ALTER TABLE "signs" ADD COLUMN "colour" TEXT');
+    database.exec('ALTER TABLE "signs" ADD COLUMN "length" INTEGER NOT NULL DEFAULT 0');
+    database.exec('UPDATE "signs" SET "length" = length("word")');
+    database.exec('CREATE INDEX "signs_by_length" ON "signs" ("shard", "length")');
+  },
+  (database) => {
+    database.exec(
+      'CREATE TABLE "places" ("shard" INTEGER NOT NULL, "id" TEXT NOT NULL, PRIMARY KEY ("shard", "id")) WITHOUT ROWID',
+    );
+  },
+];
+
+describe.each(availableAdapters)('versions of a store, by $name', ({ open: openDatabase }) => {
+  let directory: string;
+  let remove: () => void;
+  beforeEach(() => {
+    ({ path: directory, remove } = temporaryDirectory());
+  });
+  afterEach(() => remove());
+
+  const open = (options: Partial<SqliteOptions>) => openSqliteStorage({ directory, clock, openDatabase, ...options });
+  const file = () => join(directory, 'windrow.db');
+  const makeOld = async () => {
+    const storage = await open({ tables: oldTables, migrations: [] });
+    await storage.transaction(SHARD, (tx) => tx.insert(oldSigns, { id: 'a', word: 'stop' }));
+    await storage.close();
+  };
+  /** Changes the file past the store. */
+  const execute = (...statements: string[]) => {
+    const database = openDatabase(file());
+    for (const statement of statements) database.exec(statement);
+    database.close();
+  };
+
+  it('a new store has all the tables of windrow', async () => {
+    const storage = await open({});
+    const counts = await storage.read(SHARD, (tx) => Promise.all(tables.map((table) => tx.count(table))));
+    expect(counts).toEqual(tables.map(() => 0));
+    await storage.close();
+  });
+
+  it('an older store is brought up step by step, and keeps its rows and commit numbers', async () => {
+    await makeOld();
+    const storage = await open({ tables: newTables, migrations });
+    const found = await storage.read(SHARD, async (tx) => [
+      tx.lastCommit,
+      await tx.find(signs),
+      await tx.count(places),
+    ]);
+    expect(found).toEqual([1, [{ id: 'a', word: 'stop', colour: null, length: 4 }], 0]);
+    await storage.close();
+    // And once is enough.
+    const again = await open({ tables: newTables, migrations });
+    expect(await again.read(SHARD, (tx) => tx.count(signs))).toBe(1);
+    await again.close();
+  });
+
+  it('a store of the version between is brought up by the steps it lacks', async () => {
+    await makeOld();
+    await (await open({ tables: newTables, migrations: migrations.slice(0, 1) })).close();
+    const storage = await open({ tables: newTables, migrations });
+    expect(await storage.read(SHARD, (tx) => tx.find(signs, { where: [['length', '=', 4]] }))).toHaveLength(1);
+    await storage.close();
+  });
+
+  it('a step that fails leaves the store as it was', async () => {
+    await makeOld();
+    const failing: Migration = (database) => database.exec('INSERT INTO "nowhere" VALUES (1)');
+    const opening = open({ tables: newTables, migrations: [migrations[0]!, failing] });
+    await expect(opening).rejects.toMatchObject({
+      code: 'storage.failed',
+      message: expect.stringContaining('nowhere'),
+    });
+    const storage = await open({ tables: oldTables, migrations: [] });
+    expect(await storage.read(SHARD, (tx) => tx.find(oldSigns))).toEqual([{ id: 'a', word: 'stop' }]);
+    await storage.close();
+  });
+
+  it('a store of a newer version is refused and left as it is', async () => {
+    await (await open({ tables: newTables, migrations })).close();
+    const before = readFileSync(file());
+    await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
+      code: 'storage.newer',
+      message:
+        `${file()}: the store has version 3, and this windrow knows versions up to 1; ` +
+        'start the windrow that wrote it, or a newer one',
+    });
+    expect(readFileSync(file()).equals(before)).toBe(true);
+  });
+
+  it('a store with another count of shards is refused', async () => {
+    await makeOld();
+    execute(`UPDATE "windrow_meta" SET "value" = '64' WHERE "name" = 'shardCount'`);
+    await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
+      code: 'storage.newer',
+      message: expect.stringContaining('the store has 64 shards, and this windrow works with 32'),
+    });
+  });
+
+  it('an SQLite file of another program is refused and left as it is', async () => {
+    execute('CREATE TABLE "theirs" ("id" INTEGER)', 'PRAGMA user_version = 1');
+    await expect(open({})).rejects.toMatchObject({
+      code: 'storage.damaged',
+      message: expect.stringContaining('is no store of windrow'),
+    });
+    const database = openDatabase(file());
+    expect(database.all('SELECT "name" FROM "sqlite_master"')).toEqual([{ name: 'theirs' }]);
+    database.close();
+  });
+
+  it('what one way to SQLite wrote the others read', async () => {
+    const word = '\ufeff\u{1f332} long enough to lose its mark, were it not kept';
+    for (const [i, { open: openByOther }] of availableAdapters.entries()) {
+      const storage = await open({ openDatabase: openByOther, tables: oldTables, migrations: [] });
+      await storage.transaction(SHARD, (tx) => tx.insert(oldSigns, { id: String(i), word }));
+      await storage.close();
+    }
+    const storage = await open({ tables: oldTables, migrations: [] });
+    const found = await storage.read(SHARD, (tx) => tx.find(oldSigns, { where: [['word', '=', word]] }));
+    expect(found).toEqual(availableAdapters.map((_, i) => ({ id: String(i), word })));
+    await storage.close();
+  });
+});
