@@ -1,0 +1,180 @@
+import { readFile } from 'node:fs/promises';
+import { WindrowError } from '../core/errors.js';
+import type { Server } from './server.js';
+
+const ORGANISATION = 'demo';
+const COLLECTION = 'demo-building';
+const CLIENT = 'demo';
+const SERIES = 'office-temperature';
+const FAHRENHEIT_FREEZING = 32;
+const WARM_DAYS = 5;
+
+/** The request of the demo: from an office's temperatures in Fahrenheit to what one would like to know of them. */
+const request = [
+  {
+    metric: 'Celsius',
+    processingType: 'stream',
+    operations: [
+      step('Sub', 'Raw', 'AboveFreezing', { scalar: FAHRENHEIT_FREEZING }),
+      step('Div', 'AboveFreezing', 'CelsiusUnrounded', { scalar: 1.8 }),
+      step('Round', 'CelsiusUnrounded', 'Celsius', { roundtodigits: 2 }),
+    ],
+  },
+  {
+    metric: 'DailyAverage',
+    processingType: 'stream',
+    operations: [
+      step('Aggregate', 'Celsius', 'DailyUnrounded', {
+        function: 'TimeWeightedAverage',
+        interval: 'Daily',
+        timezone: 'America/New_York',
+      }),
+      step('Round', 'DailyUnrounded', 'DailyAverage', { roundtodigits: 2 }),
+    ],
+  },
+  {
+    metric: 'IsWarm',
+    processingType: 'stream',
+    operations: [step('Gt', 'Celsius', 'IsWarm', { scalar: 23 })],
+  },
+];
+
+function step(operation: string, from: string, to: string, parameters: Readonly<Record<string, unknown>>) {
+  const reference = (metric: string) => [{ timeseriesId: SERIES, metric }];
+  return { operation, input: reference(from), output: reference(to), parameters };
+}
+
+/**
+ * Fills a demo organisation over HTTP, as any client would: real data, registered items, events. What is there from
+ * an earlier start is written again, which changes nothing; the credentials are new each time.
+ *
+ * @param csv the samples, `timestamp,value`.
+ * @returns what to tell whoever started it.
+ */
+export async function prepareDemo(server: Server, csv: URL): Promise<string> {
+  const { administration } = server.service.identity;
+  const scopes = ['core_read', 'core_write', 'core_admin'];
+  // Their secrets were shown at earlier starts, and are of no use any more.
+  for (const { clientId, name } of await administration.listClients({ organisation: ORGANISATION })) {
+    if (name === CLIENT) await administration.removeClient({ clientId });
+  }
+  const client = await administration.addClient({
+    organisation: ORGANISATION,
+    name: CLIENT,
+    scopes,
+    grants: ['client_credentials'],
+  });
+  await allowCollection(server, client.clientId);
+  const send = await openSender(server.url, client);
+  await send('POST', `/core/timeseries/${SERIES}/samples`, await readFile(csv), 'text/csv');
+  const { id } = await send<Transaction>('POST', '/core/operations', JSON.stringify(request));
+  await until(async () => isDone((await send<Transaction>('GET', `/core/status/${id}`)).state));
+  const warm = await warmDays(send);
+  await send('POST', '/core/events', JSON.stringify(warm.map(eventOf)), 'application/json', {
+    ercollectionid: COLLECTION,
+  });
+  return describe(server.url, client);
+}
+
+/** Sends a request, and gives the `data` of its answer, whose form the caller knows. */
+type Send = <Data>(
+  method: string,
+  path: string,
+  body?: string | Uint8Array,
+  contentType?: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Data>;
+
+interface Transaction {
+  readonly id: string;
+  readonly state: string;
+}
+
+async function openSender(url: string, client: { clientId: string; clientSecret: string }): Promise<Send> {
+  const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
+  const answer = await fetch(`${url}/idm/ims/connect/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token: token } = (await answer.json()) as { access_token: string }; // RFC 6749, 5.1
+  return async <Data>(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    contentType = 'application/json',
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    const answered = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': contentType, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answered.text();
+    if (!answered.ok) throw new WindrowError('arguments', `the demo: ${method} ${path}: ${answered.status} ${text}`);
+    const { data } = JSON.parse(text) as { readonly data: Data }; // our own service's envelope
+    return data;
+  };
+}
+
+async function allowCollection({ service }: Server, clientId: string): Promise<void> {
+  const { administration } = service.identity;
+  const known = await administration.listCollections({ organisation: ORGANISATION });
+  const before = known.find(({ collectionId }) => collectionId === COLLECTION);
+  if (before !== undefined)
+    await administration.removeCollection({ organisation: ORGANISATION, collectionId: COLLECTION, clientIds: [] });
+  const clientIds = [...(before?.clientIds ?? []), clientId];
+  await administration.addCollection({ organisation: ORGANISATION, collectionId: COLLECTION, clientIds });
+}
+
+interface Sample {
+  readonly timestamp: string;
+  readonly val: number;
+}
+
+async function warmDays(send: Send): Promise<Sample[]> {
+  const days = await send<Sample[]>('GET', `/core/timeseries/${SERIES}/samples?metric=DailyAverage`);
+  return [...days].sort((a, b) => b.val - a.val).slice(0, WARM_DAYS);
+}
+
+function eventOf({ timestamp, val }: Sample) {
+  return {
+    id: `warm-day-${timestamp.slice(0, 10)}`,
+    name: 'Warm day',
+    type: 'Alarm',
+    descr: `The office had ${val} °C on average over the day`,
+    severity: 'Low',
+    status: 'Open',
+    isUserEvent: false,
+    occurredAt: timestamp,
+    buildingId: 'office',
+    eventDetails: { average: val },
+  };
+}
+
+function isDone(state: string): boolean {
+  if (state === 'Failed') throw new WindrowError('arguments', 'the demo: its operations failed; the log says why');
+  return state === 'Active' || state === 'Completed';
+}
+
+async function until(isMet: () => Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function describe(url: string, { clientId, clientSecret }: { clientId: string; clientSecret: string }): string {
+  return `
+The demo organisation has the temperatures of an office (series ${SERIES}, metric Raw), three items that are kept up
+to date (Celsius, DailyAverage, IsWarm), and the collection ${COLLECTION} with events of its warmest days.
+
+  export WINDROW_URL=${url}
+  export WINDROW_CLIENT=${clientId}
+  export WINDROW_SECRET=${clientSecret}
+
+  TOKEN=$(curl -s -u "$WINDROW_CLIENT:$WINDROW_SECRET" -d grant_type=client_credentials \\
+    "$WINDROW_URL/idm/ims/connect/token" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -H "Authorization: Bearer $TOKEN" -H 'Accept: text/csv' \\
+    "$WINDROW_URL/core/timeseries/${SERIES}/samples?metric=DailyAverage"
+  curl -H "Authorization: Bearer $TOKEN" -H 'ercollectionid: ${COLLECTION}' "$WINDROW_URL/core/events"
+
+`;
+}

@@ -1,0 +1,49 @@
+import type { EventRow } from '../../storage/tables/events.js';
+
+/** The fields of an event (interface 2.4), in its order, which is the order that records are given in. */
+export const eventFields = Object.freeze({
+  id: 'text',
+  name: 'text',
+  type: 'text',
+  eventTypeId: 'text',
+  descr: 'text',
+  severity: 'text',
+  status: 'text',
+  isUserEvent: 'boolean',
+  occurredAt: 'instant',
+  checksum: 'text',
+  ercollectionid: 'text',
+  vDeviceId: 'text',
+  vParentDeviceId: 'text',
+  clusterId: 'text',
+  panelId: 'text',
+  panelName: 'text',
+  buildingId: 'text',
+  floorId: 'text',
+  floorName: 'text',
+  segmentId: 'text',
+  segmentName: 'text',
+  cityId: 'text',
+  cityName: 'text',
+  regionId: 'text',
+  regionName: 'text',
+  countryId: 'text',
+  countryName: 'text',
+  latitude: 'number',
+  longitude: 'number',
+  altitude: 'number',
+  eventDetails: 'object',
+  sourceEvent: 'object',
+} as const satisfies Partial<Readonly<Record<keyof EventRow, FieldType>>>);
+
+/** An instant is text of one form; an object is kept as JSON and is neither filtered nor ordered by. */
+export type FieldType = 'text' | 'number' | 'boolean' | 'instant' | 'object';
+
+export type EventField = keyof typeof eventFields;
+
+// The cast tells what Object.keys does not: these are the keys written above.
+export const eventFieldNames = Object.freeze(Object.keys(eventFields)) as readonly EventField[];
+
+export function isEventField(name: string): name is EventField {
+  return Object.hasOwn(eventFields, name);
+}

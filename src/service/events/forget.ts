@@ -1,0 +1,76 @@
+import { SHARD_COUNT } from '../../storage/shard.js';
+import type { Transaction } from '../../storage/storage.js';
+import { eventHorizon, events } from '../../storage/tables/events.js';
+import type { ServiceContext } from '../context.js';
+
+export const HORIZON_NAME = 'events';
+
+/** Old versions that one commit deletes: requests of the shard wait no longer than for that. */
+const VERSIONS_PER_COMMIT = 500;
+
+/** How far the clocks of two processes may lie apart. */
+const CLOCK_SKEW_MS = 60_000;
+
+const PERIOD_MS_MIN = 60_000;
+
+/**
+ * Forgets versions of events that no continuation token can ask for any more, from time to time, in the background.
+ *
+ * @returns the function that ends it; it resolves once nothing of it runs.
+ */
+export function startForgetting(context: ServiceContext): () => Promise<void> {
+  const { scheduler, settings, log } = context;
+  const periodMs = Math.max(PERIOD_MS_MIN, (settings.continuationLifetimeS * 1000) / 4);
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+  const round = async (): Promise<void> => {
+    for (let shard = 0; shard < SHARD_COUNT && !isStopped; shard++) {
+      while (!isStopped && (await forgetSome(context, shard)));
+    }
+  };
+  const run = (): void => {
+    running = round()
+      .catch((err: unknown) => log.warn({ err }, 'old versions of events were not forgotten; tried again later'))
+      .then(() => {
+        if (!isStopped) cancel = scheduler.after(periodMs, run);
+      });
+  };
+  let cancel = scheduler.after(periodMs, run);
+  return () => {
+    isStopped = true;
+    cancel();
+    return running;
+  };
+}
+
+/** @returns whether more may be left. */
+export async function forgetSome({ storage, clock, settings }: ServiceContext, shard: number): Promise<boolean> {
+  const beforeMs = clock.nowMs() - settings.continuationLifetimeS * 1000 - CLOCK_SKEW_MS;
+  const where = [['endedMs', '<', beforeMs]] as const;
+  const orderBy = [{ column: 'endedMs' }] as const;
+  // Most shards have nothing to forget, and a look does not wait for a commit.
+  const [oldest] = await storage.read(shard, (tx) => tx.find(events, { where, orderBy, limit: 1 }));
+  if (oldest === undefined) return false;
+  return storage.transaction(shard, async (tx) => {
+    const ended = await tx.find(events, { where, orderBy, limit: VERSIONS_PER_COMMIT });
+    let forgottenCommit = 0;
+    for (const { organisation, ercollectionid, id, firstCommit, endCommit } of ended) {
+      await tx.delete(events, [
+        ['organisation', '=', organisation],
+        ['ercollectionid', '=', ercollectionid],
+        ['id', '=', id],
+        ['firstCommit', '=', firstCommit],
+      ]);
+      forgottenCommit = Math.max(forgottenCommit, endCommit);
+    }
+    await raiseHorizon(tx, forgottenCommit);
+    return ended.length === VERSIONS_PER_COMMIT;
+  });
+}
+
+// Tells snapshots whether they are still whole, whatever the clocks said: a version that ended at a commit was
+// seen by the snapshots before it.
+async function raiseHorizon(tx: Transaction, forgottenCommit: number): Promise<void> {
+  const known = (await tx.get(eventHorizon, { name: HORIZON_NAME }))?.forgottenCommit ?? 0;
+  if (forgottenCommit > known) await tx.put(eventHorizon, { name: HORIZON_NAME, forgottenCommit });
+}

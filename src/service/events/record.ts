@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { EventRow } from '../../storage/tables/events.js';
+import { canonicalJson } from './canonical-json.js';
+import { type EventField, eventFieldNames, eventFields } from './fields.js';
+
+/** An event without the versions that storage makes of it. */
+export type EventRecord = Pick<EventRow, EventField>;
+
+/** The fields of an event that has been checked, before its id and checksum are filled in. */
+export type EventDraft = Omit<EventRecord, 'id'> & { readonly id: string | null };
+
+/** Fills in what the caller left to the service. */
+export function completeEvent(draft: EventDraft, createEventId: () => string): EventRecord {
+  const event = { ...draft, id: draft.id ?? createEventId() };
+  return Object.freeze({ ...event, checksum: event.checksum ?? checksumOf(event) });
+}
+
+const checkedFields = eventFieldNames.filter((field) => field !== 'checksum').sort();
+
+/** SHA-256, in hex, of the canonical JSON (RFC 8785) of the record as it is shown, without its checksum. */
+function checksumOf(event: EventRecord): string {
+  const members = checkedFields.map((field) => {
+    const value = event[field];
+    const isJson = eventFields[field] === 'object' && value !== null;
+    return `"${field}":${isJson ? canonicalJson(JSON.parse(String(value))) : JSON.stringify(value)}`;
+  });
+  return createHash('sha256')
+    .update(`{${members.join(',')}}`)
+    .digest('hex');
+}
+
+/** The JSON of an event's fields; objects are stored as JSON and put in as they are. */
+export function recordJson(event: EventRecord, fields: readonly EventField[]): string {
+  const members = fields.map((field) => {
+    const value = event[field];
+    const isJson = eventFields[field] === 'object' && value !== null;
+    return `"${field}":${isJson ? value : JSON.stringify(value)}`;
+  });
+  return `{${members.join(',')}}`;
+}
+
+/** Whether two events are the same in every field. */
+export function isSameEvent(a: EventRecord, b: EventRecord): boolean {
+  return eventFieldNames.every((field) => a[field] === b[field]);
+}

@@ -1,0 +1,110 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { shardOf } from '../../storage/shard.js';
+import { createId, type ServiceContext } from '../context.js';
+import type { ContinuationTokens } from '../continuation.js';
+import { envelope } from '../envelope.js';
+import { badRequest, notFound } from '../errors.js';
+import { type Authorize, principalOf } from '../principal.js';
+import { checkAccess } from './collection-access.js';
+import { listEvents } from './list-events.js';
+import { readJsonEvents, readNdjsonEvents } from './read-events.js';
+import { completeEvent } from './record.js';
+import { deleteSchema, listSchema, writeSchema } from './schemas.js';
+import { deleteEvent, storeEvents } from './store.js';
+
+const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
+
+// The schemas are for the documentation: the routes check by hand, with better errors.
+const acceptAll = () => () => true;
+
+/** `GET`, `POST` and `DELETE` of /core/events (interface 2.4, 4.4). */
+export function registerEvents(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  tokens: ContinuationTokens,
+): void {
+  const { storage, clock, settings, metrics } = context;
+  const validatorCompiler = acceptAll;
+
+  app.get(
+    '/core/events',
+    { onRequest: authorize('core_read', 'core_admin'), schema: listSchema, validatorCompiler },
+    async (request, reply) => {
+      const text = await listEvents(context, tokens, principalOf(request), {
+        collection: requiredCollection(request),
+        rawQuery: /\?(.*)$/s.exec(request.url)?.[1] ?? '',
+        pageSizeText: headerOf(request, 'pagesize'),
+        continuationToken: headerOf(request, 'continuationtoken'),
+      });
+      if (text === undefined) return reply.code(204).send();
+      return reply.type('application/json; charset=utf-8').send(text);
+    },
+  );
+
+  app.delete<{ Params: { id: string } }>(
+    '/core/events/:id',
+    { onRequest: authorize('core_admin'), schema: deleteSchema, validatorCompiler },
+    async (request, reply) => {
+      const collection = requiredCollection(request);
+      const principal = principalOf(request);
+      const { organisation } = principal;
+      const wasThere = await storage.transaction(shardOf(organisation), async (tx) => {
+        await checkAccess(tx, principal, collection);
+        return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
+      });
+      if (!wasThere) throw notFound('the collection has no event of this id');
+      return reply.code(204).send();
+    },
+  );
+
+  // In a scope of its own, as other routes read lines in another way.
+  void app.register(async (scope) => {
+    scope.removeContentTypeParser(NDJSON_TYPES.filter((type) => scope.hasContentTypeParser(type)));
+    const bodyLimit = settings.bodyBytesMax;
+    scope.addContentTypeParser(NDJSON_TYPES, { parseAs: 'string', bodyLimit }, (_request, body, done) => {
+      done(null, body);
+    });
+    scope.post(
+      '/core/events',
+      { onRequest: authorize('core_write', 'core_admin'), schema: writeSchema, validatorCompiler, bodyLimit },
+      async (request, reply) => {
+        const principal = principalOf(request);
+        const events = readBody(request).map((draft) => completeEvent(draft, () => createId(context)));
+        const collections = new Set(events.map(({ ercollectionid }) => ercollectionid));
+        const nowMs = clock.nowMs();
+        const stored = await storage.transaction(shardOf(principal.organisation), async (tx) => {
+          for (const collection of collections) await checkAccess(tx, principal, collection);
+          return storeEvents(tx, principal.organisation, events, nowMs);
+        });
+        metrics.eventsWritten.inc(stored.created + stored.replaced);
+        const statusCode = stored.created > 0 ? 201 : 200;
+        reply.code(statusCode);
+        return envelope({ ids: events.map(({ id }) => id), ...stored }, statusCode);
+      },
+    );
+  });
+}
+
+function readBody(request: FastifyRequest) {
+  const collection = headerOf(request, 'ercollectionid');
+  const type = (request.headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase();
+  // The parser of these types gives text.
+  if (NDJSON_TYPES.includes(type)) return readNdjsonEvents(String(request.body), collection);
+  return readJsonEvents(request.body, collection);
+}
+
+function requiredCollection(request: FastifyRequest): string {
+  const collection = headerOf(request, 'ercollectionid');
+  if (collection !== undefined) return collection;
+  throw badRequest('header ercollectionid: expected the id of the event collection, received nothing', {
+    issues: [{ header: 'ercollectionid', expected: 'the id of the event collection', received: 'nothing' }],
+  });
+}
+
+/** A header without the spaces around it; undefined when there is none, or nothing in it. */
+function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
+  const value = headers[name];
+  const text = (Array.isArray(value) ? value.join(', ') : (value ?? '')).trim();
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,127 @@
+import type { Condition, Reader, Transaction } from '../../storage/storage.js';
+import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
+import { type EventRecord, isSameEvent } from './record.js';
+
+/** What became of events that were stored. */
+export interface StoredEvents {
+  readonly created: number;
+  /** Those that were there with other contents: they have a new version. */
+  readonly replaced: number;
+  /** Those that were there as they are: nothing was written. */
+  readonly unchanged: number;
+}
+
+const LOOKUP_IDS = 200;
+
+/**
+ * Stores events under (collection, id), each at most once among them. A version that is replaced is kept for pages
+ * under way.
+ */
+export async function storeEvents(
+  tx: Transaction,
+  organisation: string,
+  records: readonly EventRecord[],
+  nowMs: number,
+): Promise<StoredEvents> {
+  let created = 0;
+  let replaced = 0;
+  for (const [ercollectionid, ofCollection] of byCollection(records)) {
+    const createdBefore = created;
+    for (let start = 0; start < ofCollection.length; start += LOOKUP_IDS) {
+      const part = ofCollection.slice(start, start + LOOKUP_IDS);
+      const current = await currentVersions(tx, organisation, ercollectionid, part);
+      for (const record of part) {
+        const before = current.get(record.id);
+        if (before !== undefined && isSameEvent(before, record)) continue;
+        if (before === undefined) created++;
+        else {
+          replaced++;
+          await endVersions(tx, organisation, ercollectionid, record.id, nowMs);
+        }
+        const version = { organisation, firstCommit: tx.commit, endCommit: NEVER, endedMs: null };
+        await tx.insert(events, { ...record, ...version });
+      }
+    }
+    await addToCount(tx, organisation, ercollectionid, created - createdBefore);
+  }
+  return { created, replaced, unchanged: records.length - created - replaced };
+}
+
+/** @returns whether there was such an event. */
+export async function deleteEvent(
+  tx: Transaction,
+  organisation: string,
+  ercollectionid: string,
+  id: string,
+  nowMs: number,
+): Promise<boolean> {
+  const wasThere = (await endVersions(tx, organisation, ercollectionid, id, nowMs)) > 0;
+  if (wasThere) await addToCount(tx, organisation, ercollectionid, -1);
+  return wasThere;
+}
+
+/** Deletes all events of a collection, as `deleteEvent` deletes one. */
+export async function deleteCollectionEvents(
+  tx: Transaction,
+  organisation: string,
+  ercollectionid: string,
+  nowMs: number,
+): Promise<void> {
+  const ofCollection = [['organisation', '=', organisation] as const, ['ercollectionid', '=', ercollectionid] as const];
+  await tx.update(events, [...ofCollection, ['endCommit', '=', NEVER]], { endCommit: tx.commit, endedMs: nowMs });
+  await tx.delete(eventCounts, ofCollection);
+}
+
+/** How many events the collection has now. */
+export async function countEvents(tx: Reader, organisation: string, ercollectionid: string): Promise<number> {
+  return (await tx.get(eventCounts, { organisation, ercollectionid }))?.eventCount ?? 0;
+}
+
+async function addToCount(tx: Transaction, organisation: string, ercollectionid: string, added: number): Promise<void> {
+  if (added === 0) return;
+  const eventCount = (await countEvents(tx, organisation, ercollectionid)) + added;
+  await tx.put(eventCounts, { organisation, ercollectionid, eventCount });
+}
+
+function endVersions(
+  tx: Transaction,
+  organisation: string,
+  ercollectionid: string,
+  id: string,
+  nowMs: number,
+): Promise<number> {
+  const where: Condition<EventRow>[] = [
+    ['organisation', '=', organisation],
+    ['ercollectionid', '=', ercollectionid],
+    ['id', '=', id],
+    ['endCommit', '=', NEVER],
+  ];
+  return tx.update(events, where, { endCommit: tx.commit, endedMs: nowMs });
+}
+
+async function currentVersions(
+  tx: Transaction,
+  organisation: string,
+  ercollectionid: string,
+  records: readonly EventRecord[],
+): Promise<Map<string, EventRow>> {
+  const rows = await tx.find(events, {
+    where: [
+      ['organisation', '=', organisation],
+      ['ercollectionid', '=', ercollectionid],
+      ['id', 'in', records.map(({ id }) => id)],
+      ['endCommit', '=', NEVER],
+    ],
+  });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function byCollection(records: readonly EventRecord[]): Map<string, EventRecord[]> {
+  const groups = new Map<string, EventRecord[]>();
+  for (const record of records) {
+    const group = groups.get(record.ercollectionid);
+    if (group === undefined) groups.set(record.ercollectionid, [record]);
+    else group.push(record);
+  }
+  return groups;
+}

@@ -1,0 +1,111 @@
+import { WindrowError } from '../../core/errors.js';
+import { IDENTITY_SHARD, SHARD_COUNT, shardOf } from '../../storage/shard.js';
+import type { Reader, Transaction } from '../../storage/storage.js';
+import { clients, collectionGrants, collections } from '../../storage/tables/identity.js';
+import { deleteCollectionEvents } from '../events/store.js';
+import type { AdministrationContext, CollectionAccess, CollectionEntry, OfOrganisation } from './administration.js';
+import { checkHeaderText, checkName } from './names.js';
+
+export async function addCollection(
+  context: AdministrationContext,
+  access: CollectionAccess,
+): Promise<CollectionEntry> {
+  const { storage, clock } = context;
+  const organisation = checkName('organisation', access.organisation);
+  const collectionId = checkHeaderText('collection', access.collectionId);
+  await checkClients(context, organisation, access.clientIds);
+  return storage.transaction(shardOf(organisation), async (tx) => {
+    const known = await tx.get(collections, { organisation, collectionId });
+    const row = known ?? { organisation, collectionId, createdMs: Math.floor(clock.nowMs()) };
+    if (known === undefined) await tx.insert(collections, row);
+    for (const clientId of access.clientIds) {
+      await tx.put(collectionGrants, { organisation, collectionId, clientId, isAllowed: true });
+    }
+    return { ...row, clientIds: await readClientIds(tx, row) };
+  });
+}
+
+export async function listCollections(
+  { storage }: AdministrationContext,
+  { organisation }: OfOrganisation,
+): Promise<readonly CollectionEntry[]> {
+  const shards =
+    organisation === undefined ? Array.from({ length: SHARD_COUNT }, (_, shard) => shard) : [shardOf(organisation)];
+  const entries: CollectionEntry[] = [];
+  for (const shard of shards) {
+    await storage.read(shard, async (tx) => {
+      const rows = await tx.find(collections, {
+        where: organisation === undefined ? [] : [['organisation', '=', organisation]],
+      });
+      for (const row of rows) entries.push({ ...row, clientIds: await readClientIds(tx, row) });
+    });
+  }
+  return entries.sort((a, b) => order(a.organisation, b.organisation) || order(a.collectionId, b.collectionId));
+}
+
+export async function removeCollection(
+  { storage, clock }: AdministrationContext,
+  { organisation, collectionId, clientIds }: CollectionAccess,
+): Promise<void> {
+  await storage.transaction(shardOf(organisation), async (tx) => {
+    if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
+      const mend = '`windrow collection list` tells their ids';
+      throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
+    }
+    if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
+    else await removeWhole(tx, organisation, collectionId, Math.floor(clock.nowMs()));
+  });
+}
+
+async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<void> {
+  const { organisation, collectionId } = access;
+  for (const clientId of access.clientIds) {
+    const removedCount = await tx.delete(collectionGrants, [
+      ['organisation', '=', organisation],
+      ['collectionId', '=', collectionId],
+      ['clientId', '=', clientId],
+    ]);
+    if (removedCount === 0) {
+      throw new WindrowError('identity.missing', `the client ${clientId} has no access to ${collectionId}`);
+    }
+  }
+}
+
+async function removeWhole(tx: Transaction, organisation: string, collectionId: string, nowMs: number): Promise<void> {
+  const where = [['organisation', '=', organisation] as const, ['collectionId', '=', collectionId] as const];
+  await tx.delete(collections, where);
+  await tx.delete(collectionGrants, where);
+  // As any other deletion of events, so that a snapshot stays what it was; the old versions are forgotten in time.
+  await deleteCollectionEvents(tx, organisation, collectionId, nowMs);
+}
+
+async function readClientIds(tx: Reader, entry: Omit<CollectionAccess, 'clientIds'>): Promise<readonly string[]> {
+  const grants = await tx.find(collectionGrants, {
+    where: [
+      ['organisation', '=', entry.organisation],
+      ['collectionId', '=', entry.collectionId],
+      ['isAllowed', '=', true],
+    ],
+  });
+  return grants.map(({ clientId }) => clientId);
+}
+
+async function checkClients(
+  { storage }: AdministrationContext,
+  organisation: string,
+  clientIds: readonly string[],
+): Promise<void> {
+  await storage.read(IDENTITY_SHARD, async (tx) => {
+    for (const clientId of clientIds) {
+      const client = await tx.get(clients, { clientId });
+      if (client?.organisation === organisation) continue;
+      const mend = `\`windrow client list --org ${organisation}\` tells their ids`;
+      throw new WindrowError('identity.missing', `${organisation} has no client of the id ${clientId}; ${mend}`);
+    }
+  });
+}
+
+// By code units, as on every machine.
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

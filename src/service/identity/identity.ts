@@ -1,0 +1,33 @@
+import type { ServiceContext } from '../context.js';
+import type { Principal } from '../principal.js';
+import { createAuthenticator } from '../token/authenticate.js';
+import { createIssuer } from '../token/issue.js';
+import { createPasswords, type PasswordOptions } from '../token/password.js';
+import type { TokenServices } from '../token/routes.js';
+import { type Administration, createAdministration, type UserName } from './administration.js';
+
+/** Who the callers are, and what they may do. */
+export interface Identity {
+  /** Who a bearer token stands for; undefined for one that is unknown, revoked or expired. */
+  authenticate(token: string): Promise<Principal | undefined>;
+  readonly administration: Administration;
+  /** `administration.addUser` with the password itself. */
+  addUser(user: UserName & { readonly password: string }): Promise<void>;
+  readonly tokens: TokenServices;
+}
+
+export function createIdentity(
+  context: Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>,
+  passwordOptions: PasswordOptions = {},
+): Identity {
+  const passwords = createPasswords(context.random, passwordOptions);
+  const authenticator = createAuthenticator(context);
+  const administration = createAdministration(context, authenticator.forgetAnswers);
+  return Object.freeze({
+    authenticate: authenticator.authenticate,
+    administration,
+    addUser: async ({ password, ...user }: UserName & { readonly password: string }) =>
+      administration.addUser({ ...user, passwordHash: await passwords.hash(password) }),
+    tokens: { authenticator, issuer: createIssuer(context, passwords) },
+  });
+}

@@ -1,0 +1,45 @@
+import { WindrowError } from '../../core/errors.js';
+import { IDENTITY_SHARD } from '../../storage/shard.js';
+import type { Condition } from '../../storage/storage.js';
+import { tokens, users } from '../../storage/tables/identity.js';
+import { isPasswordHash } from '../token/password.js';
+import type { AdministrationContext, NewUser, OfOrganisation, UserEntry, UserName } from './administration.js';
+import { checkName, expected } from './names.js';
+
+export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
+  const { passwordHash } = user;
+  const organisation = checkName('organisation', user.organisation);
+  // As the token endpoint looks for it.
+  const username = checkName('username', user.username).normalize('NFC');
+  if (!isPasswordHash(passwordHash)) throw expected('passwordHash', 'a hash of scrypt', 'another text');
+  await storage.transaction(IDENTITY_SHARD, async (tx) => {
+    if ((await tx.get(users, { organisation, username })) !== undefined) {
+      const mend = 'for another password remove it first';
+      throw new WindrowError('identity.exists', `${organisation} has a user ${username} already; ${mend}`);
+    }
+    await tx.insert(users, { organisation, username, passwordHash, createdMs: Math.floor(clock.nowMs()) });
+  });
+}
+
+export async function listUsers(
+  { storage }: AdministrationContext,
+  { organisation }: OfOrganisation,
+): Promise<readonly UserEntry[]> {
+  const where: Condition<UserEntry>[] = organisation === undefined ? [] : [['organisation', '=', organisation]];
+  const rows = await storage.read(IDENTITY_SHARD, (tx) => tx.find(users, { where }));
+  return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
+}
+
+export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
+  const { organisation } = user;
+  const username = user.username.normalize('NFC');
+  const where = [['organisation', '=', organisation] as const, ['username', '=', username] as const];
+  await storage.transaction(IDENTITY_SHARD, async (tx) => {
+    const removedCount = await tx.delete(users, where);
+    if (removedCount === 0) {
+      const mend = '`windrow user list` tells their names';
+      throw new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
+    }
+    await tx.delete(tokens, where);
+  });
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** What the service counts, in the form that Prometheus reads. Labels name routes, never callers or series. */
+export interface Metrics {
+  readonly registry: Registry;
+  /** Samples that were acknowledged. */
+  readonly samplesIngested: Counter;
+  /** Samples that were given to readers. */
+  readonly samplesRead: Counter;
+  readonly eventsWritten: Counter;
+  readonly tokensIssued: Counter;
+  readonly commits: Counter;
+  readonly requestSeconds: Histogram<'method' | 'route' | 'status'>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counter = (name: string, help: string) => new Counter({ name: `windrow_${name}`, help, registers: [registry] });
+  return {
+    registry,
+    samplesIngested: counter('samples_ingested_total', 'Samples stored durably'),
+    samplesRead: counter('samples_read_total', 'Samples given to readers'),
+    eventsWritten: counter('events_written_total', 'Events stored durably'),
+    tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
+    commits: counter('commits_total', 'Commits that wrote'),
+    requestSeconds: new Histogram({
+      name: 'windrow_http_request_duration_seconds',
+      help: 'Time from the arrival of a request to its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+  };
+}
+
+/** `/metrics`, and the time of each request. */
+export function registerMetrics(app: FastifyInstance, { registry, requestSeconds }: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const labels = { method: request.method, route, status: String(reply.statusCode) };
+    requestSeconds.observe(labels, reply.elapsedTime / 1000);
+  });
+  const schema = { summary: 'Figures for Prometheus', tags: ['Health'], produces: ['text/plain'] };
+  app.get('/metrics', { config: { isAlwaysAnswered: true }, schema }, async (_request, reply) => {
+    reply.type(registry.contentType);
+    return registry.metrics();
+  });
+}

@@ -1,0 +1,76 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { openSqliteStorage } from '../storage/index.js';
+import { createSampleStore } from '../storage/samples/index.js';
+import type { Storage } from '../storage/storage.js';
+import { createService, type Service } from './app.js';
+import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
+import { type Control, startControl } from './control/server.js';
+import { createMetrics } from './metrics.js';
+import { defaultSettings, type ServiceSettings } from './settings.js';
+import { systemClock, systemRandom, systemScheduler } from './system.js';
+
+/** What a service is opened with; what is left out is the machine's own. */
+export interface ServiceOptions {
+  /** The folder of the embedded database, made when it is not there; or a store of one's own. */
+  readonly dataDirectory?: string;
+  readonly storage?: Storage;
+  readonly settings?: Partial<ServiceSettings>;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly scheduler?: Scheduler;
+}
+
+/** Opens the store and makes a service over it; `close` stops both. */
+export async function openService(
+  options: ServiceOptions,
+  log: FastifyBaseLogger,
+): Promise<Service & { close(): Promise<void> }> {
+  const { clock = systemClock, random = systemRandom, scheduler = systemScheduler } = options;
+  const storage = options.storage ?? (await openOwnStorage(options.dataDirectory, clock));
+  const metrics = createMetrics();
+  const context: ServiceContext = Object.freeze({
+    storage,
+    samples: createSampleStore({ clock }),
+    clock,
+    random,
+    scheduler,
+    log,
+    metrics,
+    settings: Object.freeze({ ...defaultSettings, ...options.settings }),
+  });
+  storage.onCommit(() => metrics.commits.inc());
+  const service = createService(context);
+  const { dataDirectory } = options;
+  const closeStorage = async (): Promise<void> => {
+    if (options.storage === undefined) await storage.close();
+  };
+  const control = dataDirectory === undefined ? undefined : await openControl(service, dataDirectory, closeStorage);
+  return {
+    ...service,
+    close: async () => {
+      await control?.close();
+      await service.stop();
+      await closeStorage();
+    },
+  };
+}
+
+async function openControl(
+  { context, identity }: Service,
+  directory: string,
+  closeStorage: () => Promise<void>,
+): Promise<Control> {
+  const { random, log } = context;
+  try {
+    return await startControl({ directory, administration: identity.administration, random, log });
+  } catch (error) {
+    await closeStorage();
+    throw error;
+  }
+}
+
+function openOwnStorage(directory: string | undefined, clock: Clock): Promise<Storage> {
+  if (directory === undefined)
+    throw new TypeError('expected dataDirectory, or a storage of your own; received neither');
+  return openSqliteStorage({ directory, clock });
+}

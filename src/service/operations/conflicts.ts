@@ -1,0 +1,95 @@
+import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
+import type { SampleStore } from '../../storage/samples/samples.js';
+import type { Reader } from '../../storage/storage.js';
+import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
+import { ServiceError } from '../errors.js';
+import type { ItemDefinition } from './split-request.js';
+
+/** The item of which a series is the result. */
+export async function itemOfResult(
+  tx: Reader,
+  organisation: string,
+  { timeseriesId, metric }: SeriesReference,
+): Promise<ItemRow | undefined> {
+  const where = [
+    ['organisation', '=', organisation],
+    ['timeseriesId', '=', timeseriesId],
+    ['metric', '=', metric],
+  ] as const;
+  return (await tx.find(items, { where, limit: 1 }))[0];
+}
+
+/**
+ * Stops at results that clients write themselves, and at items that would wait for each other.
+ *
+ * @throws ServiceError 409
+ */
+export async function checkConflicts(
+  tx: Reader,
+  samples: SampleStore,
+  organisation: string,
+  definitions: readonly ItemDefinition[],
+): Promise<void> {
+  for (const { output } of definitions) {
+    const info = await samples.info(tx, organisation, output);
+    if (info === undefined || info.itemId !== null || info.sampleCount === 0) continue;
+    const mend = 'choose another metric, or delete its samples first';
+    throw new ServiceError(409, `the result ${seriesName(output)} is a series that clients have written; ${mend}`, {
+      details: { series: output },
+    });
+  }
+  const cycle = await findCycle(tx, organisation, definitions);
+  if (cycle === undefined) return;
+  const names = cycle.map(seriesName).join(' reads ');
+  throw new ServiceError(409, `the items would wait for each other in a circle: ${names}`, { details: { cycle } });
+}
+
+/** Results that rest on each other in a circle, the first one again at the end. */
+async function findCycle(
+  tx: Reader,
+  organisation: string,
+  definitions: readonly ItemDefinition[],
+): Promise<readonly SeriesReference[] | undefined> {
+  const sourcesOf = new Map(definitions.map(({ output, plan }) => [seriesKey(output), plan.sources]));
+  const readSources = async (result: SeriesReference): Promise<readonly SeriesReference[]> => {
+    const known = sourcesOf.get(seriesKey(result));
+    if (known !== undefined) return known;
+    const item = await itemOfResult(tx, organisation, result);
+    const sources = item === undefined ? [] : await sourcesOfItem(tx, item);
+    sourcesOf.set(seriesKey(result), sources);
+    return sources;
+  };
+  const done = new Set<string>();
+  for (const { output } of definitions) {
+    const path: { readonly series: SeriesReference; readonly left: SeriesReference[] }[] = [];
+    const onPath = new Set<string>();
+    const enter = async (series: SeriesReference): Promise<void> => {
+      onPath.add(seriesKey(series));
+      path.push({ series, left: [...(await readSources(series))] });
+    };
+    if (!done.has(seriesKey(output))) await enter(output);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const next = top.left.pop();
+      if (next === undefined) {
+        path.pop();
+        onPath.delete(seriesKey(top.series));
+        done.add(seriesKey(top.series));
+      } else if (onPath.has(seriesKey(next))) {
+        const from = path.findIndex(({ series }) => seriesKey(series) === seriesKey(next));
+        return [...path.slice(from).map(({ series }) => series), next];
+      } else if (!done.has(seriesKey(next))) {
+        await enter(next);
+      }
+    }
+  }
+  return undefined;
+}
+
+async function sourcesOfItem(tx: Reader, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
+  const where = [
+    ['organisation', '=', organisation],
+    ['itemId', '=', itemId],
+  ] as const;
+  const rows = await tx.find(itemSources, { where });
+  return rows.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+}

@@ -1,0 +1,191 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { shardOf } from '../../storage/shard.js';
+import type { Reader } from '../../storage/storage.js';
+import { type ItemRow, items } from '../../storage/tables/operations.js';
+import type { ServiceContext } from '../context.js';
+import type { ContinuationTokens } from '../continuation.js';
+import { envelope, pagedEnvelope } from '../envelope.js';
+import { badRequest, notFound } from '../errors.js';
+import { continuationTokenOf, pageSizeOf } from '../page-size.js';
+import { type Authorize, principalOf } from '../principal.js';
+import { transactionRecord } from '../status/record.js';
+import { pageHeaders } from '../status/schemas.js';
+import { deleteItem } from './delete-item.js';
+import { dryRun } from './dry-run.js';
+import { itemRecords } from './item-record.js';
+import { readOperations } from './read-request.js';
+import { registerItems } from './register-items.js';
+import * as schemas from './schemas.js';
+
+/** Who is told, within the transaction, that there is work in a shard. */
+export type OnRegistered = (shard: number) => void;
+
+const shared = { tags: ['Operations'], security: [{ token: [] }] };
+
+// The schemas are for the documentation: the routes check by hand, with better errors.
+const validatorCompiler = () => () => true;
+
+/** `POST /operations` (interface 2.5, 4.3), and the list, reading and deletion of the items that it registers. */
+export function registerOperations(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  tokens: ContinuationTokens,
+  onRegistered: OnRegistered,
+): void {
+  const { storage, settings } = context;
+  const postOptions = {
+    onRequest: authorize('core_write'),
+    validatorCompiler,
+    bodyLimit: settings.bodyBytesMax,
+    schema: {
+      ...shared,
+      summary: 'Register operations',
+      description:
+        'Each item of the request computes one result series, first over what is stored, then as samples arrive ' +
+        '(stream), at the boundaries of its frequency (Batch), or once (Batch without one). An item of a result ' +
+        'that there is replaces the one before. Answered with the transaction of the request, whose ' +
+        'transactionIDList names one for each item, in their order.',
+      body: schemas.operationsBody,
+      querystring: schemas.operationsQuery,
+      response: { 200: schemas.dryRunAnswer, 202: schemas.acceptedAnswer },
+    },
+  };
+  for (const path of ['/operations', '/core/operations']) {
+    app.post(path, postOptions, async (request, reply) => {
+      const receivedMs = context.clock.nowMs();
+      const principal = principalOf(request);
+      const { organisation } = principal;
+      const shard = shardOf(organisation);
+      const isDryRun = flagOf(request, 'dryRun');
+      const { plan, definitions } = readOperations(request.body);
+      if (isDryRun) {
+        return envelope(
+          await storage.read(shard, (tx) => dryRun(tx, context.samples, organisation, plan, definitions)),
+        );
+      }
+      const { correlationId } = request;
+      const parent = await storage.transaction(shard, async (tx) => {
+        const row = await registerItems(context, tx, { principal, correlationId, receivedMs, definitions });
+        onRegistered(shard);
+        return row;
+      });
+      reply.code(202);
+      return envelope(transactionRecord(parent), 202);
+    });
+  }
+  registerReading(app, context, authorize, tokens);
+  registerDeletion(app, context, authorize, onRegistered);
+}
+
+function registerDeletion(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  onRegistered: OnRegistered,
+): void {
+  app.delete<{ Params: { itemId: string } }>(
+    '/core/operations/:itemId',
+    {
+      onRequest: authorize('core_admin'),
+      validatorCompiler,
+      schema: {
+        ...shared,
+        summary: 'Delete an item, and its results with it',
+        params: schemas.itemParams,
+        querystring: schemas.deleteItemQuery,
+        response: { 200: schemas.itemAnswer },
+      },
+    },
+    async (request) => {
+      const { organisation } = principalOf(request);
+      const shard = shardOf(organisation);
+      const areResultsKept = flagOf(request, 'keepResults');
+      return context.storage.transaction(shard, async (tx) => {
+        const row = await readItem(tx, organisation, request.params.itemId);
+        const [record] = await itemRecords(tx, organisation, [row]);
+        await deleteItem(context, tx, row, areResultsKept);
+        onRegistered(shard);
+        return envelope(record);
+      });
+    },
+  );
+}
+
+function registerReading(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  tokens: ContinuationTokens,
+): void {
+  const onRequest = authorize('core_read');
+  const summary = 'The registered items';
+  app.get(
+    '/core/operations',
+    {
+      onRequest,
+      validatorCompiler,
+      schema: { ...shared, summary, headers: pageHeaders, response: { 200: schemas.itemsAnswer } },
+    },
+    (request) => listItems(context, tokens, request),
+  );
+  app.get<{ Params: { itemId: string } }>(
+    '/core/operations/:itemId',
+    {
+      onRequest,
+      validatorCompiler,
+      schema: { ...shared, summary: 'An item', params: schemas.itemParams, response: { 200: schemas.itemAnswer } },
+    },
+    async (request) => {
+      const { organisation } = principalOf(request);
+      return context.storage.read(shardOf(organisation), async (tx) => {
+        const row = await readItem(tx, organisation, request.params.itemId);
+        return envelope((await itemRecords(tx, organisation, [row]))[0]);
+      });
+    },
+  );
+}
+
+async function readItem(tx: Reader, organisation: string, itemId: string): Promise<ItemRow> {
+  const row = await tx.get(items, { organisation, itemId });
+  if (row !== undefined) return row;
+  throw notFound(`there is no item ${JSON.stringify(itemId)}; GET /core/operations lists those there are`);
+}
+
+// In the order of their ids, which is that of their registration.
+async function listItems({ storage }: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
+  const principal = principalOf(request);
+  const { organisation } = principal;
+  const limit = pageSizeOf(request);
+  const binding = { list: 'operations', principal, query: [] };
+  const token = continuationTokenOf(request);
+  // The binding says that it was sealed below.
+  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as string);
+  const { records, last } = await storage.read(shardOf(organisation), async (tx) => {
+    const found = await tx.find(items, {
+      where: [
+        ['organisation', '=', organisation],
+        ['itemId', '>', after ?? ''],
+      ],
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    return {
+      records: await itemRecords(tx, organisation, page),
+      last: found.length > limit ? page.at(-1)?.itemId : undefined,
+    };
+  });
+  const continuationToken = last === undefined ? null : await tokens.seal(binding, last);
+  return pagedEnvelope(records, { continuationToken });
+}
+
+// `?name=true`, or false; without a value it is true.
+function flagOf({ query }: FastifyRequest, name: string): boolean {
+  // Fastify gives an object of texts, or of lists of them.
+  const value = (query as Record<string, unknown>)[name];
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true' || value === '') return true;
+  throw badRequest(`query ${name}: expected true or false, received ${JSON.stringify(value)}`, {
+    issues: [{ query: name, expected: 'true or false', received: value }],
+  });
+}

@@ -1,0 +1,95 @@
+import { Type } from 'typebox';
+import { pagingSchema, transactionSchema } from '../status/schemas.js';
+
+// For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
+
+const status = Type.Object({ message: Type.String(), code: Type.String() });
+
+const seriesReference = Type.Object({
+  timeseriesId: Type.String(),
+  metric: Type.String({ description: 'Raw: the samples as they came' }),
+});
+
+const operationStep = Type.Object({
+  operation: Type.String({ description: 'Aggregate, Add, Mask, …' }),
+  input: Type.Array(seriesReference),
+  output: Type.Array(seriesReference),
+  parameters: Type.Optional(Type.Object({}, { additionalProperties: true })),
+});
+
+/** The body of `POST /operations` (interface 2.5). */
+export const operationsBody = Type.Array(
+  Type.Object({
+    metric: Type.String({ description: 'The name of the result' }),
+    operations: Type.Array(operationStep),
+    processingType: Type.String({ description: 'stream or Batch' }),
+    frequency: Type.Optional(Type.String({ description: 'Of a batch: PT15M, PT1H or PT24H; once without it' })),
+  }),
+);
+
+export const operationsQuery = Type.Object(
+  { dryRun: Type.Optional(Type.Boolean({ description: 'Answers with the plan and its costs, and stores nothing' })) },
+  { additionalProperties: false },
+);
+
+export const deleteItemQuery = Type.Object(
+  {
+    keepResults: Type.Optional(Type.Boolean({ description: 'Leaves the results as a series that clients may write' })),
+  },
+  { additionalProperties: false },
+);
+
+export const itemParams = Type.Object({ itemId: Type.String() });
+
+export const acceptedAnswer = Type.Object({ status, data: transactionSchema });
+
+const count = Type.Integer({ description: 'At most, by what is stored now' });
+
+export const dryRunAnswer = Type.Object({
+  status,
+  data: Type.Object({
+    plan: Type.Object({}, { additionalProperties: true }),
+    explain: Type.String(),
+    items: Type.Array(
+      Type.Object({
+        timeseriesId: Type.String(),
+        metric: Type.String(),
+        processingType: Type.String(),
+        replaces: Type.Union([Type.String(), Type.Null()], { description: 'The item that there is of this result' }),
+        plan: Type.Object({}, { additionalProperties: true }),
+        explain: Type.String(),
+        costs: Type.Object({
+          sources: Type.Array(Type.Object({}, { additionalProperties: true })),
+          samplesRead: Type.Integer(),
+          samplesExpected: count,
+          steps: Type.Array(Type.Object({ operation: Type.String(), output: seriesReference, samplesExpected: count })),
+        }),
+      }),
+    ),
+  }),
+});
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+const item = Type.Object({
+  itemId: Type.String(),
+  timeseriesId: Type.String({ description: 'Of the result' }),
+  metric: Type.String({ description: 'Of the result' }),
+  processingType: Type.String(),
+  frequency: nullableText,
+  operations: Type.Array(Type.Object({}, { additionalProperties: true })),
+  sources: Type.Array(seriesReference),
+  state: Type.String({ description: 'Created, Running, Active, Completed or Failed' }),
+  transactionId: Type.String({ description: 'Tells of the item at /core/status' }),
+  retryCount: Type.Integer(),
+  message: nullableText,
+  revision: Type.Integer({ description: 'Rises by one with each replacement' }),
+  boundary: Type.Union([Type.String(), Type.Null()], {
+    description: 'A batch with a frequency has taken the samples before this instant',
+  }),
+  createdTimestamp: Type.String(),
+  updatedTimestamp: Type.String(),
+});
+
+export const itemAnswer = Type.Object({ status, data: item });
+export const itemsAnswer = Type.Object({ status, data: Type.Array(item), paging: pagingSchema });

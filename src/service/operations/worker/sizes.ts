@@ -1,0 +1,33 @@
+/** What the worker does at once, and how much it keeps. The results are the same for all of them. */
+export interface WorkerSizes {
+  /** Samples, and results, of an item that are worked on within a transaction; more are left to a thread. */
+  readonly inlineSamplesMax: number;
+  readonly inlineOutputMax: number;
+  /** Samples of a step that a thread computes, and the least that is read of each source for it. */
+  readonly sliceSamples: number;
+  readonly sourceSamplesMin: number;
+  /** After so many steps in a row the next item has its turn. */
+  readonly stepsMax: number;
+  /** So many samples of all items together are read again within a transaction for want of memory. */
+  readonly replaySamplesMax: number;
+  /** A checkpoint is written after so many samples. */
+  readonly checkpointSamples: number;
+  /** Checkpoints kept of an item: so many, and so many bytes. */
+  readonly marksMax: number;
+  readonly markBytesMax: number;
+  /** Items of a shard that are kept in memory with their streams. */
+  readonly entriesMax: number;
+}
+
+export const defaultSizes: WorkerSizes = Object.freeze({
+  inlineSamplesMax: 65_536,
+  inlineOutputMax: 1_000_000,
+  sliceSamples: 262_144,
+  sourceSamplesMin: 1024,
+  stepsMax: 32,
+  replaySamplesMax: 500_000,
+  checkpointSamples: 16_384,
+  marksMax: 32,
+  markBytesMax: 8 * 1024 * 1024,
+  entriesMax: 10_000,
+});

@@ -1,0 +1,228 @@
+import { SHARD_COUNT } from '../../../storage/shard.js';
+import { itemCatalog } from '../../../storage/tables/operations.js';
+import { createId, type ServiceContext } from '../../context.js';
+import type { StepPool } from '../threads/pool.js';
+import { type DueItem, isClaimLost, openShardWorker, type ShardWorker, type WorkerParts } from './shard-worker.js';
+import { defaultSizes, type WorkerSizes } from './sizes.js';
+
+/** Keeps the results of all items up to date. */
+export interface Worker {
+  /** Says, within the transaction or after it, that something has come for items of a shard. A hint. */
+  wake(shard: number): void;
+  start(): void;
+  /** Takes no new work, ends the steps that run, writes down how far items have come, and gives the shards back. */
+  stop(): Promise<void>;
+  /** Looks for all work there is, and resolves when none is left that is due. For tests. */
+  onIdle(): Promise<void>;
+}
+
+/** @param pool where steps are computed; it is the worker's, and ends with it. */
+export function createWorker(context: ServiceContext, pool: StepPool, sizes: Partial<WorkerSizes> = {}): Worker {
+  return new ItemWorker(context, { pool, sizes: { ...defaultSizes, ...sizes } });
+}
+
+interface Holding {
+  readonly worker: ShardWorker;
+  renewedMs: number;
+}
+
+class ItemWorker implements Worker {
+  readonly #context: ServiceContext;
+  readonly #parts: WorkerParts;
+  readonly #owner: string;
+  readonly #held = new Map<number, Holding>();
+  readonly #claiming = new Map<number, Promise<Holding | undefined>>();
+  /** Shards that may have items whose work is due. */
+  readonly #dueShards = new Set<number>();
+  readonly #busy = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
+  #laneCount = 0;
+  #callOffPoll = () => {};
+  #polling: Promise<void> | undefined;
+  #state: 'new' | 'started' | 'stopping' = 'new';
+  /** Rises with all that is done. */
+  #activityCount = 0;
+
+  constructor(context: ServiceContext, parts: WorkerParts) {
+    this.#context = context;
+    this.#parts = parts;
+    this.#owner = createId(context);
+  }
+
+  start(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'started';
+    this.#track(this.#poll());
+  }
+
+  wake(shard: number): void {
+    if (this.#state !== 'started') return;
+    const holding = this.#held.get(shard);
+    // Asked for at once, so that it shares the commit of what has come.
+    if (holding !== undefined) this.#track(this.#absorb(shard, holding.worker));
+    else this.#track(this.#visit(shard, false));
+  }
+
+  async onIdle(): Promise<void> {
+    for (let before = -1; before !== this.#activityCount && this.#state === 'started'; ) {
+      before = this.#activityCount;
+      await this.#poll();
+      while (this.#running.size > 0) await Promise.all(this.#running);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#state === 'stopping') return;
+    this.#state = 'stopping';
+    this.#callOffPoll();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+    for (const [shard, { worker }] of this.#held) {
+      try {
+        await worker.checkpoint();
+        await this.#context.storage.release(worker.claim);
+      } catch (err) {
+        // All of it follows from the store: the next start takes longer.
+        this.#context.log.warn({ err, shard }, 'a shard was not given back');
+      }
+    }
+    this.#held.clear();
+    await this.#parts.pool.close();
+  }
+
+  // What is under way, for those who wait for its end.
+  #track(work: Promise<unknown>): void {
+    const tracked: Promise<void> = work.then(
+      () => void this.#running.delete(tracked),
+      (err) => {
+        this.#running.delete(tracked);
+        this.#context.log.error({ err }, 'the worker failed; it tries again');
+      },
+    );
+    this.#running.add(tracked);
+  }
+
+  /** Looks at every shard, as wake-ups may be missed and work becomes due. */
+  #poll(): Promise<void> {
+    this.#polling ??= this.#pollOnce().finally(() => {
+      this.#polling = undefined;
+      this.#callOffPoll();
+      if (this.#state !== 'started') return;
+      this.#callOffPoll = this.#context.scheduler.after(this.#context.settings.pollIntervalMs, () =>
+        this.#track(this.#poll()),
+      );
+    });
+    return this.#polling;
+  }
+
+  async #pollOnce(): Promise<void> {
+    for (let shard = 0; shard < SHARD_COUNT && this.#state === 'started'; shard++) {
+      try {
+        await this.#visit(shard, true);
+      } catch (err) {
+        this.#context.log.warn({ err, shard }, 'work on a shard failed; it is tried again');
+      }
+    }
+  }
+
+  async #visit(shard: number, isPoll: boolean): Promise<void> {
+    const wasHeld = this.#held.has(shard);
+    const holding = await this.#hold(shard);
+    if (holding === undefined) return;
+    await this.#absorb(shard, holding.worker);
+    // Work becomes due without a sign, and waits from before the shard was ours.
+    if (isPoll || !wasHeld) this.#lookForDue(shard);
+  }
+
+  /** The claim of a shard that has items, taken or renewed. */
+  async #hold(shard: number): Promise<Holding | undefined> {
+    const { clock, settings } = this.#context;
+    const held = this.#held.get(shard);
+    if (held !== undefined && clock.monotonicMs() - held.renewedMs < settings.leaseMs / 3) return held;
+    let claiming = this.#claiming.get(shard);
+    if (claiming === undefined) {
+      claiming = this.#claim(shard, held).finally(() => this.#claiming.delete(shard));
+      this.#claiming.set(shard, claiming);
+    }
+    return claiming;
+  }
+
+  async #claim(shard: number, held: Holding | undefined): Promise<Holding | undefined> {
+    const { storage, clock, settings } = this.#context;
+    const catalog = await storage.read(shard, (tx) => tx.get(itemCatalog, { name: 'items' }));
+    if (catalog === undefined) return undefined;
+    const renewedMs = clock.monotonicMs();
+    const claim = await storage.claim(shard, this.#owner, settings.leaseMs);
+    if (claim === undefined) {
+      this.#held.delete(shard);
+      return undefined;
+    }
+    if (held !== undefined && held.worker.claim.sequence === claim.sequence) {
+      held.renewedMs = renewedMs;
+      return held;
+    }
+    const worker = await openShardWorker(this.#context, claim, this.#parts);
+    const holding = { worker, renewedMs };
+    this.#held.set(shard, holding);
+    return holding;
+  }
+
+  async #absorb(shard: number, worker: ShardWorker): Promise<void> {
+    if (await this.#guard(shard, () => worker.absorb())) this.#lookForDue(shard);
+  }
+
+  async #guard<Result>(shard: number, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isClaimLost(error)) this.#held.delete(shard);
+      throw error;
+    }
+  }
+
+  /** So many items are worked on at a time as there are threads. */
+  #lookForDue(shard: number): void {
+    this.#dueShards.add(shard);
+    const lanesMax = Math.max(1, this.#context.settings.workerCount);
+    while (this.#laneCount < lanesMax) {
+      this.#laneCount++;
+      this.#track(
+        this.#runLane().finally(() => {
+          this.#laneCount--;
+        }),
+      );
+    }
+  }
+
+  async #runLane(): Promise<void> {
+    // The loop goes on over shards that are added while it runs.
+    for (const shard of this.#dueShards) {
+      if (this.#state !== 'started') return;
+      const holding = this.#held.get(shard);
+      const item = await holding?.worker.nextDue(this.#busy);
+      // Another lane was quicker.
+      if (item !== undefined && this.#busy.has(item.itemId)) continue;
+      if (holding === undefined || item === undefined) {
+        this.#dueShards.delete(shard);
+        continue;
+      }
+      // To the end of the line: other shards have items too.
+      this.#dueShards.delete(shard);
+      this.#dueShards.add(shard);
+      await this.#takeTurn(shard, holding.worker, item);
+    }
+  }
+
+  async #takeTurn(shard: number, worker: ShardWorker, item: DueItem): Promise<void> {
+    this.#activityCount++;
+    this.#busy.add(item.itemId);
+    try {
+      await this.#guard(shard, () => worker.turn(item, () => this.#state !== 'started'));
+    } catch (err) {
+      // Not the item's fault: the store's, most likely. The next poll tries again.
+      this.#dueShards.delete(shard);
+      this.#context.log.warn({ err, shard, itemId: item.itemId }, 'the work of an item failed; it is tried again');
+    } finally {
+      this.#busy.delete(item.itemId);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { type DestinationStream, pino } from 'pino';
+import type { Service } from './app.js';
+import { createApp } from './create-app.js';
+import { openService, type ServiceOptions } from './open.js';
+import { systemClock, systemRandom } from './system.js';
+
+export interface ServerOptions extends ServiceOptions {
+  /** The address to listen at: 127.0.0.1 by default, so that a proxy with TLS stands in front. */
+  readonly host?: string;
+  /** 0 takes any free port. */
+  readonly port?: number;
+  /** `silent`, `error`, `warn`, `info` (a line for each request) or `debug`. */
+  readonly logLevel?: string;
+  /** Where log lines go; standard output by default. */
+  readonly logDestination?: DestinationStream;
+  /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
+  readonly trustProxy?: boolean;
+}
+
+/** A listening service. */
+export interface Server {
+  readonly service: Service;
+  /** Where it listens, as `http://host:port`. */
+  readonly url: string;
+  /** Graceful: no new work, running commits finish, streams are told, then the store is let go. */
+  stop(): Promise<void>;
+}
+
+/** Starts the service on a port of its own. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { host = '127.0.0.1', port = 0, logLevel = 'info', trustProxy = false } = options;
+  const log: FastifyBaseLogger = pino(
+    { level: logLevel, redact: ['req.headers.authorization'] },
+    options.logDestination ?? pino.destination(1),
+  );
+  const { clock = systemClock, random = systemRandom } = options;
+  const app = createApp({ log, trustProxy, clock, random });
+  const service = await openService(options, app.log);
+  try {
+    await service.register(app);
+    const url = await app.listen({ host, port });
+    service.start();
+    log.info({ url }, 'listening');
+    return { service, url, stop: () => stop(app, service) };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+// Longer than any request of a caller who listens should take, shorter than what a service manager waits for.
+const STOP_GRACE_MS = 8000;
+
+async function stop(app: FastifyInstance, service: Service & { close(): Promise<void> }): Promise<void> {
+  const { log, scheduler } = service.context;
+  log.info('stopping');
+  await service.stop();
+  const callOff = scheduler.after(STOP_GRACE_MS, () => {
+    log.warn('requests that did not end in time are cut off');
+    app.server.closeAllConnections();
+  });
+  await app.close();
+  callOff();
+  await service.close();
+  log.info('stopped');
+}

@@ -1,0 +1,59 @@
+import { formatInstant } from '../../core/instant.js';
+import type { TransactionRow } from '../../storage/tables/operations.js';
+
+/** The object that a transaction concerns (interface 2.3). */
+export interface TransactionPayload {
+  readonly Id: string;
+  readonly TimeseriesId: string;
+  readonly OrgId: string;
+  readonly TimeseriesType: string;
+}
+
+/** A transaction as the interface shows it (2.3), its fields in that order. */
+export interface TransactionRecord {
+  readonly id: string;
+  readonly enqueuedTimestamp: string;
+  readonly receivedTimestamp: string;
+  readonly messageType: string;
+  readonly requestAction: string;
+  readonly state: string;
+  readonly requestObject: string;
+  readonly transactionIDList: readonly string[];
+  readonly payload: TransactionPayload & { readonly status: string };
+  readonly retryCount: number;
+  readonly message: string | null;
+  readonly sender: string;
+  readonly recipient: string;
+  readonly correlationId: string;
+  readonly timeout: number;
+  readonly topic: string | null;
+}
+
+export function transactionRecord(row: TransactionRow): TransactionRecord {
+  // Both were written as this JSON when the transaction was made.
+  const payload = JSON.parse(row.payload) as TransactionPayload;
+  const transactionIDList = JSON.parse(row.transactionIdList) as string[];
+  return {
+    id: row.transactionId,
+    enqueuedTimestamp: offsetTimestamp(row.enqueuedMs),
+    receivedTimestamp: offsetTimestamp(row.receivedMs),
+    messageType: row.messageType,
+    requestAction: row.requestAction,
+    state: row.state,
+    requestObject: row.requestObject,
+    transactionIDList,
+    payload: { ...payload, status: row.state },
+    retryCount: row.retryCount,
+    message: row.message,
+    sender: row.sender,
+    recipient: row.recipient,
+    correlationId: row.correlationId,
+    timeout: row.timeoutMs,
+    topic: row.topic,
+  };
+}
+
+// ISO 8601 with fractional seconds and UTC offset, as the interface has it: `2026-01-01T00:00:00.000+00:00`.
+function offsetTimestamp(timeMs: number): string {
+  return formatInstant(timeMs).replace(/Z$/, '+00:00');
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { shardOf } from '../../storage/shard.js';
+import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import type { ServiceContext } from '../context.js';
+import type { ContinuationTokens } from '../continuation.js';
+import { envelope, pagedEnvelope } from '../envelope.js';
+import { notFound } from '../errors.js';
+import { continuationTokenOf, pageSizeOf } from '../page-size.js';
+import { type Authorize, type Principal, principalOf } from '../principal.js';
+import { transactionRecord } from './record.js';
+import { pageHeaders, statusAnswer, statusPageAnswer } from './schemas.js';
+
+/** `GET /core/status/{transactionId}` (interface 2.3, 4.2), and without an id the caller's latest requests. */
+export function registerStatus(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  tokens: ContinuationTokens,
+): void {
+  const onRequest = authorize('core_read', 'core_write', 'core_admin');
+  const shared = { tags: ['Status'], security: [{ token: [] }] };
+
+  app.get<{ Params: { transactionId: string } }>(
+    '/core/status/:transactionId',
+    {
+      onRequest,
+      schema: {
+        ...shared,
+        summary: 'What became of a transaction',
+        description:
+          'States: Created, Running (its history is being computed), Active (its results follow each arrival, ' +
+          'or each boundary of its frequency), Completed, Failed. A request is a transaction whose ' +
+          'transactionIDList names one for each of its items, and its state follows theirs.',
+        params: Type.Object({ transactionId: Type.String() }),
+        response: { 200: statusAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { transactionId } = request.params;
+      if (transactionId !== '') {
+        return envelope(transactionRecord(await readTransaction(context, principalOf(request), transactionId)));
+      }
+      // The path with a slash behind it is the one without an id, and its answer of the other form.
+      reply.serializer((answer) => JSON.stringify(answer));
+      return listLatest(context, tokens, request);
+    },
+  );
+
+  const listSchema = {
+    ...shared,
+    summary: "The caller's latest requests",
+    description: 'Newest first. Each names the transactions of its items in transactionIDList.',
+    headers: pageHeaders,
+    response: { 200: statusPageAnswer },
+  };
+  app.get('/core/status', { onRequest, schema: listSchema }, (request) => listLatest(context, tokens, request));
+}
+
+async function readTransaction(
+  { storage }: ServiceContext,
+  { organisation }: Principal,
+  transactionId: string,
+): Promise<TransactionRow> {
+  const row = await storage.read(shardOf(organisation), (tx) => tx.get(transactions, { organisation, transactionId }));
+  if (row !== undefined) return row;
+  throw notFound(`there is no transaction ${JSON.stringify(transactionId)}; GET /core/status lists the latest`);
+}
+
+type Place = readonly [commit: number, transactionId: string];
+
+async function listLatest(context: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
+  const principal = principalOf(request);
+  const { organisation, clientId } = principal;
+  const limit = pageSizeOf(request);
+  const binding = { list: 'status', principal, query: [] };
+  const token = continuationTokenOf(request);
+  // The binding says that it was sealed below.
+  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as Place);
+  const found = await context.storage.read(shardOf(organisation), (tx) =>
+    tx.find(transactions, {
+      where: [
+        ['organisation', '=', organisation],
+        ['clientId', '=', clientId],
+        ['parentId', '=', null],
+      ],
+      orderBy: [
+        { column: 'commit', isDescending: true },
+        { column: 'transactionId', isDescending: true },
+      ],
+      ...(after === undefined ? {} : { after }),
+      limit: limit + 1,
+    }),
+  );
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const place: Place | undefined =
+    found.length > limit && last !== undefined ? [last.commit, last.transactionId] : undefined;
+  const continuationToken = place === undefined ? null : await tokens.seal(binding, place);
+  return pagedEnvelope(page.map(transactionRecord), { continuationToken });
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+
+const status = Type.Object({ message: Type.String(), code: Type.String() });
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+/** A transaction record (interface 2.3). */
+export const transactionSchema = Type.Object({
+  id: Type.String(),
+  enqueuedTimestamp: Type.String({ description: 'ISO 8601 with fractional seconds and UTC offset' }),
+  receivedTimestamp: Type.String({ description: 'Likewise' }),
+  messageType: Type.String({ description: 'Request, or Item for one of its items' }),
+  requestAction: Type.String({ description: 'Create, or Replace where an item was there before' }),
+  state: Type.String({ description: 'Created, Running, Active, Completed or Failed' }),
+  requestObject: Type.String({ description: 'Operations, or Operation for one of its items' }),
+  transactionIDList: Type.Array(Type.String(), {
+    description: "Of a request: those of its items, in their order. Of an item: its request's",
+  }),
+  payload: Type.Object({
+    Id: Type.String({ description: 'Of the item' }),
+    TimeseriesId: Type.String({ description: 'Of the result' }),
+    OrgId: Type.String(),
+    TimeseriesType: Type.String({ description: 'The metric of the result' }),
+    status: Type.String({ description: 'The state' }),
+  }),
+  retryCount: Type.Integer(),
+  message: Type.Union([Type.String(), Type.Null()], { description: 'What failed' }),
+  sender: Type.String({ description: 'The client' }),
+  recipient: Type.String(),
+  correlationId: Type.String(),
+  timeout: Type.Number(),
+  topic: nullableText,
+});
+
+export const pagingSchema = Type.Object({
+  totalCount: Type.Optional(Type.Integer()),
+  continuationToken: Type.Union([Type.String(), Type.Null()], { description: 'For the header of the next request' }),
+});
+
+export const pageHeaders = Type.Object({
+  pagesize: Type.Optional(Type.String({ description: 'PageSize: 100 by default, 1 to 1000' })),
+  continuationtoken: Type.Optional(
+    Type.String({ description: 'continuationToken: paging.continuationToken of the page before' }),
+  ),
+});
+
+export const statusAnswer = Type.Object({ status, data: transactionSchema });
+export const statusPageAnswer = Type.Object({ status, data: Type.Array(transactionSchema), paging: pagingSchema });

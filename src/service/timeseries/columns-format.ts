@@ -1,0 +1,136 @@
+import type { Series } from '../../core/series.js';
+import { ServiceError } from '../errors.js';
+import { nameProblem } from './read-json.js';
+
+/**
+ * Columns as they lie in memory, for programs that move many samples (`application/vnd.windrow.columns`). The body is
+ * frames, one behind the other, little-endian:
+ *
+ *     uint32  byte length of the head
+ *     uint32  number of samples, n
+ *     head    UTF-8 JSON {"timeseriesId", "metric"}, then spaces up to a multiple of 8
+ *     n × float64  times in epoch milliseconds
+ *     n × float64  values
+ */
+
+const PREFIX_LENGTH = 8;
+const HEAD_LENGTH_MAX = 4096;
+/** A frame is held in memory whole. */
+const FRAME_SAMPLES_MAX = 1_000_000;
+
+/** One series as a frame. */
+export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify({ timeseriesId, metric }));
+  const headLength = Math.ceil(text.length / 8) * 8;
+  const columnLength = 8 * timeMs.length;
+  const bytes = new Uint8Array(PREFIX_LENGTH + headLength + 2 * columnLength).fill(0x20, 0, PREFIX_LENGTH + headLength);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, headLength, true);
+  view.setUint32(4, timeMs.length, true);
+  bytes.set(text, PREFIX_LENGTH);
+  bytes.set(bytesOf(timeMs), PREFIX_LENGTH + headLength);
+  bytes.set(bytesOf(value), PREFIX_LENGTH + headLength + columnLength);
+  return bytes;
+}
+
+/** Takes frames from bytes that are cut anywhere. */
+export interface FrameReader {
+  push(bytes: Uint8Array): Series[];
+  /** @throws ServiceError when the last frame is not whole. */
+  end(): void;
+}
+
+export function createFrameReader(): FrameReader {
+  // Parts are joined only once they hold a frame, so that a large one is not copied with each part that comes.
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  let needed = PREFIX_LENGTH;
+  let frameCount = 0;
+  return {
+    push: (bytes) => {
+      parts.push(bytes.slice());
+      length += bytes.length;
+      if (length < needed) return [];
+      const all = parts.length === 1 ? parts[0]! : joined(parts, length);
+      const series: Series[] = [];
+      let at = 0;
+      let frame = frameLength(all, at, frameCount);
+      while (frame !== undefined && at + frame <= length) {
+        series.push(readFrame(all, at, frameCount++));
+        at += frame;
+        frame = frameLength(all, at, frameCount);
+      }
+      needed = frame ?? PREFIX_LENGTH;
+      parts = [all.subarray(at)];
+      length -= at;
+      return series;
+    },
+    end: () => {
+      if (length > 0) throw frameError(frameCount, `ends after ${length} bytes; expected a whole frame`);
+    },
+  };
+}
+
+// Undefined where its first bytes are not there yet.
+function frameLength(bytes: Uint8Array, at: number, frame: number): number | undefined {
+  if (at + PREFIX_LENGTH > bytes.length) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const headLength = view.getUint32(at, true);
+  const sampleCount = view.getUint32(at + 4, true);
+  if (headLength > HEAD_LENGTH_MAX || headLength % 8 !== 0) {
+    throw frameError(frame, `has a head of ${headLength} bytes; expected a multiple of 8 up to ${HEAD_LENGTH_MAX}`);
+  }
+  if (sampleCount > FRAME_SAMPLES_MAX) {
+    throw frameError(frame, `has ${sampleCount} samples; expected at most ${FRAME_SAMPLES_MAX}, so send more frames`);
+  }
+  return PREFIX_LENGTH + headLength + 16 * sampleCount;
+}
+
+function readFrame(bytes: Uint8Array, at: number, frame: number): Series {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const headLength = view.getUint32(at, true);
+  const sampleCount = view.getUint32(at + 4, true);
+  const from = at + PREFIX_LENGTH + headLength;
+  const head = readHead(bytes.subarray(at + PREFIX_LENGTH, from), frame);
+  const to = from + 8 * sampleCount;
+  return { ...head, timeMs: columnOf(bytes, from, sampleCount), value: columnOf(bytes, to, sampleCount) };
+}
+
+function readHead(bytes: Uint8Array, frame: number): { timeseriesId: string; metric: string } {
+  let head: unknown;
+  try {
+    head = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw frameError(frame, 'has a head that is not JSON', cause);
+  }
+  const { timeseriesId, metric } = Object(head) as Readonly<Record<string, unknown>>; // checked below
+  const problem = nameProblem(timeseriesId) ?? nameProblem(metric);
+  if (problem !== undefined) throw frameError(frame, `lacks timeseriesId and metric; expected of each ${problem}`);
+  return { timeseriesId: String(timeseriesId), metric: String(metric) };
+}
+
+// A copy: the bytes may lie at any place, and doubles lie at multiples of eight.
+function columnOf(bytes: Uint8Array, from: number, count: number): Float64Array {
+  const column = new Float64Array(count);
+  bytesOf(column).set(bytes.subarray(from, from + 8 * count));
+  return column;
+}
+
+// The machines that Node and browsers run on are little-endian.
+function bytesOf(column: Float64Array): Uint8Array {
+  return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function frameError(frame: number, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError(400, `frame ${frame + 1} ${problem}`, { details: { frame: frame + 1 }, cause });
+}

@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SeriesReference } from '../../core/series.js';
+import { RAW_METRIC } from '../../formats/csv/long-rows.js';
+import type { ServiceContext } from '../context.js';
+import { badRequest, ServiceError } from '../errors.js';
+import { type Authorize, principalOf } from '../principal.js';
+import { follow } from './follow.js';
+import { readSeriesList } from './query.js';
+import { checkSeries } from './read-samples.js';
+import { followQuery, metricQuery, seriesParams } from './schemas.js';
+
+const tags = ['Time series'];
+const security = [{ token: [] }];
+
+/** Routes that send samples, live results among them, as they are stored: server-sent events. */
+export function registerFollowing(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  stopping: AbortSignal,
+): void {
+  const onRequest = authorize('core_read', 'core_admin');
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>();
+  const answer = createAnswer(app, context, onRequest, stopping);
+  const description =
+    'Events `samples` with {timeseriesId, metric, samples, deleted?}; the id is the commit, so that Last-Event-ID ' +
+    'goes on where a connection broke. `reset`: too old to go on from; read anew. `stop`: the service stops.';
+  const common = { description, tags, security, produces: ['text/event-stream'] };
+  routes.get(
+    '/core/timeseries/:timeseriesId/live',
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: { ...common, summary: 'Follow a series', params: seriesParams, querystring: metricQuery },
+    },
+    async (request, reply) => {
+      const { metric = RAW_METRIC } = request.query;
+      return answer(request, reply, [{ timeseriesId: request.params.timeseriesId, metric }]);
+    },
+  );
+  routes.get(
+    '/core/samples/live',
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: { ...common, summary: 'Follow several series', querystring: followQuery },
+    },
+    async (request, reply) => {
+      const { timeseries_ids, metric = RAW_METRIC } = request.query;
+      return answer(request, reply, readSeriesList(timeseries_ids, metric));
+    },
+  );
+}
+
+type Answer = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  references: readonly SeriesReference[],
+) => Promise<FastifyReply>;
+
+function createAnswer(
+  app: FastifyInstance,
+  context: ServiceContext,
+  onRequest: ReturnType<Authorize>,
+  stopping: AbortSignal,
+): Answer {
+  return async (request, reply, references) => {
+    const { organisation } = principalOf(request);
+    await checkSeries(context, organisation, references);
+    const closing = new AbortController();
+    const end = (): void => closing.abort();
+    stopping.addEventListener('abort', end);
+    request.raw.on('close', end);
+    if (stopping.aborted) end();
+    const follower = {
+      organisation,
+      references,
+      fromCommit: lastCommitOf(request),
+      signal: closing.signal,
+      // A token ends, or is revoked, while its streams go on.
+      isAllowed: () => lets(onRequest.call(app, request, reply)),
+    };
+    const events = Readable.from(follow(context, follower), { highWaterMark: 1 });
+    events.on('close', () => {
+      stopping.removeEventListener('abort', end);
+      end();
+    });
+    reply
+      .type('text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no');
+    // The connection is of no use once the stream has ended, and would hold up a stop.
+    return reply.header('connection', 'close').send(events);
+  };
+}
+
+async function lets(authorization: Promise<unknown>): Promise<boolean> {
+  try {
+    await authorization;
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.statusCode < 500) return false;
+    throw error;
+  }
+}
+
+function lastCommitOf({ headers }: FastifyRequest): number | undefined {
+  const text = headers['last-event-id'];
+  if (text === undefined || text === '') return undefined;
+  if (typeof text === 'string' && /^\d{1,15}$/.test(text)) return Number(text);
+  throw badRequest('header Last-Event-ID: expected the id of an event of this stream');
+}

@@ -1,0 +1,67 @@
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { LINE_FEED } from '../../formats/csv/bytes.js';
+import type { ServiceContext } from '../context.js';
+import { ServiceError } from '../errors.js';
+import { COLUMNS_TYPE, CSV_TYPE, decodeBody, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
+import { createFrameReader } from './columns-format.js';
+import { readJsonSamples } from './read-json.js';
+import { refuseOther } from './refuse-other.js';
+import { addColumns, seriesIndexOf } from './sample-batch.js';
+import { SCAN_PADDING, scanJsonSamples } from './scan-json.js';
+import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
+import { takeCsv } from './take-csv.js';
+import { takeLines } from './take-lines.js';
+
+/** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
+export async function ingest(
+  context: ServiceContext,
+  job: Ingest,
+  contentType: string,
+  body: StreamedBody,
+): Promise<Ingested> {
+  const sink = createSink(context, job);
+  try {
+    if (contentType === JSON_TYPE) await takeJson(context, job, body, sink);
+    else if (contentType === CSV_TYPE) await takeCsv(job, body, sink);
+    else if (contentType === COLUMNS_TYPE) await takeColumns(job, body, sink);
+    else await takeLines(job, body, sink);
+    await sink.flush();
+  } catch (error) {
+    throw tellStored(error, sink.total.samples);
+  }
+  return sink.total;
+}
+
+// Whole, so that a fault anywhere leaves nothing stored.
+async function takeJson(
+  { settings }: ServiceContext,
+  { defaults }: Ingest,
+  body: StreamedBody,
+  { batch, issues }: Sink,
+): Promise<void> {
+  const bytes = await readWhole(body, settings.bodyBytesMax, SCAN_PADDING, LINE_FEED);
+  if (scanJsonSamples(bytes, batch, defaults)) return;
+  readJsonSamples(decodeBody(bytes.subarray(0, bytes.length - SCAN_PADDING)), batch, issues, defaults);
+}
+
+async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {
+  const reader = createFrameReader();
+  for await (const part of partsOf(body)) {
+    for (const series of reader.push(part)) {
+      checkSeries(job, series);
+      addColumns(batch, seriesIndexOf(batch, series.timeseriesId, series.metric), series.timeMs, series.value);
+    }
+    await flushWhenFull();
+  }
+  reader.end();
+}
+
+function checkSeries({ defaults }: Ingest, { timeseriesId, metric, timeMs }: Series): void {
+  refuseOther('timeseriesId', defaults.timeseriesId, timeseriesId);
+  refuseOther('metric', defaults.metric, metric);
+  const bad = timeMs.findIndex((ms) => !(ms >= TIME_MS_MIN && ms < TIME_MS_END));
+  if (bad < 0) return;
+  const expected = 'epoch milliseconds within the years 0001 to 9999';
+  const name = JSON.stringify(timeseriesId);
+  throw new ServiceError(400, `${name}, sample ${bad}: expected ${expected}, received ${timeMs[bad]}`);
+}

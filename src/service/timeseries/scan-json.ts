@@ -1,0 +1,263 @@
+import {
+  CARRIAGE_RETURN,
+  COMMA,
+  DIGIT_0,
+  decodeText,
+  LINE_FEED,
+  MINUS,
+  POINT,
+  QUOTE,
+  SPACE,
+  TAB,
+} from '../../formats/csv/bytes.js';
+import { type Clock, createClock } from '../../formats/csv/clock.js';
+import { RAW_METRIC } from '../../formats/csv/long-rows.js';
+import { createNameBook, findName, learnName, type NameBook } from '../../formats/csv/names.js';
+import { createPairs, findPair, learnPair, type Pairs } from '../../formats/csv/pairs.js';
+import { scanNumber } from '../../formats/csv/scan-number.js';
+import { scanTime, TIME_REACH } from '../../formats/csv/scan-time.js';
+import { nameProblem, type SampleDefaults } from './read-json.js';
+import { makeRoom, type SampleBatch, seriesIndexOf } from './sample-batch.js';
+
+const BACKSLASH = 0x5c;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const COLON = 0x3a;
+
+const [ID, METRIC, TIMESTAMP, VAL] = [1, 2, 4, 8] as const;
+
+/** Line feeds that must stand behind a text to be scanned: it is read in words, and names end at a line feed. */
+export const SCAN_PADDING = TIME_REACH + 8;
+/** The bytes of a short sample: a guess at how many there are. */
+const SAMPLE_BYTES = 72;
+
+/** Where a scan is, and the names that it has seen: those of one batch. */
+export interface Scan {
+  bytes: Uint8Array;
+  view: DataView;
+  at: number;
+  /** Where the text ends. */
+  end: number;
+  readonly names: NameBook;
+  readonly pairs: Pairs;
+  readonly clock: Clock;
+  readonly defaults: SampleDefaults;
+  /** The fields that a sample must have. */
+  readonly needed: number;
+  /** The names of a sample that lacks them. */
+  readonly absentId: number;
+  readonly absentMetric: number;
+}
+
+function createScan(bytes: Uint8Array, end: number, defaults: SampleDefaults): Scan {
+  const names = createNameBook();
+  const learn = (name: string): number => {
+    const text = new TextEncoder().encode(name);
+    return learnName(names, text, 0, text.length);
+  };
+  const { timeseriesId, metric = RAW_METRIC } = defaults;
+  return {
+    bytes,
+    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    at: 0,
+    end,
+    names,
+    pairs: createPairs(),
+    clock: createClock(undefined),
+    defaults,
+    needed: timeseriesId === undefined ? ID | TIMESTAMP | VAL : TIMESTAMP | VAL,
+    absentId: timeseriesId === undefined ? 0 : learn(timeseriesId),
+    absentMetric: learn(metric),
+  };
+}
+
+/**
+ * The fast form of `readJsonSamples`: an array of objects with the fields in any order, names without escapes, times
+ * and numbers in their usual forms, straight from the bytes into the columns. False for anything else: then the batch
+ * is as it was before, but for names of series.
+ *
+ * @param bytes with `SCAN_PADDING` line feeds behind the text.
+ */
+export function scanJsonSamples(bytes: Uint8Array, batch: SampleBatch, defaults: SampleDefaults): boolean {
+  const scan = createScan(bytes, bytes.length - SCAN_PADDING, defaults);
+  const { rowCount } = batch;
+  if (scanArray(scan, batch)) return true;
+  batch.rowCount = rowCount;
+  return false;
+}
+
+/** A scan of lines, whose bytes are set as they come. */
+export function createLineScan(defaults: SampleDefaults): Scan {
+  return createScan(new Uint8Array(0), 0, defaults);
+}
+
+/** The fast form of `readJsonLine`, for `bytes[from..to)` of the scan; false, and no row, for anything else. */
+export function scanJsonLine(scan: Scan, batch: SampleBatch, from: number, to: number): boolean {
+  scan.at = from;
+  scan.end = to;
+  makeRoom(batch, 1);
+  if (!scanObject(scan, batch) || !isAtEnd(scan)) return false;
+  batch.rowCount++;
+  return true;
+}
+
+function scanArray(scan: Scan, batch: SampleBatch): boolean {
+  const { bytes } = scan;
+  if (!skipTo(scan, BRACKET_OPEN)) return false;
+  makeRoom(batch, Math.ceil(bytes.length / SAMPLE_BYTES));
+  if (skipTo(scan, BRACKET_CLOSE)) return isAtEnd(scan);
+  for (;;) {
+    makeRoom(batch, 1);
+    if (!scanObject(scan, batch)) return false;
+    batch.rowCount++;
+    skipSpace(scan);
+    const byte = bytes[scan.at++];
+    if (byte === BRACKET_CLOSE) return isAtEnd(scan);
+    if (byte !== COMMA) return false;
+  }
+}
+
+function scanObject(scan: Scan, batch: SampleBatch): boolean {
+  const { bytes } = scan;
+  const { rowCount: row } = batch;
+  if (!skipTo(scan, BRACE_OPEN)) return false;
+  let seen = 0;
+  let id = scan.absentId;
+  let metric = scan.absentMetric;
+  for (;;) {
+    const field = scanField(scan);
+    if (field === 0 || (seen & field) !== 0) return false;
+    seen |= field;
+    skipSpace(scan);
+    if (field === TIMESTAMP) {
+      if (!scanTimestamp(scan, batch.timeMs, row)) return false;
+    } else if (field === VAL) {
+      if (!scanValue(scan, batch.value, row)) return false;
+    } else {
+      const name = scanName(scan);
+      if (name < 0) return false;
+      if (field === ID) id = name;
+      else metric = name;
+    }
+    skipSpace(scan);
+    const byte = bytes[scan.at++];
+    if (byte === BRACE_CLOSE) break;
+    if (byte !== COMMA) return false;
+  }
+  if ((seen & scan.needed) !== scan.needed) return false;
+  const series = findPair(scan.pairs, id, metric);
+  batch.seriesIndex[row] = series >= 0 ? series : learnSeries(scan, batch, id, metric);
+  return batch.seriesIndex[row]! >= 0;
+}
+
+// Which field's name stands here, its colon skipped; 0 for any other.
+function scanField(scan: Scan): number {
+  if (!skipTo(scan, QUOTE)) return 0;
+  const { bytes, at } = scan;
+  const field = fieldOf(bytes[at]!, bytes[at + 5]!);
+  const name = FIELD_NAMES[field]!;
+  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return 0;
+  scan.at = at + name.length;
+  return skipTo(scan, COLON) ? field : 0;
+}
+
+// Names with the quote that ends them, at the index of their bit.
+const FIELD_NAMES: readonly Uint8Array[] = ['', 'timeseriesId"', 'metric"', '', 'timestamp"', '', '', '', 'val"'].map(
+  (name) => new TextEncoder().encode(name),
+);
+
+// The one field that can stand here, told by its first letter, and by the sixth where two share it.
+function fieldOf(first: number, sixth: number): number {
+  if (first === 0x76) return VAL;
+  if (first === 0x6d) return METRIC;
+  return sixth === 0x74 ? TIMESTAMP : ID;
+}
+
+function scanTimestamp(scan: Scan, timeMs: Float64Array, row: number): boolean {
+  const { bytes, view, clock } = scan;
+  if (bytes[scan.at] !== QUOTE) return false;
+  const end = scanTime(bytes, view, scan.at + 1, clock, timeMs, row);
+  if (end < 0 || bytes[end] !== QUOTE) return false;
+  scan.at = end + 1;
+  return true;
+}
+
+function scanValue(scan: Scan, value: Float64Array, row: number): boolean {
+  const { bytes, at } = scan;
+  let end = scanNumber(bytes, at, BRACE_CLOSE, value, row);
+  if (end < 0) end = scanNumber(bytes, at, COMMA, value, row);
+  if (end < 0 || !isJsonNumber(bytes, at, end)) return false;
+  scan.at = end;
+  return true;
+}
+
+// What the scanner of CSV takes and JSON does not: nothing, leading zeros, a point without digits.
+function isJsonNumber(bytes: Uint8Array, from: number, end: number): boolean {
+  const start = bytes[from] === MINUS ? from + 1 : from;
+  if (start >= end || bytes[end - 1] === POINT) return false;
+  const second = bytes[start + 1]! - DIGIT_0;
+  return bytes[start] !== DIGIT_0 || !(second >= 0 && second <= 9);
+}
+
+// The index of a name in the book, or −1 where it has escapes or control characters.
+function scanName(scan: Scan): number {
+  const { bytes, names } = scan;
+  if (bytes[scan.at] !== QUOTE) return -1;
+  const from = scan.at + 1;
+  // An empty name would be found at once; JSON texts that have one are left to the general path.
+  const known = bytes[from] === QUOTE ? -1 : findName(names, bytes, from, QUOTE);
+  if (known >= 0 && bytes[names.end] === QUOTE) {
+    scan.at = names.end + 1;
+    return known;
+  }
+  let end = from;
+  while (bytes[end] !== QUOTE) {
+    if (bytes[end] === BACKSLASH || bytes[end]! < SPACE) return -1;
+    end++;
+  }
+  scan.at = end + 1;
+  return learnName(names, bytes, from, end);
+}
+
+function learnSeries(scan: Scan, batch: SampleBatch, id: number, metric: number): number {
+  const timeseriesId = nameOf(scan.names, id);
+  const metricName = nameOf(scan.names, metric);
+  if (timeseriesId === undefined || nameProblem(timeseriesId) !== undefined) return -1;
+  if (metricName === undefined || nameProblem(metricName) !== undefined) return -1;
+  const { defaults } = scan;
+  if (timeseriesId !== (defaults.timeseriesId ?? timeseriesId) || metricName !== (defaults.metric ?? metricName))
+    return -1;
+  const series = seriesIndexOf(batch, timeseriesId, metricName);
+  learnPair(scan.pairs, id, metric, series);
+  return series;
+}
+
+// Undefined where the bytes are not UTF-8: the general path says so.
+function nameOf({ bytes, start }: NameBook, index: number): string | undefined {
+  return decodeText(bytes, start[index]!, start[index + 1]!);
+}
+
+function skipSpace(scan: Scan): void {
+  const { bytes, end } = scan;
+  let { at } = scan;
+  while (at < end && isSpace(bytes[at]!)) at++;
+  scan.at = at;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB;
+}
+
+function skipTo(scan: Scan, byte: number): boolean {
+  skipSpace(scan);
+  if (scan.bytes[scan.at] !== byte) return false;
+  scan.at++;
+  return true;
+}
+
+function isAtEnd(scan: Scan): boolean {
+  skipSpace(scan);
+  return scan.at >= scan.end;
+}

@@ -1,0 +1,100 @@
+import { Type } from 'typebox';
+
+// What the routes take and give, for checking and for /openapi.json.
+
+export const seriesParams = Type.Object({
+  timeseriesId: Type.String({ minLength: 1, maxLength: 256, description: 'percent-encoded' }),
+});
+
+export const metricQuery = Type.Object(
+  { metric: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' })) },
+  { additionalProperties: false },
+);
+
+const range = {
+  startTime: Type.Optional(Type.String({ description: 'The first instant, ISO 8601' })),
+  endTime: Type.Optional(Type.String({ description: 'The instant that is no longer in it' })),
+};
+
+const reading = {
+  metric: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' })),
+  ...range,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'JSON: samples of a page, 10,000 by default, 100,000 at most; else of all',
+    }),
+  ),
+  orderby: Type.Optional(Type.String({ description: 'timestamp asc (default) or timestamp desc' })),
+  finalOnly: Type.Optional(Type.Boolean({ description: 'Leaves out results that the next sample may still change' })),
+};
+
+export const samplesQuery = Type.Object(reading, { additionalProperties: false });
+
+const ids = Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1 })], {
+  description: 'Ids separated by commas, or given several times',
+});
+
+export const followQuery = Type.Object(
+  { timeseries_ids: ids, metric: reading.metric },
+  { additionalProperties: false },
+);
+
+export const manySamplesQuery = Type.Object(
+  {
+    timeseries_ids: ids,
+    ...reading,
+  },
+  { additionalProperties: false },
+);
+
+export const deleteQuery = Type.Object(
+  {
+    metric: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' })),
+    ...range,
+    all: Type.Optional(Type.Boolean({ description: 'Says that all is meant where neither time is given' })),
+  },
+  { additionalProperties: false },
+);
+
+export const listQuery = Type.Object(
+  { timeseriesId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
+  { additionalProperties: false },
+);
+
+const status = Type.Object({ message: Type.String(), code: Type.String() });
+const paging = Type.Object({
+  totalCount: Type.Optional(Type.Integer()),
+  continuationToken: Type.Union([Type.String(), Type.Null()], { description: 'For the header of the next request' }),
+});
+
+export const ingestedAnswer = Type.Object({
+  status,
+  data: Type.Object({
+    samples: Type.Integer({ description: 'Stored, and on the disk' }),
+    missing: Type.Integer({ description: 'Left out: val was null, NaN or infinite' }),
+    duplicate: Type.Integer({ description: 'Left out: the same series and time came again later in the body' }),
+    isRepeated: Type.Boolean({ description: 'The offset was taken before: nothing was done' }),
+  }),
+});
+
+export const seriesAnswer = Type.Object({
+  status,
+  data: Type.Array(
+    Type.Object({
+      timeseriesId: Type.String(),
+      metrics: Type.Array(
+        Type.Object({
+          metric: Type.String(),
+          sampleCount: Type.Integer(),
+          firstTimestamp: Type.Union([Type.String(), Type.Null()]),
+          lastTimestamp: Type.Union([Type.String(), Type.Null()]),
+          itemId: Type.Union([Type.String(), Type.Null()], { description: 'The item whose result it is' }),
+        }),
+      ),
+    }),
+  ),
+  paging,
+});
+
+export const deletedAnswer = Type.Object({ status, data: Type.Object({ samplesDeleted: Type.Integer() }) });

@@ -1,0 +1,174 @@
+import { IDENTITY_SHARD } from '../../storage/shard.js';
+import type { Reader, Transaction } from '../../storage/storage.js';
+import { type ClientRow, clients, users } from '../../storage/tables/identity.js';
+import type { ServiceContext } from '../context.js';
+import { forgetFailures, writeFailure } from '../throttle.js';
+import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './client-authentication.js';
+import type { Form } from './form.js';
+import { type GrantRequest, readGrantRequest } from './grant-request.js';
+import { createSecret, hashSecret } from './hash.js';
+import { invalidClient, OAuthError } from './oauth-error.js';
+import type { Passwords } from './password.js';
+import { forgetExpired, insertToken } from './tokens.js';
+
+/** The answer to a token request (interface 2.1). */
+export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  /** Seconds. */
+  readonly expires_in: number;
+  /** Only where it is not what was asked for. */
+  readonly scope?: string;
+}
+
+export type IssueContext = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
+
+export interface Issuer {
+  /** @throws OAuthError. */
+  issue(sender: Sender, form: Form): Promise<TokenResponse>;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+
+export function createIssuer(context: IssueContext, passwords: Passwords): Issuer {
+  let sweptMs = Number.NEGATIVE_INFINITY;
+  const takeSweep = (): boolean => {
+    const isDue = context.clock.monotonicMs() - sweptMs >= SWEEP_INTERVAL_MS;
+    if (isDue) sweptMs = context.clock.monotonicMs();
+    return isDue;
+  };
+  return Object.freeze({
+    issue: async (sender: Sender, form: Form) => {
+      const claimed = readClaim(sender, form);
+      const token = createSecret(context.random);
+      // One transaction where one will do: it checks, counts a failure, and keeps the token, with one commit.
+      const issued = await issueAtOnce(context, claimed, form, hashSecret(token), takeSweep());
+      if (issued instanceof OAuthError) throw issued;
+      const { request } = issued;
+      if (request.grantType === 'password')
+        await issueToUser(context, passwords, claimed, { ...issued, request, token });
+      const { scopes, isOther } = request.granted;
+      return Object.freeze({
+        access_token: token,
+        token_type: 'Bearer',
+        expires_in: context.settings.tokenLifetimeS,
+        ...(isOther ? { scope: scopes.join(' ') } : {}),
+      });
+    },
+  });
+}
+
+interface Issued {
+  readonly client: ClientRow;
+  readonly request: GrantRequest;
+  /** Of the user who is named, where there is one. */
+  readonly passwordHash: string | undefined;
+}
+
+// All but the check of a password, which takes too long for a transaction.
+function issueAtOnce(
+  { storage, clock, settings }: IssueContext,
+  claimed: Claimed,
+  form: Form,
+  tokenHash: string,
+  isSweepDue: boolean,
+): Promise<Issued | OAuthError> {
+  return storage.transaction(IDENTITY_SHARD, async (tx) => {
+    const nowMs = clock.nowMs();
+    if (isSweepDue) {
+      await forgetExpired(tx, nowMs);
+      await forgetFailures(tx, nowMs);
+    }
+    const client = await checkClaim(tx, claimed, nowMs, settings.tokenFailuresPerMinuteMax);
+    if (client instanceof OAuthError) return client;
+    const request = readGrantRequest(form, client, settings.strictRfc);
+    const { clientId, organisation } = client;
+    if (request.grantType === 'client_credentials') {
+      const grant = { clientId, organisation, username: null, scope: request.granted.scopes.join(' ') };
+      await insertToken(tx, tokenHash, grant, nowMs, settings.tokenLifetimeS);
+      return { client, request, passwordHash: undefined };
+    }
+    const user = await findUser(tx, organisation, request.username);
+    return { client, request, passwordHash: user?.passwordHash };
+  });
+}
+
+async function findUser(tx: Reader, organisation: string, username: string) {
+  // Not every database takes this character in a text, and no user's name has it.
+  if (username.includes('\0')) return undefined;
+  return tx.get(users, { organisation, username: username.normalize('NFC') });
+}
+
+interface UserGrant extends Issued {
+  readonly request: Extract<GrantRequest, { grantType: 'password' }>;
+  readonly token: string;
+}
+
+async function issueToUser(
+  context: IssueContext,
+  passwords: Passwords,
+  claimed: Claimed,
+  grant: UserGrant,
+): Promise<void> {
+  const { storage, clock, settings } = context;
+  const { request, passwordHash } = grant;
+  const isSame = await passwords.verify(passwordHash ?? passwords.decoy, request.password);
+  const isRight = isSame && passwordHash !== undefined;
+  const newHash = isRight ? await rehash(passwords, passwordHash, request.password) : undefined;
+  const outcome = await storage.transaction(IDENTITY_SHARD, async (tx) => {
+    const nowMs = clock.nowMs();
+    // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
+    const refusal = await refuseThrottled(tx, claimed, nowMs);
+    if (refusal !== undefined) return refusal;
+    if (!isRight) {
+      await writeFailure(tx, claimed.subjects, nowMs, settings.tokenFailuresPerMinuteMax);
+      return wrongUser();
+    }
+    return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);
+  });
+  if (outcome instanceof OAuthError) throw outcome;
+  // Another login has written a hash of today's cost meanwhile; the next round finds nothing to change.
+  if (outcome !== undefined) await issueToUser(context, passwords, claimed, { ...grant, passwordHash: outcome });
+}
+
+/**
+ * Client and user may have been removed while the password was checked.
+ *
+ * @returns the hash to check the password with, where the user has another one by now.
+ */
+async function insertUserToken(
+  tx: Transaction,
+  { client, request, passwordHash, token }: UserGrant,
+  newHash: string | undefined,
+  nowMs: number,
+  lifetimeS: number,
+): Promise<OAuthError | string | undefined> {
+  const { clientId, organisation } = client;
+  const username = request.username.normalize('NFC');
+  if ((await tx.get(clients, { clientId })) === undefined) return invalidClient('the client was removed');
+  const user = await findUser(tx, organisation, username);
+  if (user === undefined) return wrongUser();
+  if (user.passwordHash !== passwordHash) return user.passwordHash;
+  if (newHash !== undefined) {
+    const where = [['organisation', '=', organisation] as const, ['username', '=', username] as const];
+    await tx.update(users, where, { passwordHash: newHash });
+  }
+  const scope = request.granted.scopes.join(' ');
+  await insertToken(tx, hashSecret(token), { clientId, organisation, username, scope }, nowMs, lifetimeS);
+  return undefined;
+}
+
+/** A hash of today's cost for one of another; nothing while too many wait, for there will be a next time. */
+async function rehash(passwords: Passwords, passwordHash: string, password: string): Promise<string | undefined> {
+  if (!passwords.isOutdated(passwordHash)) return undefined;
+  try {
+    return await passwords.hash(password);
+  } catch (error) {
+    if (error instanceof OAuthError) return undefined;
+    throw error;
+  }
+}
+
+function wrongUser(): OAuthError {
+  return new OAuthError('invalid_grant', 'the username or password is wrong');
+}

@@ -1,0 +1,38 @@
+import { grantTypes } from './grant-request.js';
+import { allScopes } from './scope.js';
+
+/** Where the token endpoint and its kin lie (interface 4.1). */
+export const CONNECT_PATH = '/idm/ims/connect';
+export const WELL_KNOWN_PATH = '/.well-known/oauth-authorization-server';
+
+/** What a client needs to know of the service to get tokens (RFC 8414). */
+export function describeServer(issuer: string, baseUrl: string) {
+  const endpoint = (name: string): string => `${baseUrl}${CONNECT_PATH}/${name}`;
+  const methods = ['client_secret_basic'];
+  return {
+    issuer,
+    token_endpoint: endpoint('token'),
+    token_endpoint_auth_methods_supported: methods,
+    grant_types_supported: [...grantTypes],
+    // Required by RFC 8414: there is no authorization endpoint, so there is none.
+    response_types_supported: [],
+    scopes_supported: [...allScopes],
+    revocation_endpoint: endpoint('revoke'),
+    revocation_endpoint_auth_methods_supported: methods,
+    introspection_endpoint: endpoint('introspect'),
+    introspection_endpoint_auth_methods_supported: methods,
+  };
+}
+
+/**
+ * The URL of the service, as its callers write it: as it was set, or as this request names the host.
+ *
+ * @returns undefined where the request names none that could be.
+ */
+export function baseUrlOf(publicUrl: string, protocol: string, host: string, prefix: string): string | undefined {
+  if (publicUrl !== '') return publicUrl.replace(/\/+$/, '');
+  const origin = `${protocol}://${host}`;
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  const isHostAlone = url !== undefined && url.pathname === '/' && url.username === '' && !/[?#@\\]/.test(host);
+  return isHostAlone ? `${url.origin}${prefix}` : undefined;
+}

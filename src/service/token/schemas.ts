@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+
+const tags = ['Token'];
+const consumes = ['application/x-www-form-urlencoded'];
+const security = [{ client: [] }];
+
+const error = Type.Object(
+  { error: Type.String(), error_description: Type.String() },
+  { description: 'An error as RFC 6749 (section 5.2) has it.' },
+);
+const errors = {
+  400: error,
+  401: Type.Object(error.properties, { description: 'invalid_client, with WWW-Authenticate.' }),
+  405: error,
+  413: error,
+  415: error,
+  429: Type.Object(error.properties, { description: 'Too many failures; Retry-After says when to come again.' }),
+  503: error,
+};
+
+export const tokenSchema = {
+  summary: 'Get an access token',
+  description:
+    'The grants client_credentials and password of RFC 6749, with HTTP Basic client authentication. ' +
+    'The scope granted is named in the answer where it is not, word for word, what was asked for.',
+  tags,
+  consumes,
+  security,
+  body: Type.Object({
+    grant_type: Type.String({ description: '`client_credentials` or `password`' }),
+    scope: Type.Optional(
+      Type.String({ description: 'Names with spaces between; all that the client may ask for when left out' }),
+    ),
+    username: Type.Optional(Type.String({ description: 'For the password grant' })),
+    password: Type.Optional(Type.String({ description: 'For the password grant' })),
+  }),
+  response: {
+    200: Type.Object({
+      access_token: Type.String({ description: 'For the header Authorization: Bearer ACCESS_TOKEN' }),
+      token_type: Type.Literal('Bearer'),
+      expires_in: Type.Number({ description: 'Seconds until the token expires' }),
+      scope: Type.Optional(Type.String({ description: 'What was granted, where it is not what was asked for' })),
+    }),
+    ...errors,
+  },
+};
+
+const tokenBody = Type.Object({
+  token: Type.String(),
+  token_type_hint: Type.Optional(Type.String({ description: 'Taken and not needed' })),
+});
+
+export const revokeSchema = {
+  summary: 'Revoke an access token',
+  description:
+    'RFC 7009: a client may revoke its own tokens, one with core_admin those of its organisation. ' +
+    'A token that is unknown or has expired is no error.',
+  tags,
+  consumes,
+  security,
+  body: tokenBody,
+  response: { 200: Type.Object({}, { description: 'The token does not hold, or no longer.' }), ...errors },
+};
+
+export const introspectSchema = {
+  summary: 'Ask what an access token is good for',
+  description: 'RFC 7662: any client may ask of tokens of its organisation; all others are not active.',
+  tags,
+  consumes,
+  security,
+  body: tokenBody,
+  response: {
+    200: Type.Object({
+      active: Type.Boolean(),
+      scope: Type.Optional(Type.String()),
+      client_id: Type.Optional(Type.String()),
+      username: Type.Optional(Type.String()),
+      sub: Type.Optional(Type.String({ description: 'The user, or else the client' })),
+      token_type: Type.Optional(Type.Literal('Bearer')),
+      iat: Type.Optional(Type.Number({ description: 'Seconds since 1970' })),
+      exp: Type.Optional(Type.Number({ description: 'Seconds since 1970' })),
+    }),
+    ...errors,
+  },
+};
+
+const names = Type.Array(Type.String());
+
+export const metadataSchema = {
+  summary: 'Where tokens are got, and how',
+  description: 'Authorization server metadata (RFC 8414).',
+  tags,
+  security: [],
+  response: {
+    200: Type.Object({
+      issuer: Type.String(),
+      token_endpoint: Type.String(),
+      token_endpoint_auth_methods_supported: names,
+      grant_types_supported: names,
+      response_types_supported: names,
+      scopes_supported: names,
+      revocation_endpoint: Type.String(),
+      revocation_endpoint_auth_methods_supported: names,
+      introspection_endpoint: Type.String(),
+      introspection_endpoint_auth_methods_supported: names,
+    }),
+  },
+};

@@ -1,0 +1,198 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import type { Service } from '../../src/service/app.js';
+import type { Clock, Scheduler } from '../../src/service/context.js';
+import { createApp } from '../../src/service/create-app.js';
+import { openService } from '../../src/service/open.js';
+import type { ServiceSettings } from '../../src/service/settings.js';
+import { systemRandom } from '../../src/service/system.js';
+import { hashSecret } from '../../src/service/token/hash.js';
+import { IDENTITY_SHARD } from '../../src/storage/shard.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { clients, tokens } from '../../src/storage/tables/identity.js';
+
+/** A clock that stands still until it is moved; timers run when it passes them. */
+export interface TestClock extends Clock {
+  /** Moves both clocks, and runs what was due, in order of time. */
+  advance(byMs: number): void;
+  /** Sets the wall clock alone, forth or back, as an operator can. */
+  setWall(nowMs: number): void;
+  readonly scheduler: Scheduler;
+}
+
+export interface TestService {
+  readonly app: FastifyInstance;
+  readonly service: Service;
+  readonly clock: TestClock;
+  readonly directory: string;
+  /** Every route, as it was registered. */
+  readonly routes: readonly TestRoute[];
+  /** Every line that was logged, at any level. */
+  readonly logLines: readonly string[];
+  /** Adds a client; its secret comes with it. */
+  addClient(client: {
+    organisation: string;
+    scopes?: string;
+    grants?: string;
+    name?: string;
+  }): Promise<{ clientId: string; clientSecret: string }>;
+  /** An access token of a client, as the token endpoint would give it, in a header. */
+  bearer(client: { clientId: string }, scope?: string): Promise<{ authorization: string }>;
+  /** Stops, and starts again over the same data. */
+  reopen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TestRoute {
+  readonly method: string;
+  readonly url: string;
+}
+
+export interface TestServiceOptions {
+  readonly nowMs?: number;
+  readonly settings?: Partial<ServiceSettings>;
+  /** Wraps the store, to have it fail at will. */
+  readonly storage?: (directory: string, clock: Clock) => Promise<Storage>;
+}
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** The service over the real embedded database in a temporary folder, without a socket, its clocks held. */
+export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const directory = mkdtempSync(join(tmpdir(), 'windrow-service-'));
+  const clock = createTestClock(options.nowMs ?? START_MS);
+  const logLines: string[] = [];
+  let running = await start(directory, clock, logLines, options);
+  const context = () => running.service.context;
+  return {
+    get app() {
+      return running.app;
+    },
+    get service() {
+      return running.service;
+    },
+    clock,
+    get routes() {
+      return running.routes;
+    },
+    directory,
+    logLines,
+    addClient: async ({ organisation, scopes = 'core_read core_write core_admin', grants, name = 'test' }) => {
+      const clientId = `client-${randomBytes(6).toString('hex')}`;
+      const clientSecret = randomBytes(32).toString('base64url');
+      const row = { clientId, organisation, name, scopes, grants: grants ?? 'client_credentials' };
+      await context().storage.transaction(IDENTITY_SHARD, (tx) =>
+        tx.insert(clients, { ...row, secretHash: hashSecret(clientSecret), createdMs: clock.nowMs() }),
+      );
+      return { clientId, clientSecret };
+    },
+    bearer: async ({ clientId }, scope = 'core_read core_write core_admin') => {
+      const token = createHash('sha256').update(randomBytes(32)).digest('base64url');
+      await context().storage.transaction(IDENTITY_SHARD, async (tx) => {
+        const client = await tx.get(clients, { clientId });
+        if (client === undefined) throw new Error(`there is no client ${clientId}`);
+        const issuedMs = clock.nowMs();
+        const { organisation } = client;
+        const expiresMs = issuedMs + context().settings.tokenLifetimeS * 1000;
+        await tx.insert(tokens, {
+          tokenHash: hashSecret(token),
+          clientId,
+          organisation,
+          username: null,
+          scope,
+          issuedMs,
+          expiresMs,
+        });
+      });
+      return { authorization: `Bearer ${token}` };
+    },
+    reopen: async () => {
+      await running.close();
+      running = await start(directory, clock, logLines, options);
+    },
+    close: async () => {
+      await running.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function start(
+  directory: string,
+  clock: TestClock,
+  logLines: string[],
+  { settings, storage }: TestServiceOptions,
+) {
+  const log = pino({ level: 'trace' }, { write: (line) => logLines.push(line) });
+  const app = createApp({ log, clock, random: systemRandom });
+  const routes: TestRoute[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) routes.push({ method: one, url });
+  });
+  const own = storage === undefined ? undefined : await storage(directory, clock);
+  const service = await openService(
+    {
+      clock,
+      scheduler: clock.scheduler,
+      // The load of a test machine is no matter of what is tested.
+      settings: { eventLoopDelayMsMax: 0, ...settings },
+      ...(own === undefined ? { dataDirectory: directory } : { storage: own }),
+    },
+    app.log,
+  );
+  await service.register(app);
+  await app.ready();
+  service.start();
+  return {
+    app,
+    service,
+    routes,
+    close: async () => {
+      await service.stop();
+      await app.close();
+      await service.close();
+      await own?.close();
+    },
+  };
+}
+
+function createTestClock(startMs: number): TestClock {
+  let wallMs = startMs;
+  let monotonicMs = 0;
+  const timers = new Map<number, { dueMs: number; work: () => void }>();
+  let timerCount = 0;
+  const moveTo = (dueMs: number): void => {
+    wallMs += dueMs - monotonicMs;
+    monotonicMs = dueMs;
+  };
+  return {
+    nowMs: () => wallMs,
+    monotonicMs: () => monotonicMs,
+    setWall: (nowMs) => {
+      wallMs = nowMs;
+    },
+    advance: (byMs) => {
+      const endMs = monotonicMs + byMs;
+      for (;;) {
+        const next = [...timers].filter(([, { dueMs }]) => dueMs <= endMs).sort(([, a], [, b]) => a.dueMs - b.dueMs)[0];
+        if (next === undefined) break;
+        const [id, { dueMs, work }] = next;
+        timers.delete(id);
+        moveTo(dueMs);
+        work();
+      }
+      moveTo(endMs);
+    },
+    scheduler: {
+      after: (delayMs, work) => {
+        const id = timerCount++;
+        timers.set(id, { dueMs: monotonicMs + Math.max(0, delayMs), work });
+        return () => timers.delete(id);
+      },
+    },
+  };
+}

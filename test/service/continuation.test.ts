@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ContinuationBinding,
+  type ContinuationTokens,
+  createContinuationTokens,
+} from '../../src/service/continuation.js';
+import { ServiceError } from '../../src/service/errors.js';
+import { defaultSettings } from '../../src/service/settings.js';
+import { openSqliteStorage } from '../../src/storage/index.js';
+import { IDENTITY_SHARD } from '../../src/storage/shard.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { secrets } from '../../src/storage/tables/identity.js';
+
+const START_MS = Date.UTC(2024, 0, 31);
+let nowMs = START_MS;
+const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+const random = { bytes: (count: number) => new Uint8Array(randomBytes(count)) };
+const settings = { ...defaultSettings, continuationLifetimeS: 60 };
+const directory = mkdtempSync(join(tmpdir(), 'windrow-continuation-'));
+const binding: ContinuationBinding = {
+  list: 'events',
+  principal: { clientId: 'c', username: null, organisation: 'o', scopes: new Set(['core_read']) },
+  query: ['collection', { top: 5 }],
+};
+
+let storage: Storage;
+let tokens: ContinuationTokens;
+const open = async (): Promise<void> => {
+  storage = await openSqliteStorage({ directory, clock });
+  tokens = createContinuationTokens({ storage, clock, random, settings });
+};
+
+async function refusal(opening: Promise<unknown>): Promise<string> {
+  const error = await opening.then(
+    () => new Error('it was opened'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(error).toMatchObject({ statusCode: 400 });
+  return (error as ServiceError).message; // as it is one, by the line before
+}
+
+describe('a continuation token (interface 4.4)', () => {
+  beforeAll(open);
+  afterAll(async () => {
+    await storage.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  it('gives back what was sealed, and its end', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (place) => {
+        const token = await tokens.seal(binding, place);
+        expect(token).toMatch(/^[\w-]+$/);
+        expect(await tokens.open(binding, token)).toEqual({
+          place: JSON.parse(JSON.stringify(place)),
+          expiresMs: nowMs + 60_000,
+        });
+      }),
+    );
+  });
+
+  it('tells nothing of what is in it, and is never the same twice', async () => {
+    const seal = () => tokens.seal(binding, { lastId: 'secret-id' });
+    const [one, two] = [await seal(), await seal()];
+    expect(one).not.toBe(two);
+    expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('secret');
+    // Nothing but the version and the tag's place is alike: salt, nonce and key differ.
+    expect(one.slice(2, 40)).not.toBe(two.slice(2, 40));
+  });
+
+  it('with any character changed, left out or added is 400, by the same words', async () => {
+    const token = await tokens.seal(binding, { lastId: 'a' });
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .';
+    const said = new Set<string>();
+    for (let i = 0; i < token.length; i++) {
+      const [before, after] = [token.slice(0, i), token.slice(i + 1)];
+      const others = [...letters].filter((letter) => letter !== token[i]);
+      // Every letter in the last place, whose spare bits Base64 ignores; elsewhere a few.
+      const tried = i >= token.length - 2 ? others : [others[i % others.length], others[(i * 7 + 3) % others.length]];
+      for (const letter of tried) said.add(await refusal(tokens.open(binding, before + letter + after)));
+      said.add(await refusal(tokens.open(binding, before + after)));
+      said.add(await refusal(tokens.open(binding, before)));
+      said.add(await refusal(tokens.open(binding, `${before}=${token.slice(i)}`)));
+    }
+    const bytes = Buffer.from(token, 'base64url');
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes);
+      changed[i] = bytes[i]! ^ (1 << (i % 8));
+      said.add(await refusal(tokens.open(binding, changed.toString('base64url'))));
+    }
+    for (const text of ['', 'A', '💥', 'x'.repeat(100_000), `${token}A`, token.repeat(2)]) {
+      said.add(await refusal(tokens.open(binding, text)));
+    }
+    expect([...said]).toHaveLength(1);
+    expect(await tokens.open(binding, token)).toMatchObject({ place: { lastId: 'a' } });
+  });
+
+  it('is of one list, organisation, client, user and query', async () => {
+    const token = await tokens.seal(binding, 1);
+    const { principal } = binding;
+    const others: ContinuationBinding[] = [
+      { ...binding, list: 'status' },
+      { ...binding, query: ['other', { top: 5 }] },
+      { ...binding, query: ['collection', { top: 6 }] },
+      { ...binding, principal: { ...principal, organisation: 'p' } },
+      { ...binding, principal: { ...principal, clientId: 'd' } },
+      { ...binding, principal: { ...principal, username: 'u' } },
+      { ...binding, principal: { ...principal, clientId: 'o', organisation: 'c' } },
+    ];
+    const said = new Set<string>();
+    for (const other of others) said.add(await refusal(tokens.open(other, token)));
+    expect([...said]).toEqual([await refusal(tokens.open(binding, 'forged'))]);
+    // Scopes are of the access token, which may be another one by the next page.
+    expect(await tokens.open({ ...binding, principal: { ...principal, scopes: new Set() } }, token)).toBeDefined();
+  });
+
+  it('ends after its lifetime, and at the time it was given', async () => {
+    const token = await tokens.seal(binding, 1);
+    const shorter = await tokens.seal(binding, 1, nowMs + 10);
+    nowMs += 10;
+    expect(await refusal(tokens.open(binding, shorter))).toMatch(/has expired; begin again/);
+    nowMs += 59_989;
+    expect((await tokens.open(binding, token)).expiresMs).toBe(nowMs + 1);
+    nowMs += 1;
+    expect(await refusal(tokens.open(binding, token))).toMatch(/has expired/);
+  });
+
+  it('survives a restart, under a key that is made once, by whichever process is first', async () => {
+    const token = await tokens.seal(binding, 'before');
+    const others = [1, 2, 3].map(() => createContinuationTokens({ storage, clock, random, settings }));
+    for (const other of others) expect(await other.open(binding, token)).toMatchObject({ place: 'before' });
+    await storage.close();
+    await open();
+    expect(await tokens.open(binding, token)).toMatchObject({ place: 'before' });
+    expect(await storage.read(IDENTITY_SHARD, (tx) => tx.count(secrets))).toBe(1);
+  });
+
+  it('of processes that start at the same moment is one of all of them', async () => {
+    await storage.transaction(IDENTITY_SHARD, (tx) => tx.delete(secrets, []));
+    const processes = [1, 2, 3].map(() => createContinuationTokens({ storage, clock, random, settings }));
+    const sealed = await Promise.all(processes.map((process) => process.seal(binding, 'x')));
+    for (const process of processes) {
+      for (const token of sealed) expect(await process.open(binding, token)).toMatchObject({ place: 'x' });
+    }
+  });
+
+  it('works again when the store does', async () => {
+    await storage.close();
+    const closed = createContinuationTokens({ storage, clock, random, settings });
+    await expect(closed.seal(binding, 1)).rejects.toThrow();
+    await open();
+    let isOpen = false;
+    const later = new Proxy(storage, {
+      get: (target, name) => {
+        if (!isOpen) throw new Error('not yet');
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    const retrying = createContinuationTokens({ storage: later, clock, random, settings });
+    await expect(retrying.seal(binding, 1)).rejects.toThrow('not yet');
+    isOpen = true;
+    expect(await tokens.open(binding, await retrying.seal(binding, 1))).toMatchObject({ place: 1 });
+  });
+});

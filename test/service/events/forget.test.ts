@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { forgetSome } from '../../../src/service/events/forget.js';
+import { createAdministration } from '../../../src/service/identity/administration.js';
+import { shardOf } from '../../../src/storage/shard.js';
+import { eventCounts, events as eventsTable } from '../../../src/storage/tables/events.js';
+import { type Caller, type OpenedEvents, openEvents } from './opened.js';
+
+const LIFETIME_S = 600;
+const MINUTE_MS = 60_000;
+const SHARD = shardOf('acme');
+
+let events: OpenedEvents;
+let caller: Caller;
+
+beforeEach(async () => {
+  events = await openEvents({ settings: { continuationLifetimeS: LIFETIME_S, tokenLifetimeS: 1e9 } });
+  caller = await events.addCaller();
+  await events.addCollection('main', caller);
+});
+afterEach(() => events.service.close());
+
+const context = () => events.service.service.context;
+const versionCount = () => context().storage.read(SHARD, (tx) => tx.count(eventsTable));
+/** Moves the wall clock alone, so that the background stays asleep and the test forgets by itself. */
+const pass = (byMs: number) => events.service.clock.setWall(events.service.clock.nowMs() + byMs);
+const forgetAll = async (): Promise<void> => {
+  while (await forgetSome(context(), SHARD));
+};
+
+describe('old versions of events', () => {
+  it('are kept for as long as a token can ask for them, and then forgotten', async () => {
+    await caller.post('main', [{ id: 'a', name: '1' }, { id: 'b' }, { id: 'c' }]);
+    const first = await caller.list('main', '$orderby=id desc', { pagesize: '1' });
+    const continuationtoken = String(first.body.paging.continuationToken);
+    const next = () => caller.list('main', '$orderby=id desc', { continuationtoken });
+    await caller.post('main', { id: 'a', name: '2' });
+    await caller.send('DELETE', '/core/events/b', { ercollectionid: 'main' });
+    expect(await versionCount()).toBe(4);
+
+    pass(LIFETIME_S * 1000 - 1);
+    await forgetAll();
+    expect((await next()).body.data).toMatchObject([{ id: 'b' }, { id: 'a', name: '1' }]);
+    const second = await caller.list('main', '$orderby=id desc', { continuationtoken, pagesize: '1' });
+    const ofSecond = String(second.body.paging.continuationToken);
+
+    pass(1);
+    expect((await next()).body.status.message).toMatch(/the token has expired; begin again without it/);
+    // Later pages do not lengthen the life of what the first one saw.
+    const third = await caller.list('main', '$orderby=id desc', { continuationtoken: ofSecond });
+    expect(third.body.status.message).toMatch(/the token has expired/);
+    pass(MINUTE_MS + 1);
+    await forgetAll();
+    expect(await versionCount()).toBe(2);
+    const now = await caller.list('main', '$orderby=id&$select=id,name');
+    expect(now.body).toMatchObject({
+      data: [
+        { id: 'a', name: '2' },
+        { id: 'c', name: null },
+      ],
+      paging: { totalCount: 2 },
+    });
+  });
+
+  it('that are gone are never left out of a page in silence, whatever the clock was set to', async () => {
+    const { clock } = events.service;
+    await caller.post('main', [{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+    const first = await caller.list('main', '$orderby=id', { pagesize: '1' });
+    const startMs = clock.nowMs();
+    // The wall clock stands a day back while b is deleted, so that b seems to have been gone for a day.
+    clock.setWall(startMs - 24 * 60 * MINUTE_MS);
+    await caller.send('DELETE', '/core/events/b', { ercollectionid: 'main' });
+    clock.setWall(startMs);
+    await forgetAll();
+    const continuationtoken = String(first.body.paging.continuationToken);
+    const second = await caller.list('main', '$orderby=id', { continuationtoken });
+    expect(second.statusCode).toBe(400);
+    expect(second.body.status.message).toMatch(/the token has expired/);
+    const later = await caller.list('main', '$orderby=id', { pagesize: '1' });
+    const token = String(later.body.paging.continuationToken);
+    expect((await caller.list('main', '$orderby=id', { continuationtoken: token })).body.data).toMatchObject([
+      { id: 'c' },
+    ]);
+  });
+
+  it('are forgotten by bounded commits', async () => {
+    await caller.post(
+      'main',
+      Array.from({ length: 1200 }, (_, i) => ({ id: `e${i}` })),
+    );
+    await caller.post(
+      'main',
+      Array.from({ length: 1200 }, (_, i) => ({ id: `e${i}`, name: 'new' })),
+    );
+    pass(LIFETIME_S * 1000 + MINUTE_MS + 1);
+    const counts: number[] = [];
+    while (await forgetSome(context(), SHARD)) counts.push(await versionCount());
+    expect(counts).toEqual([1900, 1400]);
+    expect(await versionCount()).toBe(1200);
+    expect((await caller.list('main', "$filter=name eq 'new'")).body.paging.totalCount).toBe(1200);
+  });
+
+  it('are forgotten in the background, again and again, until the service stops', async () => {
+    const { clock } = events.service;
+    for (const name of ['1', '2']) {
+      await caller.post('main', { id: 'a', name });
+      await caller.post('main', { id: 'a', name: `${name} again` });
+      // In steps, as the next round is set when the one before it has ended.
+      for (let minute = 0; minute < 1000 && (await versionCount()) > 1; minute++) {
+        clock.advance(MINUTE_MS);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await versionCount()).toBe(1);
+    }
+    await caller.post('main', { id: 'a', name: '3' });
+    await events.service.service.stop();
+    clock.advance(60 * MINUTE_MS);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await versionCount()).toBe(2);
+  });
+
+  it('of a removed collection are seen by pages under way, and by no collection that comes after', async () => {
+    const administration = createAdministration(context());
+    await caller.post('main', [{ id: 'a' }, { id: 'b' }]);
+    const first = await caller.list('main', '$orderby=id', { pagesize: '1' });
+    await administration.removeCollection({ organisation: 'acme', collectionId: 'main', clientIds: [] });
+    const continuationtoken = String(first.body.paging.continuationToken);
+    expect((await caller.list('main', '$orderby=id', { continuationtoken })).statusCode).toBe(403);
+    await administration.addCollection({ organisation: 'acme', collectionId: 'main', clientIds: [caller.clientId] });
+    expect((await caller.list('main')).statusCode).toBe(204);
+    expect((await caller.list('main', '$orderby=id', { continuationtoken })).body.data).toMatchObject([{ id: 'b' }]);
+    await caller.post('main', { id: 'a' });
+    expect((await caller.list('main')).body.paging.totalCount).toBe(1);
+  });
+
+  it('do not count: the count of a collection is that of its events', async () => {
+    await caller.post('main', [{ id: 'a' }, { id: 'b' }]);
+    await caller.post('main', [{ id: 'b', name: 'x' }, { id: 'c' }]);
+    await caller.send('DELETE', '/core/events/a', { ercollectionid: 'main' });
+    const rows = await context().storage.read(SHARD, (tx) => tx.find(eventCounts));
+    expect(rows).toEqual([{ organisation: 'acme', ercollectionid: 'main', eventCount: 2 }]);
+  });
+});

@@ -1,0 +1,148 @@
+import parse from 'parse-prometheus-text-format';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StorageFullError } from '../../src/storage/errors.js';
+import { openSqliteStorage } from '../../src/storage/index.js';
+import { openTestService, type TestService } from './app.js';
+import { failingStorage, type Trouble } from './failing-storage.js';
+
+let trouble: Trouble;
+let service: TestService;
+let headers: { authorization: string };
+
+beforeEach(async () => {
+  trouble = {};
+  service = await openTestService({
+    storage: async (directory, clock) => failingStorage(await openSqliteStorage({ directory, clock }), trouble),
+  });
+  headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+});
+
+afterEach(async () => {
+  Object.assign(trouble, { read: undefined, write: undefined });
+  await service.close();
+});
+
+const get = (url: string) => service.app.inject({ url, headers });
+const post = (val: number) =>
+  service.app.inject({
+    method: 'POST',
+    url: '/core/samples',
+    headers,
+    payload: [{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val }],
+  });
+
+describe('health', () => {
+  it('/health/live tells that the process answers, whatever the store does', async () => {
+    trouble.read = new Error('no disk');
+    const answer = await get('/health/live');
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      { status: { message: '', code: '200' }, data: { state: 'live' } },
+    ]);
+  });
+
+  it('/health/ready is 503 with Retry-After while the store fails, and 200 again after it', async () => {
+    expect((await get('/health/ready')).json()).toEqual({
+      status: { message: '', code: '200' },
+      data: { state: 'ready' },
+    });
+    trouble.read = new Error('no disk');
+    const failed = await get('/health/ready');
+    expect([failed.statusCode, failed.headers['retry-after']]).toEqual([503, '5']);
+    expect(failed.json().status).toEqual({ code: '503', message: 'the store cannot be read' });
+    trouble.read = undefined;
+    expect((await get('/health/ready')).statusCode).toBe(200);
+  });
+
+  it('once a stop has begun new requests are 503, /health/ready too; /health/live and /metrics answer', async () => {
+    await service.service.stop();
+    for (const url of ['/health/ready', '/core/timeseries', '/openapi.json']) {
+      const answer = await get(url);
+      expect([url, answer.statusCode, answer.headers['retry-after']]).toEqual([url, 503, '5']);
+      expect(answer.json().status).toEqual({ code: '503', message: 'the service is stopping; try again later' });
+    }
+    expect((await get('/health/live')).statusCode).toBe(200);
+    expect((await get('/metrics')).statusCode).toBe(200);
+  });
+});
+
+describe('7.2: 503', () => {
+  it('a full disk refuses what would be written, and reading goes on; writing does once there is room', async () => {
+    expect((await post(1)).statusCode).toBe(200);
+    trouble.write = new StorageFullError('the store: the disk is full');
+    const refused = await post(2);
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect(refused.json().status.message).toBe('the disk of the service is full: nothing was written, reading goes on');
+    const read = await get('/core/timeseries/a/samples');
+    expect(read.json().data.map(({ val }: { val: number }) => val)).toEqual([1]);
+    trouble.write = undefined;
+    expect((await post(3)).statusCode).toBe(200);
+    expect((await get('/core/timeseries/a/samples')).json().data[0].val).toBe(3);
+  });
+
+  it('7.2: 500 tells nothing of what failed inside, and the log tells all under the correlation id', async () => {
+    trouble.write = new Error('a secret of ours');
+    const answer = await post(1);
+    expect([answer.statusCode, answer.body.includes('secret')]).toEqual([500, false]);
+    const lines = service.logLines.map((line) => JSON.parse(line));
+    const line = lines.find(({ correlationId, err }) => correlationId === answer.headers['x-correlation-id'] && err);
+    expect(line).toMatchObject({ level: 50, err: { message: 'a secret of ours' } });
+  });
+
+  it('an overloaded process is 503 with Retry-After, but for those who ask how it is', async () => {
+    await service.close();
+    service = await openTestService({ settings: { eventLoopDelayMsMax: 1 } });
+    headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    // The delay is looked at once a second: work until it was.
+    const isRefused = async (): Promise<boolean> => {
+      const endMs = performance.now() + 100;
+      while (performance.now() < endMs);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return (await get('/core/timeseries')).statusCode === 503;
+    };
+    await expect.poll(isRefused, { timeout: 20_000, interval: 0 }).toBe(true);
+    const answers = await Promise.all(['/core/timeseries', '/health/live', '/health/ready', '/metrics'].map(get));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([503, 200, 200, 200]);
+    expect(answers[0]!.headers['retry-after']).toBe('5');
+    expect(answers[0]!.json().status.message).toBe('the service is overloaded; try again later');
+  });
+});
+
+describe('/metrics', () => {
+  it('is read by a Prometheus parser, and counts what was done', async () => {
+    await post(1);
+    await get('/core/timeseries/a/samples');
+    await get('/core/timeseries/none/samples');
+    await get('/nowhere/at/all');
+    const answer = await get('/metrics');
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const families = new Map(parse(answer.body).map((family) => [family.name, family]));
+    const figure = (name: string) => Number(families.get(name)?.metrics[0]?.value);
+    const counters = ['samples_ingested', 'samples_read', 'events_written', 'tokens_issued', 'commits'];
+    for (const name of counters) expect(families.get(`windrow_${name}_total`)?.type).toBe('COUNTER');
+    expect(figure('windrow_samples_ingested_total')).toBe(1);
+    expect(figure('windrow_samples_read_total')).toBe(1);
+    expect(figure('windrow_commits_total')).toBeGreaterThan(0);
+    for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds', 'process_resident_memory_bytes']) {
+      expect(families.has(name)).toBe(true);
+    }
+    const times = families.get('windrow_http_request_duration_seconds');
+    expect(times?.type).toBe('HISTOGRAM');
+    // Of a histogram the parser drops the labels: its counts are read for themselves.
+    const lines = answer.body
+      .split('\n')
+      .filter((line) => line.startsWith('windrow_http_request_duration_seconds_count'));
+    const [counts] = parse(`${lines.join('\n')}\n`);
+    const counted = counts?.metrics.map(({ labels, value }) => [labels?.method, labels?.route, labels?.status, value]);
+    expect(counted).toEqual(
+      expect.arrayContaining([
+        ['POST', '/core/samples', '200', '1'],
+        ['GET', '/core/timeseries/:timeseriesId/samples', '200', '1'],
+        ['GET', '/core/timeseries/:timeseriesId/samples', '404', '1'],
+        ['GET', 'unknown', '404', '1'],
+      ]),
+    );
+    // However many series and paths there are, there are no more labels: Prometheus holds each for ever.
+    expect(answer.body).not.toContain('nowhere');
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { openTestService, type TestService } from './app.js';
+
+interface Operation {
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: unknown }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: unknown }>> };
+  readonly responses: Readonly<Record<string, { description: string }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly license: { readonly name: string } };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly components: { readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>> };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+let service: TestService;
+let document: Document;
+
+beforeAll(async () => {
+  service = await openTestService();
+  const answer = await service.app.inject({ url: '/openapi.json' });
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  document = answer.json();
+});
+
+afterAll(() => service.close());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+describe('/openapi.json', () => {
+  it('is OpenAPI 3.1 of this version', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info).toMatchObject({ title: 'windrow', version: packageJson.version, license: { name: 'MIT' } });
+    expect(document.components.securitySchemes).toMatchObject({
+      client: { type: 'http', scheme: 'basic' },
+      token: { type: 'http', scheme: 'bearer' },
+    });
+  });
+
+  it('has every route of the app, and no other', () => {
+    const told = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+    const hidden = /^\/docs|^\/openapi\.json$|\*$/;
+    const routes = service.routes
+      .filter(({ method, url }) => method !== 'HEAD' && !hidden.test(url))
+      .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+    // Other methods of the token endpoints are refused in the form of RFC 6749.
+    const refused = routes.filter((route) => /^(?!POST)\w+ \/idm/.test(route));
+    expect([...told].sort()).toEqual(routes.filter((route) => !refused.includes(route)).sort());
+  });
+
+  it('tells of each route what it does, under a heading that is explained, and how to authenticate', () => {
+    const headings = document.tags.map(({ name }) => name);
+    for (const { path, method, operation } of operations()) {
+      const of = `${method} ${path}`;
+      expect([of, operation.summary]).toEqual([of, expect.stringMatching(/\w/)]);
+      expect([of, operation.tags?.every((tag) => headings.includes(tag))]).toEqual([of, true]);
+      const isOpen = /^\/(?:health|metrics|\.well-known)/.test(path);
+      const scheme = path.startsWith('/idm') ? 'client' : 'token';
+      expect([of, operation.security ?? []]).toEqual([of, isOpen ? [] : [{ [scheme]: [] }]]);
+    }
+  });
+
+  it('names every parameter of a path, once, and says what answers there are', () => {
+    for (const { path, method, operation } of operations()) {
+      const of = `${method} ${path}`;
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const { parameters = [], responses } = operation;
+      expect([of, parameters.filter((one) => one.in === 'path').map(({ name }) => name)]).toEqual([of, named]);
+      expect(parameters.filter((one) => one.in === 'path').every(({ required }) => required)).toBe(true);
+      expect(new Set(parameters.map((one) => `${one.in} ${one.name}`)).size).toBe(parameters.length);
+      expect([of, Object.keys(responses).every((code) => /^[1-5](?:\d\d|XX)$/.test(code))]).toEqual([of, true]);
+      expect([of, Object.keys(responses).length > 0]).toEqual([of, true]);
+    }
+  });
+
+  it('has no reference that leads nowhere, and no schema that JSON cannot hold', () => {
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer!.split('/'));
+    for (const parts of references) {
+      const found = parts.reduce<unknown>((value, part) => Object(value)[part], document);
+      expect([parts.join('/'), typeof found]).toEqual([parts.join('/'), 'object']);
+    }
+    expect(text).not.toContain('"~kind"');
+  });
+});
+
+it('/docs is a page of it', async () => {
+  const page = await service.app.inject({ url: '/docs' });
+  expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const sources = [...page.body.matchAll(/(?:src|href)="\.?\/?([^":]+\.(?:js|css))"/g)].map(([, path]) => path!);
+  expect(sources.length).toBeGreaterThan(2);
+  for (const path of sources) {
+    const url = path.startsWith('docs/') ? `/${path}` : `/docs/${path}`;
+    expect([url, (await service.app.inject({ url })).statusCode]).toEqual([url, 200]);
+  }
+  expect((await service.app.inject({ url: '/docs/json' })).json()).toEqual(document);
+});

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { linesOf } from '../../laws/running.js';
+import { item, minutes, openPosting, type Posting } from './posted.js';
+
+let posting: Posting;
+beforeAll(async () => {
+  posting = await openPosting();
+  await posting.write([minutes('room', 180, (i) => i)]);
+});
+afterAll(() => posting.close());
+
+const times = (scalar: number, output: string) => [item('Mul', { scalar }, ['room'], output)];
+const result = (timeseriesId: string) => ({ timeseriesId, metric: 'Result' });
+
+interface Item {
+  readonly itemId: string;
+  readonly timeseriesId: string;
+  readonly state: string;
+  readonly revision: number;
+  readonly transactionId: string;
+}
+
+async function itemOf(timeseriesId: string): Promise<Item | undefined> {
+  const { body } = await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' });
+  return (body.data as Item[]).find((one) => one.timeseriesId === timeseriesId);
+}
+
+describe('registered items', () => {
+  it('are shown with what was posted, their state and their transaction', async () => {
+    const request = times(2, 'shown');
+    await posting.run(request);
+    const { itemId } = (await itemOf('shown'))!;
+    const { statusCode, body } = await posting.call('GET', `/core/operations/${itemId}`);
+    expect(statusCode).toBe(200);
+    expect(body.data).toEqual({
+      itemId,
+      timeseriesId: 'shown',
+      metric: 'Result',
+      processingType: 'stream',
+      frequency: null,
+      operations: request[0]!.operations,
+      sources: [{ timeseriesId: 'room', metric: 'Raw' }],
+      state: 'Active',
+      transactionId: expect.any(String),
+      retryCount: 0,
+      message: null,
+      revision: 1,
+      boundary: null,
+      createdTimestamp: '2026-01-01T00:00:00.000Z',
+      updatedTimestamp: '2026-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('come in pages that put together are the list', async () => {
+    for (let k = 0; k < 5; k++) await posting.run(times(k, `paged ${k}`));
+    const whole = (await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' })).body.data as Item[];
+    const pages: Item[] = [];
+    let continuationtoken: string | null = null;
+    do {
+      const more = { pagesize: '2', ...(continuationtoken === null ? {} : { continuationtoken }) };
+      const { body } = await posting.call('GET', '/core/operations', undefined, more);
+      expect((body.data as Item[]).length).toBeLessThanOrEqual(2);
+      pages.push(...(body.data as Item[]));
+      continuationtoken = body.paging.continuationToken;
+    } while (continuationtoken !== null);
+    expect(pages).toEqual(whole);
+    expect(new Set(pages.map(({ itemId }) => itemId)).size).toBe(pages.length);
+  });
+
+  it.each(['0', '1001', 'x', '-1', '1.5'])('PageSize %s is 400', async (pagesize) => {
+    expect((await posting.call('GET', '/core/operations', undefined, { pagesize })).statusCode).toBe(400);
+  });
+
+  it('of another organisation, and unknown ones, are 404', async () => {
+    await posting.run(times(2, 'ours'));
+    const { itemId } = (await itemOf('ours'))!;
+    const other = await posting.service.addClient({ organisation: 'other' });
+    const headers = await posting.service.bearer(other);
+    for (const id of [itemId, 'no-such-item']) {
+      expect((await posting.call('GET', `/core/operations/${id}`, undefined, headers)).statusCode).toBe(404);
+      expect((await posting.call('DELETE', `/core/operations/${id}`, undefined, headers)).statusCode).toBe(404);
+    }
+    expect((await posting.call('GET', '/core/operations', undefined, headers)).body.data).toEqual([]);
+  });
+});
+
+describe('posting an item again', () => {
+  it('replaces it: the same id, the next revision, new results', async () => {
+    const first = await posting.run(times(2, 'again'));
+    const before = (await itemOf('again'))!;
+    const request = [item('Aggregate', { function: 'Sum', interval: 'Hourly' }, ['room'], 'again')];
+    const second = await posting.run(request);
+    const after = (await itemOf('again'))!;
+    expect(after).toMatchObject({ itemId: before.itemId, revision: 2, state: 'Active' });
+    expect(second).toMatchObject({ requestAction: 'Replace' });
+    expect(linesOf([await posting.stored(result('again'))])).toEqual(linesOf(await posting.expected(request)));
+    const ended = (await posting.call('GET', `/core/status/${first.id}`)).body.data as object;
+    expect(ended).toMatchObject({ state: 'Completed' });
+  });
+
+  it('as it was computes anew, and leaves the results as they are', async () => {
+    await posting.run(times(3, 'same'));
+    const before = await posting.stored(result('same'));
+    await posting.run(times(3, 'same'));
+    expect(linesOf([await posting.stored(result('same'))])).toEqual(linesOf([before]));
+    expect((await itemOf('same'))!.revision).toBe(2);
+  });
+});
+
+describe('deleting an item', () => {
+  it('deletes its results, and those who read them learn of it', async () => {
+    await posting.run(times(2, 'gone'));
+    const reader = {
+      metric: 'Result',
+      processingType: 'stream',
+      operations: [{ operation: 'Abs', input: [result('gone')], output: [result('reader of gone')], parameters: {} }],
+    };
+    await posting.run([reader]);
+    expect((await posting.stored(result('reader of gone'))).timeMs.length).toBe(180);
+    const { itemId, transactionId } = (await itemOf('gone'))!;
+    expect((await posting.call('DELETE', `/core/operations/${itemId}`)).statusCode).toBe(200);
+    await posting.service.service.worker.onIdle();
+    expect(await itemOf('gone')).toBeUndefined();
+    expect((await posting.call('GET', '/core/timeseries?timeseriesId=gone')).body.data).toEqual([]);
+    expect((await posting.stored(result('reader of gone'))).timeMs.length).toBe(0);
+    const record = (await posting.call('GET', `/core/status/${transactionId}`)).body.data as object;
+    expect(record).toMatchObject({ state: 'Completed', message: 'the item was deleted' });
+  });
+
+  it('tells those who read results of which none was final', async () => {
+    await posting.run([item('Aggregate', { function: 'Sum', interval: 'Daily' }, ['room'], 'unfinished')]);
+    await posting.run([
+      {
+        metric: 'Result',
+        processingType: 'stream',
+        operations: [
+          { operation: 'Abs', input: [result('unfinished')], output: [result('reader of unfinished')], parameters: {} },
+        ],
+      },
+    ]);
+    expect((await posting.stored(result('reader of unfinished'))).timeMs.length).toBe(1);
+    const { itemId } = (await itemOf('unfinished'))!;
+    await posting.call('DELETE', `/core/operations/${itemId}`);
+    await posting.service.service.worker.onIdle();
+    expect((await posting.stored(result('reader of unfinished'))).timeMs.length).toBe(0);
+  });
+
+  it('with keepResults leaves them as a series that clients write', async () => {
+    await posting.run([item('Aggregate', { function: 'Sum', interval: 'Hourly' }, ['room'], 'kept')]);
+    const before = await posting.stored(result('kept'));
+    expect(before.timeMs.length).toBe(3);
+    const { itemId } = (await itemOf('kept'))!;
+    await posting.call('DELETE', `/core/operations/${itemId}?keepResults=true`);
+    expect(linesOf([await posting.stored(result('kept'))])).toEqual(linesOf([before]));
+    const sample = { ...result('kept'), timestamp: '2026-02-01T00:00:00Z', val: 7 };
+    expect((await posting.call('POST', '/core/samples', [sample])).statusCode).toBe(200);
+    expect((await posting.stored(result('kept'))).timeMs.length).toBe(4);
+  });
+});
+
+describe('5: scopes', () => {
+  it.each([
+    ['POST', '/operations', 'core_read', 403],
+    ['POST', '/core/operations', 'core_read', 403],
+    ['POST', '/operations', 'core_write', 400],
+    ['POST', '/operations', 'core_admin', 400],
+    ['GET', '/core/operations', 'core_write', 403],
+    ['GET', '/core/operations', 'core_read', 200],
+    ['GET', '/core/operations', 'core_admin', 200],
+    ['DELETE', '/core/operations/x', 'core_write', 403],
+    ['DELETE', '/core/operations/x', 'core_admin', 404],
+  ] as const)('%s %s with %s is %i', async (method, url, scope, expected) => {
+    const client = await posting.service.addClient({ organisation: 'acme' });
+    const headers = await posting.service.bearer(client, scope);
+    const payload = method === 'POST' ? [] : undefined;
+    expect((await posting.call(method, url, payload, headers)).statusCode).toBe(expected);
+  });
+});

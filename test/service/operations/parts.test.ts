@@ -1,0 +1,229 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nextDouble } from '../../../src/core/next-double.js';
+import { createPlan, runBatch, type Series } from '../../../src/index.js';
+import { estimateOutputs } from '../../../src/service/operations/estimate.js';
+import {
+  type Mark,
+  markToDrop,
+  positionsFromText,
+  positionsToText,
+  startPositions,
+  trueMarks,
+} from '../../../src/service/operations/positions.js';
+import { resultChange } from '../../../src/service/operations/result-change.js';
+import { cutSlice } from '../../../src/service/operations/slice.js';
+import { splitRequest } from '../../../src/service/operations/split-request.js';
+import { step } from '../../../src/service/operations/step.js';
+import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/columns.js';
+import type { Columns } from '../../../src/storage/samples/samples.js';
+import { linesOf, sceneArbitrary } from '../../laws/running.js';
+import { minutes } from './posted.js';
+
+const columns: fc.Arbitrary<Columns> = fc
+  .uniqueArray(fc.integer({ min: -20, max: 20 }), { maxLength: 12 })
+  .chain((times) =>
+    fc.tuple(
+      fc.constant(times.sort((a, b) => a - b)),
+      fc.array(fc.constantFrom(0, -0, 1), { minLength: times.length, maxLength: times.length }),
+    ),
+  )
+  .map(([times, values]) => ({ timeMs: Float64Array.from(times), value: Float64Array.from(values) }));
+
+const asLines = (of: Columns): string[] =>
+  linesOf([{ timeMs: of.timeMs, value: of.value, timeseriesId: '', metric: '' }]);
+
+describe('resultChange', () => {
+  it('applied to what is stored gives what was computed', () => {
+    fc.assert(
+      fc.property(columns, columns, (stored, computed) => {
+        const change = resultChange(stored, computed);
+        const { fromMs, untilMs } = change?.deleted ?? { fromMs: 0, untilMs: 0 };
+        const left = new Map([...stored.timeMs].map((t, i) => [t, stored.value[i]!]));
+        for (const t of left.keys()) if (t >= fromMs && t < untilMs) left.delete(t);
+        for (const [i, t] of [...(change?.timeMs ?? [])].entries()) left.set(t, change!.value[i]!);
+        const rising = [...left].sort(([a], [b]) => a - b);
+        const result = {
+          timeMs: Float64Array.from(rising, ([t]) => t),
+          value: Float64Array.from(rising, ([, x]) => x),
+        };
+        expect(asLines(result)).toEqual(asLines(computed));
+      }),
+    );
+  });
+
+  it('is nothing where both are alike, and never begins or ends with a sample that is stored as it is', () => {
+    fc.assert(
+      fc.property(columns, columns, (stored, computed) => {
+        expect(resultChange(stored, stored)).toBeUndefined();
+        const change = resultChange(stored, computed);
+        if (change === undefined || change.timeMs.length === 0) return;
+        const before = new Map([...stored.timeMs].map((t, i) => [t, stored.value[i]!]));
+        const isSame = (i: number): boolean => Object.is(before.get(change.timeMs[i]!), change.value[i]);
+        const isAlone = stored.timeMs.length === computed.timeMs.length;
+        if (isAlone && [...stored.timeMs].every((t, i) => t === computed.timeMs[i])) {
+          expect([isSame(0), isSame(change.timeMs.length - 1)]).toEqual([false, false]);
+        }
+      }),
+    );
+  });
+});
+
+describe('step', () => {
+  it('over any slices gives what a batch gives, by results and the last preview', () => {
+    const scenes = sceneArbitrary(4, fc.integer({ min: -50, max: 50 }));
+    fc.assert(
+      fc.property(scenes, fc.integer({ min: 1, max: 20 }), ({ request, samples }, limit) => {
+        for (const { plan } of splitRequest(createPlan(request))) {
+          const sorted = plan.sources.map((source): Series => {
+            const { timeMs, value } = samples[Number(source.timeseriesId.slice(1))]!;
+            const rows = [...new Map([...timeMs].map((t, i) => [t, value[i]!]))].filter(([, x]) => Number.isFinite(x));
+            rows.sort(([a], [b]) => a - b);
+            return {
+              ...source,
+              timeMs: Float64Array.from(rows, ([t]) => t),
+              value: Float64Array.from(rows, ([, x]) => x),
+            };
+          });
+          const options = { maxOutputSamples: 20_000 };
+          let expected: Series;
+          try {
+            expected = runBatch(plan, sorted, options).series.at(-1)!;
+          } catch {
+            continue;
+          }
+          const parts: Columns[] = [];
+          let state: Uint8Array | undefined;
+          let positions = startPositions(plan.sources.length);
+          for (let isLast = false; !isLast; ) {
+            const read = sorted.map(({ timeMs, value }, k) => {
+              const from = timeMs.findIndex((t) => t > positions[k]!);
+              const at = from < 0 ? timeMs.length : from;
+              return { timeMs: timeMs.slice(at, at + limit), value: value.slice(at, at + limit) };
+            });
+            const slice = cutSlice(plan.sources, positions, read, limit);
+            const result = step(plan, state, slice.chunks, options);
+            parts.push(result.results);
+            ({ positions, isLast } = slice);
+            state = result.state;
+            if (isLast) parts.push(result.preview);
+          }
+          expect(asLines(concatenate(parts))).toEqual(asLines(expected));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('checkpoints', () => {
+  const marksOf = (...positions: number[][]): Mark[] =>
+    positions.map((own, ordinal) => ({
+      ordinal,
+      positions: own,
+      emittedMs: null,
+      sampleCount: 10 * ordinal,
+      byteCount: 9,
+    }));
+
+  it('stay true of the samples before a change alone', () => {
+    const marks = marksOf([1, 5], [2, 5], [3, 9]);
+    expect(trueMarks(marks, 0, 4)).toBe(marks);
+    expect(trueMarks(marks, 0, 3)).toEqual(marks.slice(0, 2));
+    expect(trueMarks(marks, 1, 6)).toEqual(marks.slice(0, 2));
+    expect(trueMarks(marks, 1, 5)).toEqual([]);
+  });
+
+  it('are thinned out the further back the more, and the last one is kept', () => {
+    const sizes = { marksMax: 8, markBytesMax: 1e9 };
+    let marks: Mark[] = [];
+    for (let k = 1; k <= 1000; k++) {
+      marks.push({ ordinal: k, positions: [k], emittedMs: null, sampleCount: k, byteCount: 1 });
+      const dropped = markToDrop(marks, sizes);
+      marks = marks.filter((one) => one !== dropped);
+      expect(marks.length).toBeLessThanOrEqual(sizes.marksMax);
+      expect(marks.at(-1)!.sampleCount).toBe(k);
+    }
+    // However old a change is, the way back to a checkpoint before it is no more than a share of its age.
+    const ages = marks.map(({ sampleCount }) => 1000 - sampleCount);
+    for (const [k, age] of ages.entries()) if (k > 0) expect(ages[k - 1]!).toBeLessThanOrEqual(6 * age + 6);
+  });
+
+  it('of large states are fewer', () => {
+    const marks = marksOf([1], [2], [3]).map((mark) => ({ ...mark, byteCount: 100 }));
+    expect(markToDrop(marks, { marksMax: 9, markBytesMax: 299 })).toBeDefined();
+    expect(markToDrop(marks, { marksMax: 9, markBytesMax: 300 })).toBeUndefined();
+  });
+
+  it('keep their positions through text', () => {
+    const times = fc.array(
+      fc.oneof(fc.constant(Number.NEGATIVE_INFINITY), fc.double({ noNaN: true, min: -1e14, max: 1e14 })),
+    );
+    fc.assert(
+      fc.property(times, (positions) => {
+        expect(positionsFromText(positionsToText(positions))).toEqual(positions.map((t) => t + 0));
+      }),
+    );
+  });
+});
+
+it('nextDouble is the least above, and nothing lies between', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, max: 1e300 }), (x) => {
+      const next = nextDouble(x);
+      expect(next).toBeGreaterThan(x);
+      const middle = x + (next - x) / 2;
+      expect(middle === x || middle === next).toBe(true);
+    }),
+  );
+});
+
+describe('estimateOutputs', () => {
+  it('is never less than what maps, windows and grids make of whole series', () => {
+    const rooms = [minutes('a', 200, (i) => i), minutes('b', 100, (i) => i)];
+    const steps = [
+      ['Mul', { scalar: 2 }, 1],
+      ['Add', {}, 2],
+      ['Add', { align: 'hold' }, 2],
+      ['Aggregate', { function: 'Sum', interval: 'QuarterHourly' }, 1],
+      ['Aggregate', { function: 'Sum', interval: 'PT10S', empty: 'zero' }, 1],
+      ['HoldLastValue', { interval: 'QuarterHourly' }, 1],
+      ['Resample', { frequency: 'PT10S' }, 1],
+      ['Shift', { function: 'ShiftByTime', shift: 'PT1H', direction: 'forward' }, 1],
+    ] as const;
+    for (const [operation, parameters, count] of steps) {
+      const input = rooms.slice(0, count).map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+      const output = [{ timeseriesId: 'x', metric: 'y' }];
+      const plan = createPlan([
+        { metric: 'y', processingType: 'stream', operations: [{ operation, input, output, parameters }] },
+      ]);
+      const inputs = rooms.slice(0, count);
+      const ranges = inputs.map(({ timeMs }) => ({
+        sampleCount: timeMs.length,
+        firstMs: timeMs[0]!,
+        lastMs: timeMs.at(-1)!,
+      }));
+      const made = runBatch(plan, inputs).series[0]!.timeMs.length;
+      const [estimated] = estimateOutputs(plan, ranges);
+      expect([operation, estimated! >= made, estimated! <= 2 * made + 2]).toEqual([operation, true, true]);
+    }
+  });
+
+  it('is nothing of series that are empty', () => {
+    const plan = createPlan([
+      {
+        metric: 'y',
+        processingType: 'stream',
+        operations: [
+          {
+            operation: 'Abs',
+            input: [{ timeseriesId: 'a', metric: 'Raw' }],
+            output: [{ timeseriesId: 'x', metric: 'y' }],
+          },
+        ],
+      },
+    ]);
+    expect(estimateOutputs(plan, [{ sampleCount: 0, firstMs: null, lastMs: null }])).toEqual([0]);
+    expect(asLines(NO_COLUMNS)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { item, minutes, openPosting, type Posting } from './posted.js';
+
+let posting: Posting;
+beforeAll(async () => {
+  posting = await openPosting();
+  await posting.write([minutes('room', 120, (i) => i), minutes('written', 3, (i) => i)]);
+});
+afterAll(() => posting.close());
+
+const average = { function: 'Average', interval: 'Hourly' };
+const hourly = (output: string, more?: object) => [item('Aggregate', average, ['room'], output, more)];
+
+describe('2.5: the request is an array of items', () => {
+  it.each(['/operations', '/core/operations'])('%s answers a good one 202 with its transaction', async (url) => {
+    const { statusCode, body } = await posting.call('POST', url, hourly(`of ${url}`));
+    expect(statusCode).toBe(202);
+    expect(body.status).toEqual({ message: '', code: '202' });
+    expect(Object.keys(body.data)).toHaveLength(16);
+    expect(body.data).toMatchObject({ state: 'Created', transactionIDList: [expect.any(String)] });
+  });
+
+  it('has one child for each item, in their order, whose payload tells of it', async () => {
+    const request = [...hourly('first'), ...hourly('second')];
+    const { body } = await posting.call('POST', '/operations', request);
+    const { transactionIDList } = body.data as { transactionIDList: string[] };
+    const children = await Promise.all(
+      transactionIDList.map(async (id) => (await posting.call('GET', `/core/status/${id}`)).body.data as Child),
+    );
+    expect(children.map(({ payload }) => payload)).toEqual(
+      ['first', 'second'].map((TimeseriesId) => ({
+        Id: expect.any(String),
+        TimeseriesId,
+        OrgId: 'acme',
+        TimeseriesType: 'Result',
+        status: expect.stringMatching(/^(Created|Active)$/),
+      })),
+    );
+    for (const { payload, transactionIDList: parents } of children) {
+      expect((await posting.call('GET', `/core/operations/${payload.Id}`)).statusCode).toBe(200);
+      expect(parents).toEqual([(body.data as { id: string }).id]);
+    }
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an object', hourly('x')[0]],
+    ['an empty array', []],
+  ])('%s is 400 with an issue', async (_, payload) => {
+    const { statusCode, body } = await posting.call('POST', '/operations', payload);
+    expect([statusCode, body.status.code]).toEqual([400, '400']);
+  });
+
+  it('a body that is not JSON is 400', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const { statusCode, body } = await posting.call('POST', '/operations', '[{', headers);
+    expect(statusCode).toBe(400);
+    expect(body.status.message).toContain('not JSON');
+  });
+
+  it('every issue is told at once, with its place, and nothing is stored', async () => {
+    const faulty = [
+      { ...hourly('f1')[0]!, processingType: 'Stream', frequency: 'PT1H', metric: '' },
+      item('Aggregat', average, ['room'], 'f2'),
+      { ...item('Abs', {}, ['room'], 'f3'), extra: 1 },
+      item('Aggregate', { function: 'Average', interval: 'Hour' }, ['room'], 'f4'),
+      hourly('f5', { processingType: 'Batch', frequency: 'PT2H' })[0]!,
+    ];
+    const { statusCode, body } = await posting.call('POST', '/operations', faulty);
+    expect(statusCode).toBe(400);
+    const { issues } = body.data as { issues: { pointer: string; code: string; expected: string }[] };
+    expect(issues.map(({ pointer }) => pointer)).toEqual([
+      '/0/frequency',
+      '/0/metric',
+      '/1/operations/0/operation',
+      '/2/extra',
+      '/3/operations/0/parameters/interval',
+      '/4/frequency',
+    ]);
+    expect(issues.every(({ code, expected }) => code.startsWith('request.') && expected !== '')).toBe(true);
+    expect(await resultsNamed(/^f\d/)).toEqual([]);
+  });
+
+  it.each(['PT15M', 'PT1H', 'PT24H'])('8: a Batch may have the frequency %s', async (frequency) => {
+    const record = await posting.run(hourly(`every ${frequency}`, { processingType: 'Batch', frequency }));
+    expect(record.state).toBe('Active');
+  });
+
+  it('a name that no series can have is 400 with its place', async () => {
+    const { statusCode, body } = await posting.call('POST', '/operations', [
+      { ...hourly('fine')[0]!, metric: 'a\u0000b' },
+    ]);
+    expect(statusCode).toBe(400);
+    expect(body.data).toMatchObject({ issues: [{ pointer: '/0/metric', code: 'request.value' }] });
+  });
+
+  it('an item may read what another of its request gives, in any order of writing', async () => {
+    const chained = [
+      {
+        metric: 'Chained',
+        processingType: 'stream',
+        operations: [
+          {
+            operation: 'Mul',
+            input: [{ timeseriesId: 'up', metric: 'Result' }],
+            output: [{ timeseriesId: 'down', metric: 'Chained' }],
+            parameters: { scalar: 2 },
+          },
+        ],
+      },
+      ...hourly('up'),
+    ];
+    await posting.run(chained);
+    const down = await posting.stored({ timeseriesId: 'down', metric: 'Chained' });
+    expect([...down.value]).toEqual([59, 179]);
+  });
+});
+
+describe('409: what is at odds with what is stored', () => {
+  it('a result that clients have written', async () => {
+    const request = [{ ...hourly('written')[0]!, metric: 'Other' }];
+    expect((await posting.call('POST', '/operations', request)).statusCode).toBe(202);
+    await posting.write([{ ...minutes('written', 2, (i) => i), metric: 'Mine' }]);
+    const taken = [{ ...hourly('written')[0]!, metric: 'Mine' }];
+    const { statusCode, body } = await posting.call('POST', '/operations', taken);
+    expect(statusCode).toBe(409);
+    expect(body.data).toEqual({ series: { timeseriesId: 'written', metric: 'Mine' } });
+    expect((await posting.call('POST', '/operations?dryRun=true', taken)).statusCode).toBe(409);
+  });
+
+  it('samples that a client writes to a result', async () => {
+    await posting.run(hourly('guarded'));
+    const sample = { timeseriesId: 'guarded', metric: 'Result', timestamp: '2026-01-01T00:00:00Z', val: 1 };
+    expect((await posting.call('POST', '/core/samples', [sample])).statusCode).toBe(409);
+  });
+
+  it('items of several requests that would wait for each other', async () => {
+    const reads = (from: string, to: string) => [
+      {
+        metric: 'Result',
+        processingType: 'stream',
+        operations: [
+          {
+            operation: 'Abs',
+            input: [{ timeseriesId: from, metric: 'Result' }],
+            output: [{ timeseriesId: to, metric: 'Result' }],
+            parameters: {},
+          },
+        ],
+      },
+    ];
+    expect((await posting.call('POST', '/operations', reads('ring1', 'ring2'))).statusCode).toBe(202);
+    expect((await posting.call('POST', '/operations', reads('ring2', 'ring3'))).statusCode).toBe(202);
+    const { statusCode, body } = await posting.call('POST', '/operations', reads('ring3', 'ring1'));
+    expect(statusCode).toBe(409);
+    const { cycle } = body.data as { cycle: { timeseriesId: string }[] };
+    expect(cycle.map(({ timeseriesId }) => timeseriesId)).toEqual(['ring1', 'ring3', 'ring2', 'ring1']);
+  });
+});
+
+describe('dryRun', () => {
+  it('answers with plan, explanation and costs, and stores nothing', async () => {
+    const { statusCode, body } = await posting.call('POST', '/operations?dryRun=true', hourly('dry'));
+    expect(statusCode).toBe(200);
+    const { explain, items, plan } = body.data as DryRun;
+    expect(explain).toContain('Aggregate: ');
+    expect(plan.sources).toEqual([{ timeseriesId: 'room', metric: 'Raw' }]);
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({
+      timeseriesId: 'dry',
+      metric: 'Result',
+      processingType: 'stream',
+      replaces: null,
+      costs: {
+        sources: [
+          {
+            timeseriesId: 'room',
+            metric: 'Raw',
+            sampleCount: 120,
+            firstTimestamp: '2025-12-31T00:00:00.000Z',
+            lastTimestamp: '2025-12-31T01:59:00.000Z',
+          },
+        ],
+        samplesRead: 120,
+        samplesExpected: 3,
+      },
+    });
+    expect(await resultsNamed(/^dry$/)).toEqual([]);
+    expect((await posting.call('GET', '/core/timeseries?timeseriesId=dry')).body.data).toEqual([]);
+  });
+
+  it('false is as without it; anything else is 400', async () => {
+    expect((await posting.call('POST', '/operations?dryRun=false', hourly('wet'))).statusCode).toBe(202);
+    expect((await posting.call('POST', '/operations?dryRun=maybe', hourly('wet'))).statusCode).toBe(400);
+  });
+});
+
+interface Child {
+  readonly payload: { readonly Id: string };
+  readonly transactionIDList: readonly string[];
+}
+
+interface DryRun {
+  readonly explain: string;
+  readonly plan: { readonly sources: unknown };
+  readonly items: readonly object[];
+}
+
+async function resultsNamed(pattern: RegExp): Promise<unknown[]> {
+  const { body } = await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' });
+  return (body.data as { timeseriesId: string }[]).filter(({ timeseriesId }) => pattern.test(timeseriesId));
+}

@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
+import type { ServiceContext } from '../../../src/service/context.js';
+import { createMetrics } from '../../../src/service/metrics.js';
+import { readOperations } from '../../../src/service/operations/read-request.js';
+import { registerItems } from '../../../src/service/operations/register-items.js';
+import { definitionOf } from '../../../src/service/operations/split-request.js';
+import { createInlinePool, type StepPool } from '../../../src/service/operations/threads/pool.js';
+import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.js';
+import { createWorker, type Worker } from '../../../src/service/operations/worker/worker.js';
+import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
+import { systemRandom } from '../../../src/service/system.js';
+import { openSqliteStorage } from '../../../src/storage/index.js';
+import { createSampleStore } from '../../../src/storage/samples/index.js';
+import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
+import { shardOf } from '../../../src/storage/shard.js';
+import type { Storage, Transaction } from '../../../src/storage/storage.js';
+import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
+import { logProgress } from '../../../src/storage/tables/samples.js';
+
+/** A worker over the real store, which can be killed at any point; its clock stands until it is moved. */
+export interface Rig {
+  readonly context: ServiceContext;
+  readonly organisation: string;
+  worker(): Worker;
+  advance(byMs: number): void;
+  /** Stores a change, and wakes the worker within the transaction, as an ingest does. */
+  append(change: SampleChange): Promise<void>;
+  register(request: unknown): Promise<void>;
+  compact(): Promise<void>;
+  /** Stops the worker as a service does, and starts another. */
+  restart(): Promise<void>;
+  /** Drops the worker as a crash does, and starts another once the lease has ended. */
+  kill(): Promise<void>;
+  /** From its n-th transaction on nothing that the worker does gets to the disk: so many times, or for good. */
+  failFrom(transactionCount: number, times?: number): void;
+  items(): Promise<ItemRow[]>;
+  stored(reference: SeriesReference, isFinalOnly?: boolean): Promise<Columns>;
+  /** What each item's result should be, and what it is. */
+  compare(): Promise<{ readonly expected: Series[]; readonly found: Series[] }>;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly nowMs?: number;
+  readonly sizes?: Partial<WorkerSizes>;
+  readonly settings?: Partial<ServiceSettings>;
+  readonly pool?: () => StepPool;
+}
+
+/** Store and worker with sizes so small that short series go every way there is. */
+export const smallSizes: Partial<WorkerSizes> = {
+  inlineSamplesMax: 12,
+  sliceSamples: 9,
+  sourceSamplesMin: 3,
+  stepsMax: 3,
+  replaySamplesMax: 30,
+  checkpointSamples: 4,
+  marksMax: 4,
+  entriesMax: 2,
+};
+
+export async function openRig(options: RigOptions = {}): Promise<Rig> {
+  const { sizes = {}, settings = {}, pool = createInlinePool } = options;
+  const directory = mkdtempSync(join(tmpdir(), 'windrow-operations-'));
+  let nowMs = options.nowMs ?? Date.UTC(2026, 0, 1);
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const storage = await openSqliteStorage({ directory, clock });
+  const samples = createSampleStore({ clock });
+  const context: ServiceContext = {
+    storage,
+    samples,
+    clock,
+    random: systemRandom,
+    // Nothing comes of itself: tests say when the worker looks around.
+    scheduler: { after: () => () => {} },
+    log: fastify({ logger: false }).log,
+    settings: { ...defaultSettings, ...settings },
+    metrics: createMetrics(),
+  };
+  const organisation = 'acme';
+  const shard = shardOf(organisation);
+  let mortal = mortalStorage(storage);
+  const start = (): Worker => {
+    mortal = mortalStorage(storage);
+    const worker = createWorker({ ...context, storage: mortal.storage }, pool(), sizes);
+    worker.start();
+    return worker;
+  };
+  let worker = start();
+  const read = (reference: SeriesReference, isFinalOnly: boolean, untilMs = Number.POSITIVE_INFINITY) =>
+    storage.read(shard, (tx) => samples.read(tx, organisation, reference, { isFinalOnly, untilMs }));
+  const allItems = () => storage.read(shard, (tx) => tx.find(items));
+  return {
+    context,
+    organisation,
+    worker: () => worker,
+    advance: (byMs) => {
+      nowMs += byMs;
+    },
+    append: (change) =>
+      storage.transaction(shard, async (tx) => {
+        await samples.append(tx, organisation, [change]);
+        worker.wake(shard);
+      }),
+    register: async (request) => {
+      const principal = { clientId: 'client', username: null, organisation, scopes: new Set(['core_write']) };
+      const { definitions } = readOperations(request);
+      const registration = { principal, correlationId: 'test', receivedMs: nowMs, definitions };
+      await storage.transaction(shard, async (tx) => {
+        await registerItems(context, tx, registration);
+        worker.wake(shard);
+      });
+    },
+    compact: () =>
+      storage.transaction(shard, async (tx) => {
+        const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
+        await samples.compact(tx, absorbed, { isEager: true });
+      }),
+    restart: async () => {
+      await worker.stop();
+      worker = start();
+    },
+    kill: async () => {
+      mortal.failFrom(0);
+      await worker.stop();
+      nowMs += context.settings.leaseMs + 1;
+      worker = start();
+    },
+    failFrom: (count, times) => mortal.failFrom(count, times),
+    items: allItems,
+    stored: (reference, isFinalOnly = false) => read(reference, isFinalOnly),
+    compare: async () => {
+      const expected: Series[] = [];
+      const found: Series[] = [];
+      for (const row of await allItems()) {
+        const { timeseriesId, metric, boundaryMs } = row;
+        const { plan } = definitionOf(JSON.parse(row.request) as unknown[]);
+        const untilMs = boundaryMs ?? Number.POSITIVE_INFINITY;
+        const inputs = [];
+        for (const source of plan.sources) inputs.push({ ...source, ...(await read(source, false, untilMs)) });
+        expected.push(runBatch(plan, inputs).series.at(-1)!);
+        found.push({ timeseriesId, metric, ...(await read(row, false)) });
+      }
+      return { expected, found };
+    },
+    close: async () => {
+      await worker.stop();
+      await storage.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Whether there is work that waits for its time. */
+export async function waitingWork({ context, organisation }: Rig) {
+  return context.storage.read(shardOf(organisation), (tx) => tx.find(itemWork));
+}
+
+/** A store that fails one worker: its transactions are undone at their end, as by a crash before the commit. */
+function mortalStorage(storage: Storage) {
+  let left = Number.POSITIVE_INFINITY;
+  let timesLeft = 0;
+  const isFailing = (): boolean => left-- <= 0 && timesLeft-- > 0;
+  const mortal: Storage = {
+    read: (shard, work) => storage.read(shard, work),
+    transaction: (shard, work, claim) => {
+      const inTransaction = async (tx: Transaction) => {
+        const result = await work(tx);
+        if (isFailing()) throw new Error('simulated: nothing got to the disk');
+        return result;
+      };
+      return storage.transaction(shard, inTransaction, claim);
+    },
+    claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs),
+    release: async (claim) => {
+      if (left > 0) await storage.release(claim);
+    },
+    onCommit: (listener) => storage.onCommit(listener),
+    check: () => storage.check(),
+    close: () => storage.close(),
+  };
+  return {
+    storage: mortal,
+    failFrom: (count: number, times = Number.POSITIVE_INFINITY) => {
+      left = count;
+      timesLeft = times;
+    },
+  };
+}

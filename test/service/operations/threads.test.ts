@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { CheckpointError, createPlan, OutputLimitError } from '../../../src/index.js';
+import { step } from '../../../src/service/operations/step.js';
+import { createThreadPool } from '../../../src/service/operations/threads/pool.js';
+import { linesOf } from '../../laws/running.js';
+import { item, minutes } from './posted.js';
+import { openRig, smallSizes } from './rig.js';
+
+// The script of a thread as it is published: `npm test` has built it.
+const url = new URL('../../../dist/cli/step-worker.js', import.meta.url);
+const options = { maxOutputSamples: 1_000_000 };
+const plan = createPlan([item('Aggregate', { function: 'Average', interval: 'QuarterHourly' }, ['room'], 'out')]);
+const room = minutes('room', 5000, (i) => (i * 37) % 101);
+
+const directory = mkdtempSync(join(tmpdir(), 'windrow-threads-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('threads', () => {
+  it('give what a step gives here, bit for bit, and leave what they are sent to its owner', async () => {
+    const pool = createThreadPool(url, 2);
+    const here = step(plan, undefined, [room], options);
+    const there = await Promise.all([1, 2, 3].map(() => pool.run(plan, undefined, [room], options)));
+    for (const { state, results, preview, counts } of there) {
+      expect(state).toEqual(here.state);
+      expect(counts).toEqual(here.counts);
+      for (const [a, b] of [
+        [results, here.results],
+        [preview, here.preview],
+      ] as const) {
+        expect(linesOf([{ ...room, ...a }])).toEqual(linesOf([{ ...room, ...b }]));
+      }
+    }
+    expect(room.timeMs.length).toBe(5000);
+    await pool.close();
+  });
+
+  it('tell of failures as what they are', async () => {
+    const pool = createThreadPool(url, 1);
+    await expect(pool.run(plan, new Uint8Array(40), [], options)).rejects.toThrow(CheckpointError);
+    const limited = pool.run(plan, undefined, [room], { maxOutputSamples: 1 });
+    await expect(limited).rejects.toThrow(OutputLimitError);
+    await expect(limited).rejects.toMatchObject({ limit: 1, pointer: '/0/operations/0' });
+    await pool.close();
+  });
+
+  it('that die fail their step, and others take their place', async () => {
+    const script = join(directory, 'dying.mjs');
+    const marker = join(directory, 'died');
+    const lines = [
+      "import { existsSync, writeFileSync } from 'node:fs';",
+      "import { parentPort } from 'node:worker_threads';",
+      `const marker = ${JSON.stringify(marker)};`,
+      `if (existsSync(marker)) await import(${JSON.stringify(url.href)});`,
+      "else parentPort.on('message', () => { writeFileSync(marker, ''); process.exit(1); });",
+    ];
+    writeFileSync(script, lines.join('\n'));
+    const pool = createThreadPool(pathToFileURL(script), 1);
+    const [first, second] = await Promise.allSettled([
+      pool.run(plan, undefined, [room], options),
+      pool.run(plan, undefined, [room], options),
+    ]);
+    expect(first).toMatchObject({ status: 'rejected', reason: { message: 'a worker thread died' } });
+    expect(second.status).toBe('fulfilled');
+    await pool.close();
+    await expect(pool.run(plan, undefined, [room], options)).rejects.toThrow('stopping');
+  });
+
+  it('compute the history of items', async () => {
+    const rig = await openRig({
+      sizes: { ...smallSizes, sliceSamples: 1000, sourceSamplesMin: 100, stepsMax: 4 },
+      pool: () => createThreadPool(url, 2),
+      settings: { workerCount: 2 },
+    });
+    try {
+      await rig.append(room);
+      await rig.register([
+        item('Aggregate', { function: 'Average', interval: 'QuarterHourly' }, ['room'], 'averages'),
+        item('Mul', { scalar: 3 }, ['room'], 'thrice', { processingType: 'Batch' }),
+        item('Round', { roundtodigits: -1 }, ['room'], 'rounded'),
+      ]);
+      await rig.worker().onIdle();
+      const { expected, found } = await rig.compare();
+      expect(linesOf(found)).toEqual(linesOf(expected));
+      expect((await rig.items()).map(({ state }) => state).sort()).toEqual(['Active', 'Active', 'Completed']);
+    } finally {
+      await rig.close();
+    }
+  });
+});

@@ -1,0 +1,236 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createInlinePool, type StepPool } from '../../../src/service/operations/threads/pool.js';
+import { shardOf } from '../../../src/storage/shard.js';
+import { items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
+import { linesOf } from '../../laws/running.js';
+import { change, item, minutes, START_MS } from './posted.js';
+import { openRig, type Rig, type RigOptions, smallSizes, waitingWork } from './rig.js';
+
+let rig: Rig;
+const open = async (options: RigOptions = {}): Promise<void> => {
+  rig = await openRig(options);
+};
+afterEach(() => rig.close());
+
+const room = minutes('room', 240, (i) => (i * 37) % 100);
+const hourly = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, ['room'], 'hourly')];
+const doubled = [item('Mul', { scalar: 2 }, ['room'], 'doubled')];
+
+async function expectBatch(): Promise<void> {
+  const { expected, found } = await rig.compare();
+  expect(linesOf(found)).toEqual(linesOf(expected));
+  expect(found.every(({ timeMs }) => timeMs.length > 0)).toBe(true);
+}
+
+async function childOf(row: { transactionId: string } | undefined): Promise<TransactionRow> {
+  const { organisation, context } = rig;
+  const key = { organisation, transactionId: row!.transactionId };
+  return (await context.storage.read(shardOf(organisation), (tx) => tx.get(transactions, key)))!;
+}
+
+describe('what is in memory', () => {
+  it('a sample that replaces the one that a checkpoint ends with is not forgotten by a crash', async () => {
+    await open();
+    await rig.register(hourly);
+    await rig.append(change(room, 0, 100));
+    await rig.worker().onIdle();
+    // The stop writes a checkpoint at the last sample.
+    await rig.restart();
+    const last = change(room, 99, 100);
+    await rig.append({ ...last, value: last.value.map((x) => x + 1000) });
+    await rig.kill();
+    await rig.append(change(room, 100, 200));
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
+
+  it('what a transaction that was undone has left there is not gone on from', async () => {
+    await open();
+    await rig.register(doubled);
+    await rig.append(change(room, 0, 10));
+    await rig.worker().onIdle();
+    // One group: a work of the worker that is undone, and another, which sees the same samples and one of no concern.
+    rig.failFrom(0, 1);
+    const { storage, samples } = rig.context;
+    const shard = shardOf(rig.organisation);
+    let second: Promise<void> | undefined;
+    await storage.transaction(shard, async (tx) => {
+      await samples.append(tx, rig.organisation, [change(room, 10, 20)]);
+      rig.worker().wake(shard);
+      second = rig.append(
+        change(
+          minutes('other', 1, (i) => i),
+          0,
+          1,
+        ),
+      );
+    });
+    await second;
+    await expectBatch();
+    await rig.append(change(room, 40, 50));
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
+
+  it('live results share the commit of what they rest on', async () => {
+    await open();
+    await rig.register(doubled);
+    await rig.append(change(room, 0, 10));
+    await rig.worker().onIdle();
+    await rig.append(change(room, 10, 20));
+    // Nobody has waited for the worker.
+    expect((await rig.stored({ timeseriesId: 'doubled', metric: 'Result' })).timeMs.length).toBe(20);
+  });
+});
+
+describe('failures', () => {
+  const failing = (times: number): (() => StepPool) => {
+    let left = times;
+    const pool = createInlinePool();
+    const run: StepPool['run'] = (...step) => {
+      return left-- > 0 ? Promise.reject(new Error(`simulated: ${left} left`)) : pool.run(...step);
+    };
+    return () => ({ ...pool, run });
+  };
+
+  it('are tried again after growing pauses, and told of', async () => {
+    await open({ sizes: smallSizes, pool: failing(2) });
+    await rig.append(change(room, 0, 60));
+    await rig.register(doubled);
+    await rig.worker().onIdle();
+    const [row] = await rig.items();
+    expect(await childOf(row)).toMatchObject({ state: 'Running', retryCount: 1, message: 'simulated: 1 left' });
+    rig.advance(999);
+    await rig.worker().onIdle();
+    expect(await childOf(row)).toMatchObject({ retryCount: 1 });
+    rig.advance(1);
+    await rig.worker().onIdle();
+    expect(await childOf(row)).toMatchObject({ state: 'Running', retryCount: 2, message: 'simulated: 0 left' });
+    rig.advance(3999);
+    await rig.worker().onIdle();
+    expect(await childOf(row)).toMatchObject({ retryCount: 2 });
+    rig.advance(1);
+    await rig.worker().onIdle();
+    expect(await childOf(row)).toMatchObject({ state: 'Active', retryCount: 2, message: null });
+    await expectBatch();
+  });
+
+  it('end after so many retries, with the parent', async () => {
+    await open({ sizes: smallSizes, pool: failing(100), settings: { retryCountMax: 2 } });
+    await rig.append(change(room, 0, 60));
+    await rig.register(doubled);
+    for (let k = 0; k < 6; k++) {
+      await rig.worker().onIdle();
+      rig.advance(60_000);
+    }
+    const [row] = await rig.items();
+    expect(row!.state).toBe('Failed');
+    const child = await childOf(row);
+    expect(child).toMatchObject({ state: 'Failed', retryCount: 2, message: 'simulated: 97 left' });
+    const parent = await childOf({ transactionId: child.parentId! });
+    expect(parent).toMatchObject({ state: 'Failed', retryCount: 2, message: child.message });
+    expect(await waitingWork(rig)).toEqual([]);
+  });
+
+  it('that no retry mends end at once', async () => {
+    await open({ settings: { outputSamplesMax: 1000 } });
+    await rig.append(change(room, 0, 60));
+    await rig.register([item('Resample', { frequency: 'PT1S' }, ['room'], 'fine')]);
+    await rig.worker().onIdle();
+    const [row] = await rig.items();
+    expect(await childOf(row)).toMatchObject({ state: 'Failed', retryCount: 0 });
+    expect((await childOf(row)).message).toContain('over the limit of 1,000');
+  });
+
+  it('a live item that would make too much fails; posted anew it goes on', async () => {
+    await open({ settings: { outputSamplesMax: 1000 } });
+    await rig.register([item('Resample', { frequency: 'PT1M' }, ['room'], 'grid')]);
+    await rig.append(change(room, 0, 60));
+    await rig.worker().onIdle();
+    expect((await rig.items())[0]!.state).toBe('Active');
+    await rig.append({ ...change(room, 0, 1), timeMs: Float64Array.of(START_MS + 3e9) });
+    await rig.worker().onIdle();
+    expect((await rig.items())[0]!.state).toBe('Failed');
+    await rig.register([item('Resample', { frequency: 'P1D' }, ['room'], 'grid')]);
+    await rig.worker().onIdle();
+    expect((await rig.items())[0]!.state).toBe('Active');
+    await expectBatch();
+  });
+});
+
+describe('batches with a frequency', () => {
+  it('take the samples before each boundary of UTC, when the clock has passed it', async () => {
+    await open({ nowMs: START_MS + 90 * 60_000 });
+    const every = { processingType: 'Batch', frequency: 'PT1H' };
+    await rig.register([item('Mul', { scalar: 2 }, ['room'], 'doubled', every)]);
+    await rig.append(change(room, 0, 240));
+    await rig.worker().onIdle();
+    const result = { timeseriesId: 'doubled', metric: 'Result' };
+    expect((await rig.stored(result)).timeMs.length).toBe(60);
+    rig.advance(29 * 60_000);
+    await rig.worker().onIdle();
+    expect((await rig.stored(result)).timeMs.length).toBe(60);
+    rig.advance(60_000);
+    await rig.worker().onIdle();
+    expect((await rig.stored(result)).timeMs.length).toBe(120);
+    // Over several boundaries, as after a night: one run takes them all.
+    rig.advance(3 * 3_600_000);
+    await rig.worker().onIdle();
+    expect((await rig.stored(result)).timeMs.length).toBe(240);
+    expect(await waitingWork(rig)).toMatchObject([{ dueMs: START_MS + 6 * 3_600_000, attemptCount: 0 }]);
+  });
+
+  it('a late sample before the last boundary is taken in at once', async () => {
+    await open({ nowMs: START_MS + 3_600_000 });
+    const every = { processingType: 'Batch', frequency: 'PT1H' };
+    await rig.register([item('Aggregate', { function: 'Sum', interval: 'QuarterHourly' }, ['room'], 'sums', every)]);
+    await rig.append(change(room, 0, 60));
+    await rig.worker().onIdle();
+    await rig.append({ ...change(room, 0, 1), timeMs: Float64Array.of(START_MS + 90_000) });
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
+});
+
+describe('another engine', () => {
+  it('computes everything anew', async () => {
+    await open();
+    await rig.register(doubled);
+    await rig.append(change(room, 0, 60));
+    await rig.restart();
+    const { storage, samples } = rig.context;
+    await storage.transaction(shardOf(rig.organisation), async (tx) => {
+      const [row] = await tx.find(items);
+      await tx.put(items, { ...row!, engineVersion: '0.0.0' });
+      // What it would have computed otherwise.
+      const wrong = {
+        timeseriesId: 'doubled',
+        metric: 'Result',
+        timeMs: room.timeMs.slice(0, 5),
+        value: new Float64Array(5),
+      };
+      await samples.append(tx, rig.organisation, [wrong], { itemId: row!.itemId });
+    });
+    await rig.kill();
+    await rig.worker().onIdle();
+    await expectBatch();
+  });
+});
+
+describe('late samples', () => {
+  it('change the results that rest on them, and no others', async () => {
+    await open();
+    await rig.register(hourly);
+    await rig.append(change(room, 0, 240));
+    await rig.worker().onIdle();
+    const { storage, samples } = rig.context;
+    const shard = shardOf(rig.organisation);
+    const before = await storage.read(shard, async (tx) => tx.lastCommit);
+    await rig.append({ ...change(room, 0, 1), timeMs: Float64Array.of(START_MS + 70 * 60_000 + 1) });
+    await rig.worker().onIdle();
+    const changes = await storage.read(shard, (tx) => samples.changesAfter(tx, before));
+    const ofResult = changes.filter(({ timeseriesId }) => timeseriesId === 'hourly');
+    expect(ofResult.map(({ timeMs }) => [...timeMs])).toEqual([[START_MS + 3_600_000]]);
+    await expectBatch();
+  });
+});

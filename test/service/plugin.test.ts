@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import rateLimit from '@fastify/rate-limit';
+import swagger from '@fastify/swagger';
+import underPressure from '@fastify/under-pressure';
+import { type FastifyInstance, fastify } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { windrowService } from '../../src/service/index.js';
+import { openService } from '../../src/service/open.js';
+import { silentLog } from './silent-log.js';
+
+let folder: string;
+let host: FastifyInstance;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'windrow-plugin-'));
+  host = fastify();
+});
+
+afterEach(async () => {
+  await host.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A client in the store of a folder that nothing runs on. */
+async function addClient(directory: string) {
+  const service = await openService({ dataDirectory: directory }, silentLog);
+  const scopes = ['core_read', 'core_write', 'core_admin'];
+  const grants = ['client_credentials'];
+  const client = await service.identity.administration.addClient({ organisation: 'acme', name: 'a', scopes, grants });
+  await service.close();
+  return client;
+}
+
+async function tokenAt(prefix: string, client: { clientId: string; clientSecret: string }) {
+  const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
+  const answer = await host.inject({
+    method: 'POST',
+    url: `${prefix}/idm/ims/connect/token`,
+    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'grant_type=client_credentials&scope=core_read%20core_write',
+  });
+  expect(answer.statusCode, answer.body).toBe(200);
+  return { authorization: `Bearer ${answer.json().access_token}` };
+}
+
+async function writeAndRead(prefix: string, client: { clientId: string; clientSecret: string }, val: number) {
+  const headers = await tokenAt(prefix, client);
+  const payload = [{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val }];
+  const written = await host.inject({ method: 'POST', url: `${prefix}/core/samples`, headers, payload });
+  expect(written.statusCode, written.body).toBe(200);
+  const read = await host.inject({ url: `${prefix}/core/timeseries/a/samples`, headers });
+  return read.json().data.map((sample: { val: number }) => sample.val);
+}
+
+describe('the service in a server that is there already', () => {
+  it('answers under its prefix, stops with its host, and goes on with the next', async () => {
+    const client = await addClient(folder);
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    expect(await writeAndRead('/windrow', client, 7)).toEqual([7]);
+    await host.close();
+    host = fastify();
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/elsewhere' });
+    const headers = await tokenAt('/elsewhere', client);
+    const read = await host.inject({ url: '/elsewhere/core/timeseries/a/samples', headers });
+    expect(read.json().data).toHaveLength(1);
+  });
+
+  it("leaves the host's own errors, bodies, headers and missing paths as they are", async () => {
+    const plain = fastify();
+    for (const app of [host, plain]) {
+      app.get('/fails', async () => {
+        throw new Error('of the host');
+      });
+      app.post('/echo', async (request) => ({ body: request.body, type: typeof request.body }));
+      app.get(
+        '/schema',
+        { schema: { querystring: { type: 'object', properties: { n: { type: 'integer' } } } } },
+        async (r) => r.query,
+      );
+    }
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    const ask = async (app: FastifyInstance) => {
+      const json = { 'content-type': 'application/json' };
+      const answers = await Promise.all([
+        app.inject({ url: '/fails' }),
+        app.inject({ url: '/nowhere' }),
+        app.inject({ method: 'POST', url: '/echo', headers: json, payload: '{"a":1}' }),
+        app.inject({ method: 'POST', url: '/echo', headers: json, payload: '{"a":' }),
+        app.inject({ method: 'POST', url: '/echo', headers: json, payload: '' }),
+        app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/plain' }, payload: 'text' }),
+        app.inject({
+          method: 'POST',
+          url: '/echo',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          payload: 'a=1',
+        }),
+        app.inject({ url: '/schema?n=5&other=1' }),
+        app.inject({ url: '/schema?n=x' }),
+        app.inject({ url: '/health/live' }),
+      ]);
+      return answers.map(({ statusCode, headers, body }) => [statusCode, { ...headers, date: '' }, body]);
+    };
+    expect(await ask(host)).toEqual(await ask(plain));
+    expect((await host.inject({ url: '/windrow/health/live' })).statusCode).toBe(200);
+    await plain.close();
+  });
+
+  it('runs twice under two prefixes, each with its own store', async () => {
+    const folders = [join(folder, 'one'), join(folder, 'two')] as const;
+    const clients = [await addClient(folders[0]), await addClient(folders[1])] as const;
+    await host.register(windrowService, { dataDirectory: folders[0], prefix: '/one' });
+    await host.register(windrowService, { dataDirectory: folders[1], prefix: '/two' });
+    expect(await writeAndRead('/one', clients[0], 1)).toEqual([1]);
+    expect(await writeAndRead('/two', clients[1], 2)).toEqual([2]);
+    const stranger = { method: 'POST', url: '/two/idm/ims/connect/introspect' } as const;
+    const { authorization } = await tokenAt('/one', clients[0]);
+    expect((await host.inject({ url: '/two/core/timeseries', headers: { authorization } })).statusCode).toBe(401);
+    expect((await host.inject(stranger)).statusCode).toBe(401);
+    for (const prefix of ['/one', '/two']) {
+      const paths = Object.keys((await host.inject({ url: `${prefix}/openapi.json` })).json().paths);
+      expect(paths.filter((path) => !path.startsWith(`${prefix}/`))).toEqual([]);
+      expect(paths).toContain(`${prefix}/core/events`);
+      expect((await host.inject({ url: `${prefix}/docs` })).statusCode).toBe(200);
+      const metrics = (await host.inject({ url: `${prefix}/metrics` })).body;
+      expect(metrics).toMatch(/^windrow_samples_ingested_total 1$/m);
+    }
+  });
+
+  it('sits beside the same plugins in the host: its OpenAPI, its limits', async () => {
+    await host.register(swagger, { openapi: { openapi: '3.0.0', info: { title: 'host', version: '1' } } });
+    await host.register(rateLimit, { max: 1000 });
+    await host.register(underPressure, { maxEventLoopDelay: 60_000 });
+    host.get('/own', { schema: { summary: 'of the host' } }, async () => 'own');
+    const settings = { requestsPerMinuteMax: 100 };
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });
+    await host.ready();
+    expect((await host.inject({ url: '/own' })).body).toBe('own');
+    expect((await host.inject({ url: '/windrow/openapi.json' })).json().info.title).toBe('windrow');
+    expect(host.swagger()).toMatchObject({ info: { title: 'host' }, paths: { '/own': {} } });
+    expect((await host.inject({ url: '/windrow/core/timeseries' })).statusCode).toBe(401);
+  });
+
+  it('a data directory that is in use stops the host from starting', async () => {
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    await host.ready();
+    const second = fastify();
+    const failed = second.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    await expect(Promise.resolve(failed)).rejects.toThrow(/is in use by process/);
+  });
+});

@@ -1,0 +1,84 @@
+import fastify from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { windrowService } from '../../src/service/index.js';
+import { IDENTITY_SHARD } from '../../src/storage/shard.js';
+import { throttles } from '../../src/storage/tables/identity.js';
+import { openTestService, type TestService } from './app.js';
+
+const MAX = 5;
+let service: TestService;
+
+beforeEach(async () => {
+  service = await openTestService({ settings: { requestsPerMinuteMax: MAX } });
+});
+
+afterEach(() => service.close());
+
+const bearerOf = async () => service.bearer(await service.addClient({ organisation: 'acme' }));
+
+async function statuses(count: number, headers: Record<string, string>): Promise<number[]> {
+  const all = [];
+  for (let i = 0; i < count; i++) all.push((await service.app.inject({ url: '/core/timeseries', headers })).statusCode);
+  return all;
+}
+
+const ok = (count: number): number[] => Array(count).fill(200);
+
+describe('7.2: 429', () => {
+  it('a client may ask requestsPerMinuteMax times a minute, then is told when to come again', async () => {
+    const headers = await bearerOf();
+    expect(await statuses(MAX, headers)).toEqual(ok(MAX));
+    service.clock.advance(20_000);
+    const answer = await service.app.inject({ url: '/core/timeseries', headers });
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '40']);
+    expect(answer.json()).toEqual({
+      status: { code: '429', message: 'too many requests: at most 5 a minute; try again in 40 seconds' },
+      data: {},
+    });
+    service.clock.advance(40_000);
+    expect(await statuses(1, headers)).toEqual([200]);
+  });
+
+  it('each client has its own count, and health and metrics none', async () => {
+    const [one, other] = [await bearerOf(), await bearerOf()];
+    expect(await statuses(MAX + 1, one)).toEqual([...ok(MAX), 429]);
+    expect(await statuses(MAX, other)).toEqual(ok(MAX));
+    const health = [];
+    for (let i = 0; i <= MAX; i++) health.push((await service.app.inject({ url: '/health/live' })).statusCode);
+    expect(health).toEqual(ok(MAX + 1));
+  });
+
+  it('a body is not read once the limit is passed', async () => {
+    const headers = await bearerOf();
+    await statuses(MAX, headers);
+    const payload = [{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val: 1 }];
+    const request = { method: 'POST', url: '/core/samples', payload } as const;
+    expect((await service.app.inject({ ...request, headers })).statusCode).toBe(429);
+    expect(await statuses(1, await bearerOf())).toEqual([200]);
+    const read = await service.app.inject({ url: '/core/timeseries/a/samples', headers: await bearerOf() });
+    expect(read.statusCode).toBe(404);
+  });
+
+  it('a restart forgets no count', async () => {
+    const headers = await bearerOf();
+    await statuses(MAX - 1, headers);
+    await service.reopen();
+    expect(await statuses(2, headers)).toEqual([200, 429]);
+  });
+
+  it('processes of one store share the counts', async () => {
+    const headers = await bearerOf();
+    const { storage } = service.service.context;
+    const other = fastify();
+    const { clock } = service;
+    const settings = { requestsPerMinuteMax: MAX, eventLoopDelayMsMax: 0 };
+    await other.register(windrowService, { storage, clock, scheduler: clock.scheduler, settings });
+    expect(await statuses(3, headers)).toEqual(ok(3));
+    clock.advance(1000);
+    await expect.poll(() => storage.read(IDENTITY_SHARD, (tx) => tx.count(throttles))).toBe(1);
+    const there = [];
+    for (let i = 0; i < 3; i++) there.push((await other.inject({ url: '/core/timeseries', headers })).statusCode);
+    expect(there).toEqual([200, 200, 429]);
+    await other.close();
+  });
+});

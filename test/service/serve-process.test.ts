@@ -1,0 +1,252 @@
+// `windrow serve`, as a user starts it.
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type EventReader, readEvents } from './server-sent-events.js';
+import { type Credentials, commandPath, type Serving, serve, temporaryFolder, tokenOf } from './serving.js';
+
+const walkPath = fileURLToPath(new URL('../../docs/examples/service-walk.sh', import.meta.url));
+// The walk is for a shell with curl; `.ci/run` installs it where it is missing.
+const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0;
+const quiet = ['--log-level', 'error'];
+
+function windrow(...words: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+function addClient(directory: string): Credentials {
+  const words = ['client', 'add', 'test', '--org', 'acme', '--scope', 'core_read core_write', '--json'];
+  return JSON.parse(windrow(...words, '--data-dir', directory).stdout);
+}
+
+const sampleOf = (timeseriesId: string, i: number) => ({
+  timeseriesId,
+  timestamp: new Date(Date.UTC(2026, 0, 1) + i * 1000).toISOString(),
+  val: i,
+});
+
+async function write(url: string, headers: Record<string, string>, rows: readonly object[]): Promise<number> {
+  const all = { ...headers, 'content-type': 'application/json' };
+  return (await fetch(`${url}/core/samples`, { method: 'POST', headers: all, body: JSON.stringify(rows) })).status;
+}
+
+async function follow(url: string, headers: Record<string, string>, id = 'a'): Promise<EventReader> {
+  const answer = await fetch(`${url}/core/timeseries/${id}/live`, { headers });
+  expect(answer.status).toBe(200);
+  const reader = readEvents(answer.body!);
+  await reader.next();
+  return reader;
+}
+
+function printed(demo: Serving): Record<string, string> {
+  const found = [...demo.stderr.matchAll(/^ {2}export (WINDROW_\w+)=(\S+)$/gm)];
+  return Object.fromEntries(found.map(([, name, value]) => [name!, value!]));
+}
+
+const demoIsReady = /\/core\/events"\n\n$/;
+
+describe('windrow serve --demo', () => {
+  it.skipIf(!hasCurl)('prints credentials that work, and the walk through the service goes through', async () => {
+    const folder = temporaryFolder();
+    const demo = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);
+    const environment = printed(demo);
+    expect(Object.keys(environment)).toEqual(['WINDROW_URL', 'WINDROW_CLIENT', 'WINDROW_SECRET']);
+    expect(environment.WINDROW_URL).toBe(demo.url);
+    const walk = await run('bash', [walkPath], environment);
+    expect([walk.code, walk.stderr]).toEqual([0, '']);
+    const parts = new Map(walk.stdout.split('\n== ').map((part) => [part.split('\n')[0]!, part.split('\n').slice(1)]));
+    expect([...parts.keys()].map((title) => title.split(/[ ,]/)[0])).toEqual([
+      '',
+      'A',
+      'Samples',
+      'An',
+      'Its',
+      'Its',
+      'A',
+      'Events',
+    ]);
+    const text = (start: string) =>
+      [...parts]
+        .find(([title]) => title.startsWith(start))![1]
+        .join('\n')
+        .trim();
+    expect(text('A token')).toBe('43 characters');
+    expect(JSON.parse(text('Samples')).data).toEqual({ samples: 4, missing: 0, duplicate: 0, isRepeated: false });
+    expect(text('Its status')).toBe('Active');
+    const csv = (average: string) =>
+      [
+        'timestamp,timeseriesId,metric,value',
+        `2026-01-01T08:00:00.000Z,room-1,QuarterHourly,${average}`,
+        '2026-01-01T08:15:00.000Z,room-1,QuarterHourly,23.5',
+      ].join('\n');
+    expect(text('Its results')).toBe(csv('20.5'));
+    const late = text('A late sample');
+    expect(late.slice(late.indexOf('timestamp,'))).toBe(csv('21.5'));
+    const events = JSON.parse(text('Events'));
+    expect(events.data).toHaveLength(2);
+    expect(events.data.map((event: { name: string }) => event.name)).toEqual(['Warm day', 'Warm day']);
+
+    // Started again it has the same data, nothing twice, and new credentials.
+    demo.child.kill('SIGTERM');
+    expect(await demo.ended).toBe(0);
+    const again = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);
+    const { WINDROW_CLIENT: clientId, WINDROW_SECRET: clientSecret } = printed(again) as Record<string, string>;
+    const headers = await tokenOf(again.url, { clientId: clientId!, clientSecret: clientSecret! });
+    const rows = await (
+      await fetch(`${again.url}/core/timeseries/room-1/samples?metric=QuarterHourly`, {
+        headers: { ...headers, accept: 'text/csv' },
+      })
+    ).text();
+    expect(rows.trim()).toBe(csv('21.5'));
+    const page = await fetch(`${again.url}/core/events`, { headers: { ...headers, ercollectionid: 'demo-building' } });
+    expect(((await page.json()) as { paging: unknown }).paging).toEqual({ totalCount: 5, continuationToken: null });
+    again.child.kill('SIGTERM');
+    expect(await again.ended).toBe(0);
+    expect(demo.stdout).not.toContain(environment.WINDROW_SECRET);
+  });
+});
+
+function run(command: string, words: readonly string[], environment: Record<string, string>) {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    const child = spawn(command, words, { env: { ...process.env, ...environment } });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+describe('a stop', () => {
+  it('is graceful at SIGTERM: followers are told, requests are answered, what was answered is stored', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const client = addClient(data);
+    const first = await serve(['--data-dir', data, ...quiet]);
+    const headers = await tokenOf(first.url, client);
+    expect(await write(first.url, headers, [sampleOf('a', 0)])).toBe(200);
+    const followers = await Promise.all(Array.from({ length: 5 }, () => follow(first.url, headers)));
+    const acknowledged: string[] = [];
+    let sent = 0;
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; ; i++) {
+        const id = `w${writer}-${i}`;
+        sent++;
+        const status = await write(first.url, headers, [sampleOf(id, i)]).catch(() => 0);
+        if (status === 200) acknowledged.push(id);
+        else return status;
+      }
+    });
+    await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(50);
+    first.child.kill('SIGTERM');
+    // Refused in order, or not reached any more: never a broken answer to what was stored.
+    const ends = await Promise.all(writers);
+    expect(ends.every((status) => status === 503 || status === 0)).toBe(true);
+    expect(await first.ended).toBe(0);
+    expect(first.stderr).toContain('SIGTERM received, stopping');
+    for (const reader of followers) {
+      let event = await reader.next();
+      while (event?.type === 'samples') event = await reader.next();
+      expect(event?.type).toBe('stop');
+      expect(await reader.next()).toBeUndefined();
+    }
+
+    const second = await serve(['--data-dir', data, ...quiet]);
+    const again = await tokenOf(second.url, client);
+    const missing = [];
+    for (let at = 0; at < acknowledged.length; at += 100) {
+      const ids = acknowledged.slice(at, at + 100);
+      const answer = await fetch(`${second.url}/core/samples?timeseries_ids=${ids.join(',')}`, { headers: again });
+      if (answer.status !== 200) missing.push(await answer.text());
+    }
+    expect([missing, sent >= acknowledged.length]).toEqual([[], true]);
+  });
+
+  it('waits for nobody for ever: an upload that stands still is cut off, and the exit code is 0', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const client = addClient(data);
+    const server = await serve(['--data-dir', data, ...quiet]);
+    const { authorization } = await tokenOf(server.url, client);
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    const head = [
+      'POST /core/samples HTTP/1.1',
+      'host: x',
+      `authorization: ${authorization}`,
+      'content-type: text/csv',
+    ];
+    socket.write(`${head.join('\r\n')}\r\ncontent-length: 100000\r\n\r\ntimestamp,value\n`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+  });
+
+  it('is at once at a second signal', async () => {
+    const data = join(temporaryFolder(), 'data');
+    const client = addClient(data);
+    const server = await serve(['--data-dir', data, ...quiet]);
+    const { authorization } = await tokenOf(server.url, client);
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /core/samples HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-type: text/csv\r\n`,
+    );
+    socket.write('content-length: 100000\r\n\r\ntimestamp,value\n');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.child.kill('SIGTERM');
+    await expect.poll(() => server.stderr).toContain('once more ends it at once');
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toBe('SIGTERM');
+    const after = await serve(['--data-dir', data, ...quiet]);
+    expect((await fetch(`${after.url}/health/ready`)).status).toBe(200);
+  });
+});
+
+describe('what hinders a start is said, without a stack', () => {
+  it('a data directory in use, a port in use, an address that is none, a folder that cannot be', async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, 'data');
+    const server = await serve(['--data-dir', data, ...quiet]);
+    const { port } = new URL(server.url);
+    writeFileSync(join(folder, 'file'), '');
+    const start = (...words: string[]) => windrow('serve', '--log-level', 'error', ...words);
+    const failures = [
+      [1, /is in use by process \d+: stop it, or use another directory/, start('--port', '0', '--data-dir', data)],
+      [2, /--port \d+: another process listens there/, start('--port', port, '--data-dir', join(folder, 'b'))],
+      [
+        2,
+        /--host 192\.0\.2\.1 --port \d+: this machine has no such address/,
+        start('--port', '0', '--host', '192.0.2.1', '--data-dir', join(folder, 'c')),
+      ],
+      [1, /the data directory .*file/, start('--port', '0', '--data-dir', join(folder, 'file'))],
+      [2, /the data directory .*file\/in/, start('--port', '0', '--data-dir', join(folder, 'file/in'))],
+      [2, /expected --data-dir DIR/, start('--port', '0')],
+      [2, /--port: expected at most 65535/, start('--port', '70000', '--data-dir', join(folder, 'd'))],
+    ] as const;
+    for (const [code, message, failure] of failures) {
+      expect([failure.code, failure.stderr]).toEqual([code, expect.stringMatching(message)]);
+      expect(failure.stderr).not.toMatch(/mistake of windrow|\n\s+at /);
+      expect(failure.stdout).toBe('');
+    }
+    // Nothing was left behind that would hinder the next.
+    const next = await serve(['--data-dir', join(folder, 'b'), ...quiet]);
+    expect((await fetch(`${next.url}/health/live`)).status).toBe(200);
+  });
+});
+
+it.skipIf(process.platform === 'win32')('nobody else may read the data directory, nor any file in it', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const server = await serve(['--data-dir', data, ...quiet]);
+  const headers = await tokenOf(server.url, addClient(data));
+  expect(await write(server.url, headers, [sampleOf('a', 0)])).toBe(200);
+  const open = (path: string) => [path, (statSync(path).mode & 0o077).toString(8)];
+  const files = readdirSync(data, { recursive: true }).map((name) => join(data, String(name)));
+  expect(files.length).toBeGreaterThan(2);
+  expect([data, ...files].map(open)).toEqual([data, ...files].map((path) => [path, '0']));
+});

@@ -1,0 +1,83 @@
+// The built command as a service of its own: a process, a port, signals.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished } from 'vitest';
+
+export const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+export interface Serving {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** What it wrote so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Ends with its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** A folder that goes with the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'windrow-serve-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts `windrow serve …` and waits until it listens, or until what is awaited stands on standard error. */
+export async function serve(words: readonly string[], awaited = /listens at (http:[^;]+);/): Promise<Serving> {
+  const child = spawn(process.execPath, [commandPath, 'serve', '--port', '0', ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.on('close', (code, signal) => resolve(code ?? signal)),
+  );
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+  });
+  await expect.poll(() => hasEnded || awaited.test(stderr), { timeout: 50_000 }).toBe(true);
+  expect(hasEnded, stderr).toBe(false);
+  const [, url = ''] = /listens at (http:[^;]+);/.exec(stderr) ?? [];
+  return {
+    url,
+    child,
+    ended,
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+  };
+}
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** A header with an access token. */
+export async function tokenOf(
+  url: string,
+  { clientId, clientSecret }: Credentials,
+): Promise<{ authorization: string }> {
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const answer = await fetch(`${url}/idm/ims/connect/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write' }),
+  });
+  expect(answer.status).toBe(200);
+  const { access_token: token } = (await answer.json()) as { access_token: string }; // RFC 6749, 5.1
+  return { authorization: `Bearer ${token}` };
+}

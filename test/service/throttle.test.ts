@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressSubject, blockedForMs, countFailure, type Failures } from '../../src/service/throttle.js';
+
+const MINUTE_MS = 60_000;
+
+function fail(times: readonly number[], max: number): Failures | undefined {
+  let failures: Failures | undefined;
+  for (const nowMs of times) failures = countFailure(failures, nowMs, max);
+  return failures;
+}
+
+describe('throttling', () => {
+  it('the failure that reaches the limit blocks for a minute from then', () => {
+    const failures = fail([0, 10, 20], 3);
+    expect(blockedForMs(failures, 20)).toBe(MINUTE_MS);
+    expect(blockedForMs(failures, 20 + MINUTE_MS - 1)).toBe(1);
+    expect(blockedForMs(failures, 20 + MINUTE_MS)).toBe(0);
+  });
+
+  it('fewer failures within a minute block nobody', () => {
+    const failures = fail([0, 1], 3);
+    expect(blockedForMs(failures, 2)).toBe(0);
+    expect(fail([0, 1, MINUTE_MS], 3)).toEqual({ windowStartMs: MINUTE_MS, failureCount: 1, blockedUntilMs: null });
+  });
+
+  it('after a block the count begins anew', () => {
+    expect(fail([0, 1, 2, 2 + MINUTE_MS], 3)?.failureCount).toBe(1);
+  });
+
+  it('a limit of 0 is none', () => {
+    expect(blockedForMs(fail(Array<number>(100).fill(0), 0), 0)).toBe(0);
+  });
+
+  it('in no minute are more guesses answered than twice the limit, whenever they come', () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 70_000 }), { minLength: 1, maxLength: 80 });
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 5 }), (gapsMs, max) => {
+        let failures: Failures | undefined;
+        let nowMs = 0;
+        const answered: number[] = [];
+        for (const gapMs of gapsMs) {
+          nowMs += gapMs;
+          if (blockedForMs(failures, nowMs) > 0) continue;
+          answered.push(nowMs);
+          failures = countFailure(failures, nowMs, max);
+        }
+        for (const startMs of answered) {
+          const count = answered.filter((timeMs) => timeMs >= startMs && timeMs < startMs + MINUTE_MS).length;
+          expect(count).toBeLessThan(2 * max);
+        }
+      }),
+    );
+  });
+
+  it('a clock put back by a day blocks nobody for a day', () => {
+    const failures = fail([1e9, 1e9], 2);
+    expect(blockedForMs(failures, 1e9 - 24 * 60 * MINUTE_MS)).toBe(0);
+    expect(countFailure(failures, 0, 2)).toEqual({ windowStartMs: 0, failureCount: 1, blockedUntilMs: null });
+  });
+
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:0:1:2:3:4:5', '2001:db8:0:1::/64'],
+    ['2001:0DB8:0000:0001::5', '2001:db8:0:1::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
+  ])('%s counts as %s', (address, subject) => {
+    expect(addressSubject(address)).toBe(subject);
+  });
+});

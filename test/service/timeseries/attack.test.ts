@@ -1,0 +1,441 @@
+// What a caller may send by mistake or on purpose: the answer is never a fault of ours, and says what is stored.
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import { openTestService, type TestService } from '../app.js';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const JSON_TYPE = 'application/json';
+const LINES = 'application/x-ndjson';
+const CSV = 'text/csv';
+const COLUMNS = 'application/vnd.windrow.columns';
+
+let service: TestService;
+let url: string;
+let headers: { authorization: string };
+
+beforeAll(async () => {
+  service = await openTestService();
+  url = await service.app.listen({ port: 0 });
+  headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+});
+
+afterAll(() => service.close());
+
+async function post(path: string, type: string, payload: string | Uint8Array, more: Record<string, string> = {}) {
+  const all = { ...headers, 'content-type': type, ...more };
+  return service.app.inject({
+    method: 'POST',
+    url: path,
+    headers: all,
+    payload: Readable.from(parts(Buffer.from(payload))),
+  });
+}
+
+/** A body as a connection brings it. */
+function* parts(whole: Buffer): Generator<Buffer> {
+  for (let at = 0; at < whole.length; at += PART_BYTES) yield whole.subarray(at, at + PART_BYTES);
+}
+
+const PART_BYTES = 65_536;
+
+const get = (path: string) => service.app.inject({ url: path, headers });
+const pathOf = (id: string) => `/core/timeseries/${encodeURIComponent(id)}/samples`;
+const instant = (minute: number) => new Date(START_MS + minute * 60_000).toISOString();
+
+async function valuesOf(id: string, metric = 'Raw'): Promise<number[] | undefined> {
+  const answer = await get(`${pathOf(id)}?metric=${encodeURIComponent(metric)}&limit=100000`);
+  return answer.statusCode === 404 ? undefined : answer.json().data.map(({ val }: { val: number }) => val);
+}
+
+const junk = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.json(),
+  fc.constantFrom(
+    '',
+    '\n',
+    '[',
+    '[]',
+    '{}',
+    '[{}]',
+    '[[]]',
+    'null',
+    '[null]',
+    '[{"val":',
+    '{"timeseriesId":1}',
+    '\uFEFF[]',
+  ),
+);
+const fields = fc.record(
+  {
+    timeseriesId: fc.oneof(fc.constantFrom('a', 'b', '', 'x'.repeat(300), '__proto__', 'constructor'), fc.jsonValue()),
+    metric: fc.oneof(fc.constantFrom('Raw', '', '\u0000'), fc.jsonValue()),
+    timestamp: fc.oneof(fc.constantFrom('2026-01-01', '0', 'now', '9999-12-31T23:59:59.999Z', '-1e99'), fc.jsonValue()),
+    val: fc.oneof(fc.double(), fc.jsonValue()),
+    other: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+);
+const rows = fc.array(fields, { maxLength: 4 });
+const csv = fc
+  .array(
+    fc.array(fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('timestamp', 'value', 'timeseriesId', '"', '1')), {
+      maxLength: 4,
+    }),
+    {
+      maxLength: 5,
+    },
+  )
+  .map((lines) => lines.map((cells) => cells.join(',')).join('\n'));
+const bytes = fc.uint8Array({ maxLength: 80 });
+const frame = fc
+  .tuple(fc.string({ maxLength: 5 }), fc.array(fc.double(), { maxLength: 3 }), bytes, fc.nat(120))
+  .map(([timeseriesId, times, tail, cut]) => {
+    const timeMs = Float64Array.from(times);
+    const whole = Buffer.from(writeFrame({ timeseriesId, metric: 'Raw', timeMs, value: timeMs }));
+    return Buffer.concat([whole, tail]).subarray(0, cut);
+  });
+const bodies = fc.oneof(
+  fc.tuple(fc.constantFrom(JSON_TYPE, LINES, CSV, COLUMNS), fc.oneof(junk, bytes)),
+  fc.tuple(
+    fc.constant(JSON_TYPE),
+    rows.map((all) => JSON.stringify(all)),
+  ),
+  fc.tuple(
+    fc.constant(LINES),
+    rows.map((all) => all.map((one) => JSON.stringify(one)).join('\r\n')),
+  ),
+  fc.tuple(fc.constant(CSV), csv),
+  fc.tuple(fc.constant(COLUMNS), frame),
+);
+
+describe('whatever comes as samples', () => {
+  it('is answered with 200 or what is wrong with it, never with a fault of ours', async () => {
+    const paths = [
+      '/core/samples',
+      '/core/samples?metric=Raw',
+      '/core/timeseries/a/samples',
+      '/core/timeseries/a/samples?metric=M',
+    ];
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(bodies, fc.constantFrom(...paths), fc.boolean(), async ([type, body], path, isPacked) => {
+        const payload = isPacked ? gzipSync(body) : body;
+        const answer = await post(path, type, payload, isPacked ? { 'content-encoding': 'gzip' } : {});
+        statuses.add(answer.statusCode);
+        expect([200, 400].includes(answer.statusCode), `${answer.statusCode} ${answer.body}`).toBe(true);
+        expect(answer.json().status.message === '').toBe(answer.statusCode === 200);
+      }),
+      { numRuns: 1500 },
+    );
+    expect(statuses).toEqual(new Set([200, 400]));
+    expect(service.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+  });
+
+  it('goes to the series of the path, whatever characters its name has, in every form', async () => {
+    const name = fc
+      .oneof(
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
+        fc.constantFrom(
+          'a/b',
+          'a%2Fb',
+          '100%',
+          'room.1.csv',
+          'C:\\x',
+          'a,b',
+          'ü',
+          '日本',
+          '🌡',
+          'a b',
+          "'",
+          '"',
+          '#?&+',
+          '-',
+          'the body',
+        ),
+        fc.constant('n'.repeat(256)),
+      )
+      .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.length <= 256);
+    await fc.assert(
+      fc.asyncProperty(name, fc.integer({ min: -1000, max: 1000 }), async (id, val) => {
+        const time = { timestamp: instant(0) };
+        const one = Float64Array.of(START_MS);
+        const forms: [string, string | Uint8Array][] = [
+          [JSON_TYPE, JSON.stringify([{ ...time, val }])],
+          [JSON_TYPE, JSON.stringify([{ ...time, val, timeseriesId: id, metric: 'Raw' }])],
+          [LINES, JSON.stringify({ ...time, val })],
+          [CSV, `timestamp,value\n${time.timestamp},${val}\n`],
+          [COLUMNS, writeFrame({ timeseriesId: id, metric: 'Raw', timeMs: one, value: Float64Array.of(val) })],
+        ];
+        for (const [type, body] of forms) {
+          const answer = await post(pathOf(id), type, body);
+          expect([id, type, answer.statusCode], answer.body).toEqual([id, type, 200]);
+          expect(await valuesOf(id)).toEqual([val]);
+          const { statusCode } = await service.app.inject({ method: 'DELETE', url: `${pathOf(id)}?all=true`, headers });
+          expect(statusCode).toBe(200);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is at odds with the path or the query: 400 in every form, and nothing is stored', async () => {
+    const forms = (timeseriesId: string, metric: string): [string, string | Uint8Array][] => {
+      const sample = { timeseriesId, metric, timestamp: instant(0), val: 1 };
+      const columns = { timeseriesId, metric, timeMs: Float64Array.of(START_MS), value: Float64Array.of(1) };
+      return [
+        [JSON_TYPE, JSON.stringify([sample])],
+        [LINES, JSON.stringify(sample)],
+        [CSV, `timestamp,timeseriesId,metric,value\n${sample.timestamp},${timeseriesId},${metric},1\n`],
+        [COLUMNS, writeFrame(columns)],
+      ];
+    };
+    for (const [path, id, metric] of [
+      ['/core/timeseries/here/samples', 'elsewhere', 'Raw'],
+      ['/core/timeseries/here/samples?metric=One', 'here', 'Other'],
+      ['/core/samples?metric=One', 'here', 'Other'],
+      ['/core/samples?metric=One', 'here', 'Raw'],
+    ] as const) {
+      for (const [type, body] of forms(id, metric)) {
+        const answer = await post(path, type, body);
+        expect([path, type, answer.statusCode], answer.body).toEqual([path, type, 400]);
+        expect(answer.json().status.message).toMatch(/, as the path or query says, received /);
+      }
+      expect(await valuesOf(id, metric)).toBeUndefined();
+    }
+    for (const [type, body] of forms('here', 'One')) {
+      const answer = await post('/core/timeseries/here/samples?metric=One', type, body);
+      expect([type, answer.statusCode], answer.body).toEqual([type, 200]);
+    }
+  });
+
+  it('has times as ISO 8601 or epoch seconds or milliseconds, the same instant in each', async () => {
+    const seconds = START_MS / 1000;
+    for (const [i, timestamp] of [
+      '2026-01-01',
+      '2026-01-01T01:00:00+01:00',
+      seconds,
+      START_MS,
+      String(START_MS),
+    ].entries()) {
+      const answer = await post(
+        `/core/timeseries/times${i}/samples`,
+        JSON_TYPE,
+        JSON.stringify([{ timestamp, val: 1 }]),
+      );
+      expect([timestamp, answer.statusCode], answer.body).toEqual([timestamp, 200]);
+      expect((await get(`/core/timeseries/times${i}/samples`)).json().data[0].timestamp).toBe(instant(0));
+    }
+  });
+
+  it('is packed: in several members one behind the other it is all taken; damaged or cut short it is 400', async () => {
+    const line = (minute: number) => `${JSON.stringify({ timestamp: instant(minute), val: minute })}\n`;
+    const gzip = { 'content-encoding': 'gzip' };
+    const members = Buffer.concat([gzipSync(line(0)), gzipSync(line(1) + line(2))]);
+    expect((await post(pathOf('packed'), LINES, members, gzip)).json().data.samples).toBe(3);
+    expect(await valuesOf('packed')).toEqual([0, 1, 2]);
+    const whole = gzipSync(Array.from({ length: 1000 }, (_, i) => line(i)).join(''));
+    for (const length of [1, 10, 50, whole.length - 9, whole.length - 1]) {
+      const answer = await post(pathOf('cut'), LINES, whole.subarray(0, length), gzip);
+      expect([length, answer.statusCode], answer.body).toEqual([length, 400]);
+      expect(answer.json().status.message).toMatch(/^the body is not whole gzip: /);
+    }
+    const damaged = Buffer.from(whole);
+    damaged[whole.length - 6]! ^= 0xff;
+    expect((await post(pathOf('cut'), LINES, damaged, gzip)).statusCode).toBe(400);
+    expect(await valuesOf('cut')).toBeUndefined();
+  });
+});
+
+describe('a fault far into a streamed body', () => {
+  const COUNT = 120_000;
+  const good = (minute: number) => `${instant(minute)},${minute}`;
+
+  it('CSV: the answer names the line, and how many samples before it are stored; the rest is not', async () => {
+    const lines = Array.from({ length: COUNT }, (_, i) => good(i));
+    lines[COUNT - 10] = 'yesterday,1';
+    const answer = await post(pathOf('far-csv'), CSV, `timestamp,value\n${lines.join('\n')}\n`);
+    expect(answer.statusCode).toBe(400);
+    const { status, data } = answer.json();
+    expect(status.message).toMatch(new RegExp(`^the body, line ${COUNT - 8}, column 1 \\(timestamp\\): "yesterday" `));
+    expect(status.message).toContain(`; ${data.samplesStored} samples before it are stored; sending all again is safe`);
+    expect([data.line, data.samplesStored > 40_000]).toEqual([COUNT - 8, true]);
+    const counted = await get('/core/timeseries?timeseriesId=far-csv');
+    expect(counted.json().data[0].metrics[0].sampleCount).toBe(data.samplesStored);
+  });
+
+  it('lines: likewise, for faults of rows, of the encoding and of the packing', async () => {
+    const lines = Array.from({ length: COUNT }, (_, i) => JSON.stringify({ timestamp: instant(i), val: i }));
+    const linesWith = (bad: string) => lines.map((line, i) => (i === COUNT - 10 ? bad : line)).join('\n');
+    const bad = linesWith('{"timestamp":"yesterday","val":1}');
+    const notUtf8 = Buffer.from(linesWith('{"timestamp":"XX","val":1}'));
+    notUtf8[notUtf8.indexOf('XX')] = 0xff;
+    const packed = gzipSync(lines.join('\n'));
+    for (const [id, body, place, more] of [
+      ['far-row', bad, `line ${COUNT - 9} /timestamp: `, {}],
+      ['far-encoding', notUtf8, `line ${COUNT - 9} is not UTF-8`, {}],
+      [
+        'far-packing',
+        packed.subarray(0, packed.length - 20),
+        'the body is not whole gzip',
+        { 'content-encoding': 'gzip' },
+      ],
+    ] as const) {
+      const answer = await post(pathOf(id), LINES, body, more);
+      const { status, data } = answer.json();
+      expect([id, answer.statusCode, status.message]).toEqual([
+        id,
+        400,
+        expect.stringContaining(`; ${data.samplesStored} samples before it are stored`),
+      ]);
+      expect(status.message.slice(0, place.length)).toBe(place);
+      const counted = await get(`/core/timeseries?timeseriesId=${id}`);
+      expect([id, counted.json().data[0].metrics[0].sampleCount]).toEqual([id, data.samplesStored]);
+    }
+  });
+
+  it('what a queue delivered is stored as a whole or not at all', async () => {
+    const lines = Array.from({ length: COUNT }, (_, i) => good(i));
+    lines[COUNT - 1] = 'yesterday,1';
+    const origin = { source: 'queue', partition: '0', offset: '5' };
+    const answer = await post(pathOf('queue'), CSV, `timestamp,value\n${lines.join('\n')}\n`, origin);
+    expect([answer.statusCode, answer.json().status.message]).toEqual([
+      400,
+      expect.stringMatching(/; nothing was stored$/),
+    ]);
+    expect(await valuesOf('queue')).toBeUndefined();
+  });
+});
+
+describe('over a socket', () => {
+  const authorization = () => `authorization: ${headers.authorization}\r\n`;
+  const head = (path: string, type: string, more: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\n${authorization()}content-type: ${type}\r\n${more}\r\n`;
+
+  /** Sends what is given, piece by piece, and gives what comes back until the other side or we are done. */
+  function exchange(pieces: Iterable<string | Uint8Array>, isAborted = false): Promise<string> {
+    return new Promise((resolve) => {
+      let answer = '';
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      const end = (): void => {
+        socket.destroy();
+        resolve(answer);
+      };
+      socket.on('data', (data) => {
+        answer += data;
+        if (/\r\n\r\n.*\}$/s.test(answer)) end();
+      });
+      socket.on('error', end);
+      socket.on('close', end);
+      const iterator = pieces[Symbol.iterator]();
+      const send = (): void => {
+        const { value, done } = iterator.next();
+        if (done) {
+          if (isAborted) socket.end(end);
+          return;
+        }
+        if (socket.writable) socket.write(value, () => setImmediate(send));
+      };
+      socket.on('connect', send);
+    });
+  }
+
+  const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+  it('a fault at the begin of an endless body is answered while it still comes', async () => {
+    const line = `${JSON.stringify({ timestamp: instant(0), val: 1 })}\n`;
+    function* endless(first: string, rest: string): Generator<string> {
+      yield head(pathOf('endless'), first.startsWith('{') ? LINES : CSV, 'transfer-encoding: chunked\r\n');
+      yield chunk(first);
+      for (;;) yield chunk(rest);
+    }
+    const many = await exchange(endless(`{"val":\n`, `{"val":\n`.repeat(1000)));
+    expect(many).toMatch(/^HTTP\/1.1 400 .*line 1: expected a JSON object.*and \d+ more; nothing was stored/s);
+    const long = await exchange(endless(line, 'x'.repeat(10_000)));
+    expect(long).toMatch(/^HTTP\/1.1 400 .*line 2 has more than 65536 bytes/s);
+    const csvFault = await exchange(endless('timestamp,value\nyesterday,1\n', `${instant(0)},1\n`));
+    expect(csvFault).toMatch(/^HTTP\/1.1 400 .*the body, line 2, column 1 \(timestamp\)/s);
+  });
+
+  it('a body that breaks off stores nothing as JSON, and is no fault of ours', async () => {
+    const before = service.logLines.length;
+    for (const [id, type, body] of [
+      ['broken-json', JSON_TYPE, `[{"timestamp":"${instant(0)}","val":1},`],
+      ['broken-lines', LINES, `{"timestamp":"${instant(0)}","val":1}\n`],
+      ['broken-csv', CSV, `timestamp,value\n${instant(0)},1\n`],
+    ] as const) {
+      await exchange([head(pathOf(id), type, 'content-length: 100000\r\n'), body], true);
+      const answered = () => service.logLines.slice(before).map((line) => JSON.parse(line));
+      await expect.poll(() => answered().some((line) => String(line.path).includes(id)), { timeout: 5000 }).toBe(true);
+      expect(await valuesOf(id)).toBeUndefined();
+    }
+    const levels = service.logLines.slice(before).map((line) => JSON.parse(line).level);
+    expect(Math.max(...levels)).toBeLessThan(50);
+  });
+
+  it('no HTTP, and headers beyond all measure, are answered in our form', async () => {
+    const nonsense = await exchange(['HELLO\r\n\r\n']);
+    expect(nonsense).toMatch(/^HTTP\/1.1 400 .*"message":"this is no HTTP request","code":"400"/s);
+    const large = await exchange([head(`/core/samples?metric=${'x'.repeat(20_000)}`, CSV, 'content-length: 0\r\n')]);
+    expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
+  });
+
+  it('a reader that stops reading is not read for: the store gives no more than fits its connection', async () => {
+    const COUNT = 1_000_000;
+    const timeMs = Float64Array.from({ length: COUNT }, (_, i) => START_MS + i * 1000);
+    const value = Float64Array.from({ length: COUNT }, (_, i) => i * 1.25);
+    await post('/core/samples', COLUMNS, writeFrame({ timeseriesId: 'long', metric: 'Raw', timeMs, value }));
+    const { samplesRead } = service.service.context.metrics;
+    const read = async () => (await samplesRead.get()).values[0]?.value ?? 0;
+    const before = await read();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`GET ${pathOf('long')} HTTP/1.1\r\nhost: x\r\naccept: text/csv\r\n${authorization()}\r\n`);
+    socket.pause();
+    onTestFinished(() => void socket.destroy());
+    await expect.poll(async () => (await read()) - before, { timeout: 10_000 }).toBeGreaterThan(0);
+    // It stands still: twice the same, with time between for much more.
+    let last = -1;
+    await expect
+      .poll(
+        async () => {
+          const is = await read();
+          const stands = is === last;
+          last = is;
+          return stands;
+        },
+        { interval: 300, timeout: 10_000 },
+      )
+      .toBe(true);
+    expect(last - before).toBeLessThan(COUNT / 2);
+    let received = 0;
+    socket.on('data', (data) => {
+      received += data.length;
+    });
+    socket.resume();
+    await expect.poll(async () => (await read()) - before, { timeout: 30_000 }).toBe(COUNT);
+    expect(received).toBeGreaterThan(0);
+  });
+});
+
+describe('deletes between pages', () => {
+  it('what is deleted is on no later page, and nothing else is missed', async () => {
+    const rows = Array.from({ length: 50 }, (_, i) => ({ timeseriesId: 'paged', timestamp: instant(i), val: i }));
+    await post('/core/samples', JSON_TYPE, JSON.stringify(rows));
+    const read: number[] = [];
+    let token: string | null = '';
+    while (token !== null) {
+      const more: Record<string, string> = token === '' ? {} : { continuationtoken: token };
+      const answer = await service.app.inject({ url: `${pathOf('paged')}?limit=10`, headers: { ...headers, ...more } });
+      read.push(...answer.json().data.map(({ val }: { val: number }) => val));
+      token = answer.json().paging.continuationToken;
+      // The place of the token goes away under it.
+      const range = `startTime=${instant(5)}&endTime=${instant(25)}`;
+      await service.app.inject({ method: 'DELETE', url: `${pathOf('paged')}?${range}`, headers });
+    }
+    const expected = Array.from({ length: 50 }, (_, i) => i).filter((i) => i < 10 || i >= 25);
+    expect(read).toEqual(expected);
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openTestService, type TestService } from '../app.js';
+import { type EventReader, type ReceivedEvent, readEvents } from '../server-sent-events.js';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const EMPTY = { samples: [] };
+
+let service: TestService;
+let url: string;
+let clientId: string;
+let headers: { authorization: string };
+const readers: EventReader[] = [];
+
+beforeEach(async () => {
+  service = await openTestService();
+  url = await service.app.listen({ port: 0 });
+  ({ clientId } = await service.addClient({ organisation: 'acme' }));
+  headers = await service.bearer({ clientId });
+  await write([row('a', 0, 0)]);
+});
+
+afterEach(async () => {
+  for (const reader of readers.splice(0)) await reader.close().catch(() => undefined);
+  await service.close();
+});
+
+const row = (timeseriesId: string, minute: number, val: number) => ({
+  timeseriesId,
+  timestamp: new Date(START_MS + minute * 60_000).toISOString(),
+  val,
+});
+
+async function write(rows: readonly object[], as = headers): Promise<void> {
+  const request = { method: 'POST', url: '/core/samples', headers: as, payload: rows } as const;
+  expect((await service.app.inject(request)).statusCode).toBe(200);
+}
+
+async function follow(path: string, lastEventId?: string, as = headers): Promise<EventReader> {
+  const id = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+  const answer = await fetch(url + path, { headers: { ...as, ...id } });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const reader = readEvents(answer.body!);
+  readers.push(reader);
+  return reader;
+}
+
+async function take(reader: EventReader, count: number): Promise<ReceivedEvent[]> {
+  const events = [];
+  for (let i = 0; i < count; i++) events.push((await reader.next())!);
+  return events;
+}
+
+describe('samples are followed as server-sent events', () => {
+  it('the first event tells where following begins, then each commit tells what it changed', async () => {
+    const reader = await follow('/core/timeseries/a/live');
+    const [first] = await take(reader, 1);
+    expect([first!.type, first!.data]).toEqual(['samples', EMPTY]);
+    await write([row('a', 1, 1.5), row('other', 1, 9)]);
+    await write([row('a', 0, -2)]);
+    const events = await take(reader, 2);
+    const samples = (minute: number, val: number) => {
+      const { timestamp } = row('', minute, 0);
+      return { timeseriesId: 'a', metric: 'Raw', samples: [{ timestamp, val }] };
+    };
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ['samples', samples(1, 1.5)],
+      ['samples', samples(0, -2)],
+    ]);
+    const ids = [first!, ...events].map(({ lastEventId }) => Number(lastEventId));
+    expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
+  });
+
+  it('a deletion tells its range', async () => {
+    const reader = await follow('/core/timeseries/a/live');
+    await take(reader, 1);
+    const path = '/core/timeseries/a/samples';
+    const range = '?startTime=2026-01-01T00:00:00Z&endTime=2026-01-01T01:00:00Z';
+    await service.app.inject({ method: 'DELETE', url: path + range, headers });
+    await write([row('a', 0, 1)]);
+    await service.app.inject({ method: 'DELETE', url: `${path}?all=true`, headers });
+    const [deleted, written, all] = await take(reader, 3);
+    const times = { startTime: '2026-01-01T00:00:00.000Z', endTime: '2026-01-01T01:00:00.000Z' };
+    expect(deleted!.data).toEqual({ timeseriesId: 'a', metric: 'Raw', deleted: times, samples: [] });
+    expect(written!.data.samples).toHaveLength(1);
+    expect(Object.keys(Object(all!.data.deleted))).toEqual(['startTime', 'endTime']);
+    expect(new Date(all!.data.deleted!.startTime).getTime()).toBeLessThan(START_MS);
+  });
+
+  it('wherever the connection breaks, Last-Event-ID goes on: nothing that was written is missed', async () => {
+    const series = ['a', 'b', 'c'];
+    await write(series.map((id) => row(id, 0, 0)));
+    const path = `/core/samples/live?timeseries_ids=${series.join(',')}`;
+    const start = await follow(path);
+    const [{ lastEventId }] = (await take(start, 1)) as [ReceivedEvent];
+    // A commit of several series and of more samples than an event holds, between small ones.
+    await write(series.map((id) => row(id, 1, 1)));
+    await write(Array.from({ length: 12_000 }, (_, i) => row('b', i + 2, i)).concat([row('c', 2, 2)]));
+    await write([row('a', 2, 2)]);
+    const seenWith = async (breaks: number): Promise<Map<string, number>> => {
+      const seen = new Map<string, number>();
+      let id = lastEventId;
+      const wanted = 3 + 12_000 + 1 + 1;
+      for (let connection = 0; seen.size < wanted; connection++) {
+        expect(connection).toBeLessThan(40);
+        const reader = await follow(path, id);
+        await take(reader, 1);
+        // Each connection holds for more events than the last, so that the large commit comes through in the end.
+        for (let i = 0; i < breaks + connection && seen.size < wanted; i++) {
+          const event = await reader.next();
+          for (const { timestamp, val } of event!.data.samples)
+            seen.set(`${event!.data.timeseriesId} ${timestamp}`, val);
+        }
+        id = reader.lastEventId;
+        await reader.close();
+      }
+      return seen;
+    };
+    const whole = await seenWith(1000);
+    for (const breaks of [1, 2, 3]) expect(await seenWith(breaks)).toEqual(whole);
+  });
+
+  it('while it is quiet a comment keeps the connection, and Last-Event-ID moves past what others write', async () => {
+    const reader = await follow('/core/timeseries/a/live');
+    const [first] = await take(reader, 1);
+    for (let i = 0; i < 3; i++) await write([row('other', i, i)]);
+    const next = reader.next();
+    await expect
+      .poll(() => {
+        service.clock.advance(16_000);
+        return reader.comments.length;
+      })
+      .toBeGreaterThan(0);
+    expect(Number(reader.lastEventId)).toBe(Number(first!.lastEventId) + 3);
+    await write([row('a', 5, 5)]);
+    expect((await next)!.data.samples).toHaveLength(1);
+  });
+
+  it('ends when its token ends, and says so', async () => {
+    const { tokenLifetimeS } = service.service.context.settings;
+    const reader = await follow('/core/timeseries/a/live');
+    await take(reader, 1);
+    const next = reader.next();
+    service.clock.advance(tokenLifetimeS * 1000);
+    await expect
+      .poll(async () => {
+        service.clock.advance(16_000);
+        return Promise.race([next.then((event) => event?.type), new Promise((resolve) => setTimeout(resolve, 20))]);
+      })
+      .toBe('stop');
+    expect((await next)!.data.reason).toMatch(/access token has ended/);
+    expect(await reader.next()).toBeUndefined();
+  });
+
+  it('at a graceful stop every follower gets `stop`, then the end of the stream', async () => {
+    const followers = await Promise.all([
+      follow('/core/timeseries/a/live'),
+      follow('/core/samples/live?timeseries_ids=a'),
+    ]);
+    for (const reader of followers) await take(reader, 1);
+    await service.service.stop();
+    for (const reader of followers) {
+      expect((await reader.next())!.type).toBe('stop');
+      expect(await reader.next()).toBeUndefined();
+    }
+  });
+
+  it('a follower of another organisation sees nothing of a series of the same name', async () => {
+    const other = await service.bearer(await service.addClient({ organisation: 'rival' }));
+    expect((await fetch(`${url}/core/timeseries/a/live`, { headers: other })).status).toBe(404);
+    await write([row('a', 0, 1)], other);
+    const reader = await follow('/core/timeseries/a/live', undefined, other);
+    await take(reader, 1);
+    await write([row('a', 1, 42)]);
+    await write([row('a', 1, 7)], other);
+    const [event] = await take(reader, 1);
+    expect(event!.data.samples[0]!.val).toBe(7);
+  });
+
+  it('an id that is none of the stream is refused', async () => {
+    const answer = await fetch(`${url}/core/timeseries/a/live`, { headers: { ...headers, 'last-event-id': 'x' } });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('header Last-Event-ID: expected the id of an event of this stream');
+  });
+
+  it('followers that go away leave nothing behind', async () => {
+    const { storage } = service.service.context;
+    let listeners = 0;
+    const { onCommit } = storage;
+    storage.onCommit = (listener) => {
+      listeners++;
+      const remove = onCommit.call(storage, listener);
+      return () => {
+        listeners--;
+        remove();
+      };
+    };
+    const followers = await Promise.all(Array.from({ length: 20 }, () => follow('/core/timeseries/a/live')));
+    for (const reader of followers) await take(reader, 1);
+    expect(listeners).toBe(20);
+    for (const reader of followers) await reader.close();
+    await expect.poll(() => listeners).toBe(0);
+  });
+
+  it('a hundred series and fifty followers: each gets its own, in order', async () => {
+    const ids = Array.from({ length: 100 }, (_, i) => `s${i}`);
+    await write(ids.map((id) => row(id, 0, 0)));
+    const followers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => follow(`/core/samples/live?timeseries_ids=${ids[i]},${ids[i + 50]}`)),
+    );
+    for (const reader of followers) await take(reader, 1);
+    for (let minute = 1; minute <= 5; minute++) await write(ids.map((id, i) => row(id, minute, i)));
+    for (const [i, reader] of followers.entries()) {
+      const events = await take(reader, 10);
+      expect(events.map(({ data }) => data.timeseriesId)).toEqual(
+        Array(5)
+          .fill([ids[i], ids[i + 50]])
+          .flat(),
+      );
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import { PIECE_SAMPLES } from '../../../src/service/timeseries/read-samples.js';
+import { openTestService, type TestService } from '../app.js';
+
+const PIECES = 6;
+
+let service: TestService;
+let headers: { authorization: string };
+beforeAll(async () => {
+  service = await openTestService();
+  headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+  const timeMs = Float64Array.from({ length: PIECES * PIECE_SAMPLES }, (_, i) => i * 1000);
+  const payload = Buffer.from(writeFrame({ timeseriesId: 'long', metric: 'Raw', timeMs, value: timeMs }));
+  const { statusCode } = await service.app.inject({
+    method: 'POST',
+    url: '/core/samples',
+    headers: { ...headers, 'content-type': 'application/vnd.windrow.columns' },
+    payload,
+  });
+  expect(statusCode).toBe(200);
+});
+afterAll(() => service.close());
+
+it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])(
+  'others have a turn between any two pieces of a long reading, as %s',
+  async (accept) => {
+    let turnCount = 0;
+    let isOver = false;
+    const count = (): void => {
+      turnCount++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const { body } = await service.app.inject({
+      method: 'GET',
+      url: '/core/timeseries/long/samples',
+      headers: { ...headers, accept },
+    });
+    isOver = true;
+    expect(body.length).toBeGreaterThan(PIECES * PIECE_SAMPLES);
+    expect(turnCount).toBeGreaterThanOrEqual(PIECES);
+  },
+);

@@ -1,0 +1,295 @@
+import { gzipSync } from 'node:zlib';
+import type { InjectOptions } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readCsv } from '../../../src/formats/csv/index.js';
+import { createFrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import { openTestService, type TestService } from '../app.js';
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+let service: TestService;
+let headers: { authorization: string };
+
+beforeEach(async () => {
+  service = await openTestService();
+  const client = await service.addClient({ organisation: 'acme' });
+  headers = await service.bearer(client);
+});
+
+afterEach(() => service.close());
+
+function send(method: 'GET' | 'POST' | 'DELETE', url: string, options: Omit<InjectOptions, 'method' | 'url'> = {}) {
+  return service.app.inject({ method, url, ...options, headers: { ...headers, ...options.headers } });
+}
+
+const post = (url: string, contentType: string, payload: string | Buffer, more: Record<string, string> = {}) =>
+  send('POST', url, { payload, headers: { 'content-type': contentType, ...more } });
+
+const sample = (timeseriesId: string, minute: number, val: number | null, metric = 'Raw') => ({
+  timeseriesId,
+  metric,
+  timestamp: new Date(START_MS + minute * 60_000).toISOString(),
+  val,
+});
+
+async function csvOf(url: string): Promise<string> {
+  return (await send('GET', url, { headers: { accept: 'text/csv' } })).body;
+}
+
+describe('samples', () => {
+  it('what is written is read back, and counted', async () => {
+    const written = [
+      sample('a', 0, 1.5),
+      sample('b', 0, -2),
+      sample('a', 1, null),
+      sample('a', 2, 3),
+      sample('a', 2, 4),
+    ];
+    const answer = await post('/core/samples', 'application/json', JSON.stringify(written));
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({
+      status: { message: '', code: '200' },
+      data: { samples: 3, missing: 1, duplicate: 1, isRepeated: false },
+    });
+    const read = await send('GET', '/core/samples?timeseries_ids=b,a');
+    expect(read.json()).toEqual({
+      status: { message: '', code: '200' },
+      data: [sample('b', 0, -2), sample('a', 0, 1.5), sample('a', 2, 4)],
+      paging: { continuationToken: null },
+    });
+  });
+
+  it('every form of a body stores the same samples, packed or not', async () => {
+    const minutes = [0, 1, 2, 3];
+    const json = (id: string) => minutes.map((minute) => sample(id, minute, minute / 4));
+    const csv = minutes.map((minute) => `${sample('', minute, 0).timestamp},${minute / 4}`).join('\n');
+    const frame = (timeseriesId: string) =>
+      Buffer.from(
+        writeFrame({
+          timeseriesId,
+          metric: 'Raw',
+          timeMs: Float64Array.from(minutes, (minute) => START_MS + minute * 60_000),
+          value: Float64Array.from(minutes, (minute) => minute / 4),
+        }),
+      );
+    const bodies: [string, string, string | Buffer][] = [
+      ['json', 'application/json', JSON.stringify(json('json'))],
+      [
+        'lines',
+        'application/x-ndjson',
+        json('lines')
+          .map((one) => JSON.stringify(one))
+          .join('\n'),
+      ],
+      ['csv', 'text/csv; charset=utf-8', `timestamp,value\n${csv}\n`],
+      ['frame', 'application/vnd.windrow.columns', frame('frame')],
+    ];
+    for (const [id, type, body] of bodies) {
+      const plain = await post(`/core/timeseries/${id}/samples`, type, body);
+      expect([id, plain.statusCode, plain.json().data?.samples]).toEqual([id, 200, 4]);
+    }
+    for (const [id, type, body] of bodies) {
+      const packed = await post(`/core/timeseries/${id}/samples?metric=Raw`, type, gzipSync(body), {
+        'content-encoding': 'gzip',
+      });
+      expect([id, packed.statusCode, packed.json().data?.samples]).toEqual([id, 200, 4]);
+    }
+    const texts = await Promise.all(bodies.map(([id]) => csvOf(`/core/timeseries/${id}/samples`)));
+    expect(new Set(texts.map((text, index) => text.replaceAll(bodies[index]![0], '*'))).size).toBe(1);
+  });
+
+  it('a sample of a series and time that is there is replaced: sending again changes nothing', async () => {
+    const body = JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]);
+    for (let times = 0; times < 3; times++) await post('/core/samples', 'application/json', body);
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 1, 7)]));
+    expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1, 7));
+  });
+
+  it('an offset of a queue is taken once', async () => {
+    const more = { source: 'mqtt', partition: '0', offset: '17' };
+    const body = JSON.stringify([sample('a', 0, 1)]);
+    const first = await post('/core/samples', 'application/json', body, more);
+    const again = await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 2)]), more);
+    expect([first.json().data.isRepeated, again.json().data.isRepeated]).toEqual([false, true]);
+    expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
+  });
+
+  it('a body with a fault is refused with every fault, and stores nothing', async () => {
+    const body = JSON.stringify([sample('a', 0, 1), { ...sample('a', 1, 2), timestamp: 'now' }, { val: 'x' }]);
+    const answer = await post('/core/samples', 'application/json', body);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().data.issues.map((issue: { pointer: string }) => issue.pointer)).toEqual([
+      '/1/timestamp',
+      '/2/timeseriesId',
+      '/2/timestamp',
+      '/2/val',
+    ]);
+    expect((await send('GET', '/core/timeseries/a/samples')).statusCode).toBe(404);
+  });
+
+  it('bodies that are none are told as such', async () => {
+    const statuses = await Promise.all([
+      post('/core/samples', 'application/json', '{"a":1}').then(({ statusCode }) => statusCode),
+      post('/core/samples', 'application/json', '[{').then(({ statusCode }) => statusCode),
+      post('/core/samples', 'text/csv', 'timestamp,value\n2026-01-01,1\n').then(({ statusCode }) => statusCode),
+      post('/core/samples', 'image/png', 'x').then(({ statusCode }) => statusCode),
+      post('/core/samples', 'text/csv', 'x', { 'content-encoding': 'br' }).then(({ statusCode }) => statusCode),
+      post('/core/samples', 'text/csv', 'no gzip', { 'content-encoding': 'gzip' }).then(({ statusCode }) => statusCode),
+      post('/core/samples', 'application/vnd.windrow.columns', 'abc').then(({ statusCode }) => statusCode),
+      post('/core/samples', 'application/json', '[]', { source: 'x' }).then(({ statusCode }) => statusCode),
+    ]);
+    expect(statuses).toEqual([400, 400, 400, 415, 415, 400, 400, 400]);
+  });
+
+  it('a body larger than what may be held is 413, and a small one that unpacks without end too', async () => {
+    await service.close();
+    service = await openTestService({ settings: { bodyBytesMax: 1000, streamedBodyBytesMax: 100_000 } });
+    headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const large = await post('/core/samples', 'application/json', `[${' '.repeat(2000)}]`);
+    const bomb = await post('/core/samples', 'text/csv', gzipSync(Buffer.alloc(5_000_000, 0x20)), {
+      'content-encoding': 'gzip',
+    });
+    expect([large.statusCode, bomb.statusCode]).toEqual([413, 413]);
+  });
+
+  it('pages put together are the whole, in either order', async () => {
+    const written = Array.from({ length: 25 }, (_, i) => sample('a', i, i)).concat(
+      Array.from({ length: 7 }, (_, i) => sample('b', i, i / 2)),
+    );
+    await post('/core/samples', 'application/json', JSON.stringify(written));
+    for (const [order, limit] of [
+      ['asc', 1],
+      ['asc', 5],
+      ['desc', 4],
+      ['asc', 25],
+      ['asc', 32],
+      ['timestamp desc', 32],
+    ]) {
+      const url = `/core/samples?timeseries_ids=a,b&limit=${limit}&orderby=${encodeURIComponent(String(order))}`;
+      const read: unknown[] = [];
+      let token: string | null = '';
+      while (token !== null) {
+        const page: { data: unknown[]; paging: { continuationToken: string | null } } = (
+          await send('GET', url, token === '' ? {} : { headers: { continuationtoken: token } })
+        ).json();
+        expect(page.data.length).toBeGreaterThan(0);
+        read.push(...page.data);
+        token = page.paging.continuationToken;
+      }
+      const isDescending = String(order).endsWith('desc');
+      const expected = ['a', 'b'].flatMap((id) => {
+        const own = written.filter(({ timeseriesId }) => timeseriesId === id);
+        return isDescending ? own.reverse() : own;
+      });
+      expect(read).toEqual(expected);
+    }
+  });
+
+  it('a continuation token is good for its query and caller alone', async () => {
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]));
+    const page = await send('GET', '/core/timeseries/a/samples?limit=1');
+    const continuationtoken = page.json().paging.continuationToken;
+    const other = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const url = '/core/timeseries/a/samples?limit=1';
+    const answers = await Promise.all([
+      send('GET', url, { headers: { continuationtoken } }),
+      send('GET', `${url}&startTime=2026-01-01`, { headers: { continuationtoken } }),
+      send('GET', url, { headers: { continuationtoken, ...other } }),
+      send('GET', url, { headers: { continuationtoken: 'x' } }),
+    ]);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 400, 400, 400]);
+  });
+
+  it('a range holds its start and not its end; what is asked wrongly is told', async () => {
+    const minutes = Array.from({ length: 10 }, (_, i) => sample('a', i, i));
+    await post('/core/samples', 'application/json', JSON.stringify(minutes));
+    const valuesOf = async (query: string): Promise<number[]> => {
+      const { data } = (await send('GET', `/core/timeseries/a/samples?${query}`)).json();
+      return data.map(({ val }: { val: number }) => val);
+    };
+    expect(await valuesOf('startTime=2026-01-01T00:02:00Z&endTime=2026-01-01T00:05:00Z')).toEqual([2, 3, 4]);
+    expect(await valuesOf('startTime=2026-01-01T00:08:00Z')).toEqual([8, 9]);
+    expect(await valuesOf('endTime=2026-01-01T00:02:00Z&orderby=desc')).toEqual([1, 0]);
+    const bad = [
+      'startTime=x',
+      'limit=0',
+      'limit=200000',
+      'orderby=val',
+      'colour=red',
+      'startTime=2027-01-01&endTime=2026-01-01',
+    ];
+    for (const query of bad) {
+      const answer = await send('GET', `/core/timeseries/a/samples?${query}`);
+      expect([query, answer.statusCode, answer.json().status.code]).toEqual([query, 400, '400']);
+    }
+  });
+
+  it('forms of answers: CSV, NDJSON and columns hold the same samples; an unknown form is 406', async () => {
+    const written = Array.from({ length: 20 }, (_, i) => sample('a', i, i / 8));
+    await post('/core/samples', 'application/json', JSON.stringify(written));
+    const read = (accept: string) => send('GET', '/core/timeseries/a/samples', { headers: { accept } });
+    const csv = readCsv((await read('text/csv')).body).series[0]!;
+    const lines = (await read('application/x-ndjson, */*;q=0.1')).body.trimEnd().split('\n');
+    const frames = createFrameReader().push((await read('application/vnd.windrow.columns')).rawPayload);
+    expect(lines.map((line) => JSON.parse(line))).toEqual(written);
+    expect(csv.value).toEqual(Float64Array.from(written, ({ val }) => val!));
+    expect([frames[0]!.timeMs, frames[0]!.value]).toEqual([csv.timeMs, csv.value]);
+    expect((await read('image/png')).statusCode).toBe(406);
+  });
+
+  it('what there is: series with their metrics, counts and ranges, in pages', async () => {
+    const written = [sample('a', 0, 1), sample('a', 5, 1), sample('a', 0, 1, 'Other'), sample('b', 3, 1)];
+    await post('/core/samples', 'application/json', JSON.stringify(written));
+    const all = (await send('GET', '/core/timeseries')).json();
+    const metric = (name: string, sampleCount: number, first: number, last: number) => ({
+      metric: name,
+      sampleCount,
+      firstTimestamp: sample('', first, 0).timestamp,
+      lastTimestamp: sample('', last, 0).timestamp,
+      itemId: null,
+    });
+    expect(all.data).toEqual([
+      { timeseriesId: 'a', metrics: [metric('Other', 1, 0, 0), metric('Raw', 2, 0, 5)] },
+      { timeseriesId: 'b', metrics: [metric('Raw', 1, 3, 3)] },
+    ]);
+    const first = (await send('GET', '/core/timeseries', { headers: { pagesize: '2' } })).json();
+    expect(first.data).toHaveLength(1);
+    const continuationtoken = first.paging.continuationToken;
+    const second = (await send('GET', '/core/timeseries', { headers: { pagesize: '2', continuationtoken } })).json();
+    expect(second.data.map(({ timeseriesId }: { timeseriesId: string }) => timeseriesId)).toEqual(['b']);
+    expect(second.paging.continuationToken).toBeNull();
+    const one = (await send('GET', '/core/timeseries?timeseriesId=b')).json();
+    expect(one.data).toHaveLength(1);
+  });
+
+  it('a range is deleted for admins alone, and only when it is said', async () => {
+    const written = Array.from({ length: 5 }, (_, i) => sample('a', i, i));
+    await post('/core/samples', 'application/json', JSON.stringify(written));
+    const writer = await service.bearer(await service.addClient({ organisation: 'acme' }), 'core_read core_write');
+    const url = '/core/timeseries/a/samples';
+    expect((await send('DELETE', `${url}?all=true`, { headers: writer })).statusCode).toBe(403);
+    expect((await send('DELETE', url)).statusCode).toBe(400);
+    expect((await send('DELETE', '/core/timeseries/none/samples?all=true')).statusCode).toBe(404);
+    const deleted = await send('DELETE', `${url}?startTime=2026-01-01T00:01:00Z&endTime=2026-01-01T00:03:00Z`);
+    expect(deleted.json().data).toEqual({ samplesDeleted: 2 });
+    expect(readCsv(await csvOf(url)).series[0]!.value).toEqual(Float64Array.of(0, 3, 4));
+  });
+
+  it('an organisation sees its own series alone, under names that others have too', async () => {
+    const other = await service.bearer(await service.addClient({ organisation: 'rival' }));
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1)]));
+    expect((await send('GET', '/core/timeseries/a/samples', { headers: other })).statusCode).toBe(404);
+    expect((await send('GET', '/core/timeseries', { headers: other })).json().data).toEqual([]);
+    await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 99)]), other);
+    expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
+  });
+
+  it('samples that were acknowledged are there after a restart', async () => {
+    const written = Array.from({ length: 10_000 }, (_, i) => sample(`s${i % 7}`, i, i));
+    const answer = await post('/core/samples', 'application/json', JSON.stringify(written));
+    expect(answer.json().data.samples).toBe(10_000);
+    const before = await csvOf('/core/samples?timeseries_ids=s0,s3');
+    await service.reopen();
+    expect(await csvOf('/core/samples?timeseries_ids=s0,s3')).toBe(before);
+  });
+});

@@ -1,0 +1,228 @@
+// What becomes of a token: expiry, revocation, restarts; and how often somebody may guess.
+import { afterEach, describe, expect, it } from 'vitest';
+import { createIdentity } from '../../../src/service/identity/identity.js';
+import type { ServiceSettings } from '../../../src/service/settings.js';
+import { hashSecret } from '../../../src/service/token/hash.js';
+import { IDENTITY_SHARD } from '../../../src/storage/shard.js';
+import { throttles, tokens, users } from '../../../src/storage/tables/identity.js';
+import { openTestService, type TestService } from '../app.js';
+import { basic, type Credentials, clientGrant, post, statusWith, tokenOf, userGrant } from './requests.js';
+
+const HOUR_MS = 3600 * 1000;
+const MINUTE_MS = 60_000;
+
+let service: TestService;
+afterEach(() => service.close());
+
+async function open(settings: Partial<ServiceSettings> = {}): Promise<Credentials> {
+  service = await openTestService({ settings });
+  return service.addClient({ organisation: 'acme', grants: 'client_credentials password' });
+}
+
+async function openWithToken(): Promise<string> {
+  const client = await open();
+  return tokenOf(service, client);
+}
+
+const wrongly = (client: Credentials): Credentials => ({ ...client, clientSecret: 'wrong' });
+
+describe('a token', () => {
+  it('holds after a restart, until its time is over', async () => {
+    const token = await openWithToken();
+    await service.reopen();
+    expect(await statusWith(service, token)).toBe(200);
+    service.clock.advance(HOUR_MS);
+    await service.reopen();
+    expect(await statusWith(service, token)).toBe(401);
+  });
+
+  it('does not live longer when the clock on the wall is put back', async () => {
+    const token = await openWithToken();
+    expect(await statusWith(service, token)).toBe(200);
+    service.clock.setWall(service.clock.nowMs() - 24 * HOUR_MS);
+    expect(await statusWith(service, token)).toBe(200);
+    service.clock.advance(HOUR_MS);
+    expect(await statusWith(service, token)).toBe(401);
+  });
+
+  it('ends when the clock on the wall says so', async () => {
+    const token = await openWithToken();
+    service.clock.setWall(service.clock.nowMs() + HOUR_MS);
+    expect(await statusWith(service, token)).toBe(401);
+  });
+
+  it('first seen with the clock before its issue lives no longer than its lifetime', async () => {
+    const token = await openWithToken();
+    await service.reopen();
+    service.clock.setWall(service.clock.nowMs() - 24 * HOUR_MS);
+    expect(await statusWith(service, token)).toBe(200);
+    service.clock.advance(HOUR_MS);
+    expect(await statusWith(service, token)).toBe(401);
+  });
+
+  it('is swept from the store some time after it has expired', async () => {
+    const client = await open();
+    const token = await tokenOf(service, client);
+    service.clock.advance(HOUR_MS + 1);
+    await tokenOf(service, client);
+    const { storage } = service.service.context;
+    const left = await storage.read(IDENTITY_SHARD, (tx) => tx.find(tokens));
+    expect(left.map(({ tokenHash }) => tokenHash)).not.toContain(hashSecret(token));
+    expect(left).toHaveLength(1);
+  });
+
+  it('revoked by another process is taken for a second at most', async () => {
+    const token = await openWithToken();
+    expect(await statusWith(service, token)).toBe(200);
+    const { storage } = service.service.context;
+    await storage.transaction(IDENTITY_SHARD, (tx) => tx.delete(tokens, [['tokenHash', '=', hashSecret(token)]]));
+    service.clock.advance(1000);
+    expect(await statusWith(service, token)).toBe(401);
+  });
+
+  it('revoked here while it is being looked up is not taken after', async () => {
+    const client = await open();
+    const token = await tokenOf(service, client);
+    const asked = Array.from({ length: 5 }, () => statusWith(service, token));
+    const revoked = post(service, 'revoke', client, { token });
+    await Promise.all([...asked, revoked]);
+    expect(await statusWith(service, token)).toBe(401);
+  });
+
+  it('ends with its client', async () => {
+    const client = await open();
+    const token = await tokenOf(service, client);
+    expect(await statusWith(service, token)).toBe(200);
+    await service.service.identity.administration.removeClient(client);
+    expect(await statusWith(service, token)).toBe(401);
+    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(401);
+  });
+
+  it('got with a password ends with its user, and no other does', async () => {
+    const client = await open();
+    const { identity } = service.service;
+    for (const username of ['zoe', 'ben']) {
+      await identity.addUser({ organisation: 'acme', username, password: username });
+    }
+    const zoe = await tokenOf(service, client, userGrant('zoe', 'zoe'));
+    const others = [await tokenOf(service, client, userGrant('ben', 'ben')), await tokenOf(service, client)];
+    await identity.administration.removeUser({ organisation: 'acme', username: 'zoe' });
+    expect(await statusWith(service, zoe)).toBe(401);
+    for (const token of others) expect(await statusWith(service, token)).toBe(200);
+  });
+});
+
+describe('7.2 429: failures', () => {
+  it('of a client beyond the limit, from anywhere, are 429 with Retry-After; its own secret too', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 3 });
+    for (let i = 0; i < 3; i++) {
+      const answer = await post(service, 'token', wrongly(client), clientGrant, { remoteAddress: `192.0.2.${i}` });
+      expect(answer.statusCode).toBe(401);
+    }
+    service.clock.advance(10_000);
+    for (const one of [wrongly(client), client]) {
+      const answer = await post(service, 'token', one, clientGrant, { remoteAddress: '192.0.2.9' });
+      expect([answer.statusCode, answer.headers['retry-after'], answer.headers['cache-control']]).toEqual([
+        429,
+        '50',
+        'no-store',
+      ]);
+      expect(answer.json()).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
+    }
+    service.clock.advance(50_000);
+    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(200);
+  });
+
+  it('of an address beyond the limit, for whatever clients, are 429, and others are not hindered', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 3 });
+    const guess = (clientId: string, remoteAddress: string) =>
+      post(service, 'token', { clientId, clientSecret: 'guess' }, clientGrant, { remoteAddress });
+    const codes = [];
+    for (let i = 0; i < 4; i++) codes.push((await guess(`client-${i}`, `2001:db8::${i}`)).statusCode);
+    expect(codes).toEqual([401, 401, 401, 429]);
+    const from = (remoteAddress: string) => post(service, 'token', client, clientGrant, { remoteAddress });
+    expect((await from('2001:db8::ffff')).statusCode).toBe(429);
+    expect((await from('2001:db8:0:1::1')).statusCode).toBe(200);
+  });
+
+  it('are counted in the store: a restart forgets none', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 2 });
+    for (let i = 0; i < 2; i++) await post(service, 'token', wrongly(client), clientGrant);
+    await service.reopen();
+    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
+  });
+
+  it('that come all at once are as many as one after another', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => post(service, 'token', wrongly(client), clientGrant)),
+    );
+    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(3);
+    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(9);
+  });
+
+  it('of passwords count alike, also all at once: beyond the limit a right one tells nothing', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 2 });
+    await service.service.identity.addUser({ organisation: 'acme', username: 'zoe', password: 'right' });
+    const guesses = ['a', 'b', 'c', 'right'].map((password) =>
+      post(service, 'token', client, userGrant('zoe', password)),
+    );
+    const answers = await Promise.all(guesses);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([400, 400, 429, 429]);
+    service.clock.advance(MINUTE_MS);
+    expect((await post(service, 'token', client, userGrant('zoe', 'right'))).statusCode).toBe(200);
+  });
+
+  it('of revocation and introspection count as well', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 2 });
+    for (const endpoint of ['revoke', 'introspect'] as const) {
+      expect((await post(service, endpoint, wrongly(client), { token: 'x' })).statusCode).toBe(401);
+    }
+    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
+  });
+
+  it('leave nothing of what was sent in the store, and are forgotten in time', async () => {
+    const client = await open();
+    const sent = 'my-secret-in-the-wrong-field';
+    await post(service, 'token', { clientId: sent, clientSecret: sent }, clientGrant);
+    const { storage } = service.service.context;
+    const read = () => storage.read(IDENTITY_SHARD, (tx) => tx.find(throttles));
+    const rows = await read();
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toContain(sent);
+    service.clock.advance(11 * MINUTE_MS);
+    await tokenOf(service, client);
+    expect(await read()).toEqual([]);
+  });
+});
+
+describe('a password', () => {
+  it('whose hash has another cost is hashed anew when it is next given, also by several at a time', async () => {
+    const client = await open();
+    const { context } = service.service;
+    const cost = (costLog2: number) => ({ cost: { costLog2, blockSize: 8, parallelism: 1 } });
+    await createIdentity(context, cost(4)).addUser({ organisation: 'acme', username: 'zoe', password: 'secret' });
+    const hashes = async () => (await context.storage.read(IDENTITY_SHARD, (tx) => tx.find(users)))[0]?.passwordHash;
+    expect(await hashes()).toMatch(/^\$scrypt\$ln=4,/);
+    const { issuer } = createIdentity(context, { ...cost(5), runningMax: 2 }).tokens;
+    const sender = { authorization: [basic(client)], address: '::1' };
+    const form = new Map(Object.entries(userGrant('zoe', 'secret')));
+    await Promise.all([issuer.issue(sender, form), issuer.issue(sender, form), issuer.issue(sender, form)]);
+    const renewed = await hashes();
+    expect(renewed).toMatch(/^\$scrypt\$ln=5,/);
+    await issuer.issue(sender, form);
+    expect(await hashes()).toBe(renewed);
+  });
+
+  it('of somebody who is not there costs the same work', async () => {
+    const client = await open();
+    const { context } = service.service;
+    const { issuer } = createIdentity(context, { runningMax: 1, waitingMax: 0 }).tokens;
+    const sender = { authorization: [basic(client)], address: '::1' };
+    const ask = (username: string) => issuer.issue(sender, new Map(Object.entries(userGrant(username, 'x'))));
+    // One place in the queue: who takes it does the work.
+    const [first, second] = await Promise.allSettled([ask('nobody'), ask('nobody')]);
+    expect(first).toMatchObject({ reason: { error: 'invalid_grant' } });
+    expect(second).toMatchObject({ reason: { statusCode: 503, headers: { 'retry-after': '2' } } });
+  });
+});
