@@ -1,5 +1,5 @@
 import { WindrowError } from '../core/errors.js';
-import { commands } from './commands.js';
+import { findCommand } from './commands.js';
 import { describeFailure, EXIT_DONE, exitCodeOf, isClosedPipe } from './failure.js';
 import type { Io } from './io.js';
 import { readPlainArguments } from './plain-arguments.js';
@@ -7,10 +7,9 @@ import { readPlainArguments } from './plain-arguments.js';
 /** Runs the command of these words (those after `windrow`), tells what went wrong, and gives the exit code. */
 export async function main(words: readonly string[], io: Io): Promise<number> {
   try {
-    const [name = '', ...rest] = words;
-    const command = Object.hasOwn(commands, name) ? await commands[name]?.() : undefined;
-    const given = command && readPlainArguments(command, rest);
-    if (command !== undefined && given !== undefined) return await command.act(given, io);
+    const found = await findCommand(words);
+    const given = found && readPlainArguments(found.command, found.rest);
+    if (found !== undefined && given !== undefined) return await found.command.act(given, io);
     const { runProgram } = await loadProgram();
     return await runProgram(words, io);
   } catch (error) {

@@ -15,6 +15,13 @@ export interface Command {
   readonly act: (given: Given, io: Io) => Promise<number>;
 }
 
+/** Commands under one name, as `windrow client add` and `windrow client list` are; theirs begin with it. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly Command[];
+}
+
 export interface CommandOption {
   /** Like `--input`. */
   readonly flag: string;
@@ -34,6 +41,16 @@ export interface Given {
 /** The last value of an option. */
 export function textOf(given: Given, flag: string): string | undefined {
   return given.options.get(flag)?.at(-1);
+}
+
+/** The last value of an option that the command cannot do without. */
+export function requiredOf(given: Given, command: Command, flag: string): string {
+  const text = textOf(given, flag);
+  if (text !== undefined && text !== '') return text;
+  const value = command.options.find((option) => option.flag === flag)?.value ?? 'VALUE';
+  const received = text === undefined ? 'nothing' : 'an empty text';
+  const help = `see \`windrow ${command.name} --help\``;
+  throw new WindrowError('arguments', `${command.name}: expected ${flag} ${value}, received ${received}; ${help}`);
 }
 
 /** One of some names, in any case. */

@@ -7,8 +7,10 @@ import { openStream } from '../engine/stream.js';
 import type { RejectedRow } from '../formats/csv/index.js';
 import type { Plan } from '../plan/plan.js';
 import type { InputFile } from './inputs.js';
+import type { Io } from './io.js';
 import { checkSources } from './missing-series.js';
 import { type FileOutcome, readFile } from './read-file.js';
+import type { Crew } from './scan-crew.js';
 
 /** A run, with everything checked. */
 export interface Job {
@@ -18,6 +20,8 @@ export interface Job {
   /** Rows given to the engine at once. */
   readonly chunkRows: number;
   readonly onBadRow: 'fail' | 'skip';
+  /** Threads that help to read the files. */
+  readonly crew?: Crew | undefined;
   readonly options: StreamOptions & { readonly maxOutputSamples: number };
 }
 
@@ -43,14 +47,14 @@ export interface Outcome {
  * Reads the files through the plan. A batch is a stream that needs no memory to speak of while each series is in
  * time order; at the first sample that is not, it starts again with everything in memory.
  */
-export async function execute(job: Job, listener: Listener): Promise<Outcome> {
-  const streamed = await streamThrough(job, listener);
+export async function execute(job: Job, listener: Listener, io: Io): Promise<Outcome> {
+  const streamed = await streamThrough(job, listener, io);
   if ('report' in streamed) return streamed;
   listener.onRestart(streamed);
-  return runInMemory(job, listener, streamed);
+  return runInMemory(job, listener, streamed, io);
 }
 
-async function streamThrough(job: Job, listener: Listener): Promise<Outcome | SeriesReference> {
+async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outcome | SeriesReference> {
   const stream = openStream(job.plan, job.options);
   const isBatch = job.mode === 'batch';
   const files: FileOutcome[] = [];
@@ -69,7 +73,7 @@ async function streamThrough(job: Job, listener: Listener): Promise<Outcome | Se
       if (isBatch) checkTotal(stream.report(), job.options.maxOutputSamples);
       if (results.length > 0) listener.onResults(results);
     };
-    const file = await readFile(job, listener, input, onChunk, () => unordered !== undefined);
+    const file = await readFile(job, listener, input, { onChunk, isStopped: () => unordered !== undefined }, io);
     if (unordered !== undefined) return unordered;
     if (file !== undefined) files.push(file);
   }
@@ -80,7 +84,7 @@ async function streamThrough(job: Job, listener: Listener): Promise<Outcome | Se
   return { report, files, unordered: undefined };
 }
 
-async function runInMemory(job: Job, listener: Listener, unordered: SeriesReference): Promise<Outcome> {
+async function runInMemory(job: Job, listener: Listener, unordered: SeriesReference, io: Io): Promise<Outcome> {
   const files: FileOutcome[] = [];
   const parts: Series[] = [];
   const onChunk = (series: readonly Series[]): void => {
@@ -89,7 +93,7 @@ async function runInMemory(job: Job, listener: Listener, unordered: SeriesRefere
     }
   };
   for (const input of job.inputs) {
-    const file = await readFile(job, listener, input, onChunk, () => false);
+    const file = await readFile(job, listener, input, { onChunk, isStopped: () => false }, io);
     if (file !== undefined) files.push(file);
   }
   checkSources(job.plan, files);

@@ -14,6 +14,8 @@ const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'output.limit',
   'file.missing',
   'file.directory',
+  'identity.exists',
+  'identity.missing',
 ]);
 
 /** The reader of our output has gone (`| head`): nobody is left to tell, and nothing is wrong. */

@@ -1,4 +1,5 @@
 import { WindrowError } from '../core/errors.js';
+import { scanBlock } from '../kernels/scan-rows.js';
 import { fileFailure } from './failure.js';
 import type { Io } from './io.js';
 import { existingFile } from './paths.js';
@@ -16,6 +17,8 @@ export interface InputFile {
   readonly name: string;
   /** Bytes to read, compressed or not; undefined for standard input. */
   readonly sizeBytes: number | undefined;
+  /** Whether it can be read from any place as it is: a regular file, not compressed. */
+  readonly isRegular: boolean;
   /**
    * Its bytes, unpacked. Each block is valid until the next is asked for.
    *
@@ -57,17 +60,22 @@ function fileInput(path: string, sizeBytes: number, io: Io): InputFile {
     path,
     name: path,
     sizeBytes,
+    isRegular: !isPacked,
     blocks: (onRead) => (isPacked ? unpackedBlocks(path, io, onRead) : fileBlocks(path, io, onRead)),
   };
 }
 
-async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
-  let descriptor: number;
+/** Opens a file to read. @throws WindrowError */
+export function openToRead(path: string, io: Io): number {
   try {
-    descriptor = io.fs.openSync(path, 'r');
+    return io.fs.openSync(path, 'r');
   } catch (error) {
     throw fileFailure(error, path, 'read');
   }
+}
+
+async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  const descriptor = openToRead(path, io);
   try {
     yield* diskBlocks(descriptor, path, io, onRead);
   } finally {
@@ -83,7 +91,7 @@ async function* diskBlocks(
   io: Io,
   onRead: (byteCount: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const block = new Uint8Array(DISK_BLOCK_BYTES);
+  const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
   for (let number = 1; ; number++) {
     const count = readNow(io, descriptor, block, name);
     if (count === 0) return;
@@ -93,9 +101,20 @@ async function* diskBlocks(
   }
 }
 
-function readNow(io: Io, descriptor: number, buffer: Uint8Array, name: string): number {
+/**
+ * Reads into a buffer, as many bytes as there are at once.
+ *
+ * @param position where from; null for where the last read has ended.
+ */
+export function readNow(
+  io: Io,
+  descriptor: number,
+  buffer: Uint8Array,
+  name: string,
+  position: number | null = null,
+): number {
   try {
-    return io.fs.readSync(descriptor, buffer, 0, buffer.length, null);
+    return io.fs.readSync(descriptor, buffer, 0, buffer.length, position);
   } catch (error) {
     throw fileFailure(error, name, 'read');
   }
@@ -126,13 +145,13 @@ function standardInput(kept: Spool | undefined, io: Io): InputFile {
   const { fileDescriptor } = io.stdin();
   const sizeBytes = fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size;
   const open = (): AsyncIterable<Uint8Array> => io.stdin().bytes;
-  return { path: '-', name: STANDARD_INPUT, sizeBytes, blocks: arrivals(open, kept) };
+  return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(open, kept) };
 }
 
 // A pipe with a name, as `<(command)` gives it: it can be read once, as standard input can.
 function pipeInput(path: string, kept: Spool | undefined, io: Io): InputFile {
   const open = (): AsyncIterable<Uint8Array> => io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  return { path, name: path, sizeBytes: undefined, blocks: arrivals(open, kept) };
+  return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(open, kept) };
 }
 
 function arrivals(open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {

@@ -1,6 +1,6 @@
 import { Command as CommanderCommand, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Command, Given } from './command.js';
+import type { Command, CommandGroup, Given } from './command.js';
 import { commands } from './commands.js';
 import { EXIT_DONE, EXIT_WRONG } from './failure.js';
 import type { Io } from './io.js';
@@ -38,10 +38,14 @@ export async function runProgram(words: readonly string[], io: Io): Promise<numb
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', EXIT_CODES);
   for (const load of Object.values(commands)) {
-    const command = await load();
-    addCommand(program, command, (given) => {
-      chosen = { command, given };
-    });
+    const found = await load();
+    const isGroup = 'commands' in found;
+    const parent = isGroup ? addGroup(program, found) : program;
+    for (const command of isGroup ? found.commands : [found]) {
+      addCommand(parent, command, (given) => {
+        chosen = { command, given };
+      });
+    }
   }
   try {
     program.parse(words, { from: 'user' });
@@ -53,9 +57,16 @@ export async function runProgram(words: readonly string[], io: Io): Promise<numb
   return chosen === undefined ? EXIT_WRONG : chosen.command.act(chosen.given, io);
 }
 
+function addGroup(program: CommanderCommand, { name, summary }: CommandGroup): CommanderCommand {
+  const group = program.command(name).description(summary).usage('<command> [options]');
+  return group.helpOption('-h, --help', 'print this help').helpCommand('help [command]', 'print the help of a command');
+}
+
 /** Tells commander of a command; `choose` is called when it is the one. */
 export function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
-  const added = program.command(command.name).description(command.summary).helpOption('-h, --help', 'print this help');
+  // Of `client add` the parent is `client`.
+  const name = command.name.split(' ').at(-1) ?? '';
+  const added = program.command(name).description(command.summary).helpOption('-h, --help', 'print this help');
   // Optional to commander, so that each command can say what is missing and where it may have gone.
   added.usage(usageOf(command));
   if (command.argument) added.argument(`[${command.argument.name}]`, command.argument.summary);

@@ -1,8 +1,10 @@
 import { type Series, type SeriesReference, seriesKey } from '../core/series.js';
-import { type CsvSummary, createCsvReader } from '../formats/csv/index.js';
+import type { CsvSummary } from '../formats/csv/index.js';
+import { openReader } from '../formats/csv/reader.js';
 import type { Plan } from '../plan/plan.js';
 import type { Job, Listener } from './execute.js';
 import { type InputFile, STANDARD_INPUT } from './inputs.js';
+import type { Io } from './io.js';
 
 /** What a file held. */
 export interface FileOutcome extends CsvSummary {
@@ -10,32 +12,42 @@ export interface FileOutcome extends CsvSummary {
   readonly path: string;
 }
 
-/**
- * Reads one file and hands over the series that the plan reads.
- *
- * @param isStopped asked after each block; once it is true, the rest is left and the result is undefined.
- */
+/** Where the rows of a file go. */
+export interface Reading {
+  readonly onChunk: (series: readonly Series[]) => void;
+  /** Asked now and then; once it is true, the rest is left and the result is undefined. */
+  readonly isStopped: () => boolean;
+}
+
+/** Reads one file and hands over the series that the plan reads. */
 export async function readFile(
-  { plan, chunkRows, onBadRow, options }: Job,
+  job: Job,
   { onReject, onRead }: Listener,
   input: InputFile,
-  onChunk: (series: readonly Series[]) => void,
-  isStopped: () => boolean,
+  { onChunk, isStopped }: Reading,
+  io: Io,
 ): Promise<FileOutcome | undefined> {
-  const wanted = new Set(plan.sources.map(seriesKey));
+  const { plan, chunkRows, onBadRow } = job;
+  const keys = plan.sources.map(seriesKey);
+  const wanted = new Set(keys);
   const rename = input.path === '-' ? renameUnnamed(plan) : undefined;
-  const { timezone } = options;
-  const reader = createCsvReader(
-    {
-      fileName: input.name,
-      chunkRows,
-      onBadRow,
-      onReject,
-      wanted: (reference) => wanted.has(seriesKey(rename?.(reference) ?? reference)),
-      ...(timezone === undefined ? {} : { timezone }),
-    },
-    rename === undefined ? onChunk : (series) => onChunk(series.map(rename)),
-  );
+  const { timezone } = job.options;
+  const options = {
+    fileName: input.name,
+    chunkRows,
+    onBadRow,
+    onReject,
+    wanted: (reference: SeriesReference) => wanted.has(seriesKey(rename?.(reference) ?? reference)),
+    ...(timezone === undefined ? {} : { timezone }),
+  };
+  if (job.crew !== undefined) {
+    const read = { options, wantedKeys: keys, onChunk, onRead, isStopped };
+    const { readWithCrew } = await import('./read-ranges.js');
+    const summary = await readWithCrew(input, read, job.crew, io);
+    if (summary !== 'alone') return summary && { ...summary, path: input.path };
+  }
+  const onSeries = rename === undefined ? onChunk : (series: readonly Series[]) => onChunk(series.map(rename));
+  const reader = openReader(options, onSeries, { isAlone: true });
   for await (const block of input.blocks(onRead)) {
     reader.push(block);
     if (isStopped()) return undefined;

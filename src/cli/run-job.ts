@@ -15,6 +15,7 @@ import { checkPaths } from './run-paths.js';
 import { describeRun, type RunFacts } from './summary.js';
 import { openTarget, type Target } from './target.js';
 import type { TempFiles } from './temp-files.js';
+import { helpersFor } from './thread-count.js';
 
 /** Runs a request over its input, writes all that was asked for, and gives the exit code. */
 export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
@@ -49,7 +50,12 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
       progress.restart();
     },
   };
-  const outcome = await execute(job, listener).finally(progress.stop);
+  const helpers = helperCount(job, settings, io);
+  const crew = helpers > 0 ? await io.threads.start(helpers) : undefined;
+  const outcome = await execute({ ...job, crew }, listener, io).finally(() => {
+    progress.stop();
+    crew?.close();
+  });
   await rejects?.finish();
   if (plot !== undefined) await writeText(plot.target, plot.draw());
   const isHeard = await finishQuietly(results.finish);
@@ -78,6 +84,15 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
       ...(lateness === undefined ? {} : { allowedLateness: lateness }),
     },
   };
+}
+
+// Threads beside the main one: a small file is read before another has started. A stream stays with one, as what it
+// bounds and reports as late depends on where its input is cut.
+function helperCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
+  const most = threads ?? possible.usual;
+  if (mode === 'stream' || most === 1) return 0;
+  const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
+  return helpersFor(paths, most, possible.bytesEach, fs);
 }
 
 // Digits alone are an epoch number, of seconds or of milliseconds as in a file.

@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/duration.js';
 import { WindrowError } from '../core/errors.js';
 import { type CommandOption, countOf, type Given, nameOf, textOf } from './command.js';
+import { THREADS_MAX } from './thread-count.js';
 
 export const runOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order; `-` is standard input' },
@@ -19,7 +20,11 @@ export const runOptions: readonly CommandOption[] = [
     value: 'DURATION',
     summary: 'how late samples of a stream may come, like PT5M (default: PT0S)',
   },
-  { flag: '--threads', value: 'N', summary: 'threads to use at most; so far one does all the work (default: 1)' },
+  {
+    flag: '--threads',
+    value: 'N',
+    summary: 'threads to read files with at most (default: 1); the results are the same for any number',
+  },
   { flag: '--report', value: 'FILE', summary: 'write an account of the run as JSON' },
   { flag: '--plot', value: 'FILE', summary: 'draw the results as SVG' },
   { flag: '--on-bad-row', value: 'WHAT', summary: 'fail or skip, at a row that cannot be read (default: fail)' },
@@ -34,6 +39,8 @@ export interface Settings {
   readonly output: string;
   readonly mode: 'batch' | 'stream';
   readonly chunkRows: number;
+  /** Threads at most; undefined where nobody says. */
+  readonly threads: number | undefined;
   readonly from: string | undefined;
   readonly until: string | undefined;
   readonly timezone: string | undefined;
@@ -49,7 +56,6 @@ export interface Settings {
 // Two columns of it stay in the second cache between the reader and the engine.
 const CHUNK_ROWS = 8192;
 const CHUNK_ROWS_MAX = 10_000_000;
-const THREADS_MAX = 256;
 
 export function readSettings(given: Given): Settings {
   const inputs = given.options.get('--input') ?? [];
@@ -59,13 +65,12 @@ export function readSettings(given: Given): Settings {
   const mode = nameOf(given, '--mode', ['batch', 'stream']) === 'stream' ? 'stream' : 'batch';
   const lateness = textOf(given, '--lateness');
   checkLateness(lateness, mode);
-  // One thread does the work, whatever is allowed. Workers that read parts of the files would start from here.
-  checkedCount(given, '--threads', THREADS_MAX);
   return {
     inputs,
     output: textOf(given, '--output') ?? '-',
     mode,
     chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX) ?? CHUNK_ROWS,
+    threads: checkedCount(given, '--threads', THREADS_MAX),
     from: textOf(given, '--from'),
     until: textOf(given, '--until'),
     timezone: textOf(given, '--timezone'),

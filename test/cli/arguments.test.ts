@@ -57,11 +57,16 @@ describe('arguments', () => {
 
   it('every command has help with examples', async () => {
     const world = createWorld();
-    for (const name of ['run', 'validate', 'explain', 'operations', 'plot']) {
-      const { code, stdout, stderr } = await world.run(name, '--help');
+    const groups = ['client', 'user', 'collection'].flatMap((group) =>
+      ['add', 'list', 'remove'].map((command) => `${group} ${command}`),
+    );
+    for (const name of ['run', 'validate', 'explain', 'operations', 'plot', ...groups]) {
+      const { code, stdout, stderr } = await world.run(...name.split(' '), '--help');
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(new RegExp(`^Usage: windrow ${name} [\\s\\S]*\nExamples:\n  # .*\n  windrow ${name}`));
-      expect((await world.run('help', name)).stdout).toBe(stdout);
+      const words = name.split(' ');
+      const asked = await world.run(...words.slice(0, -1), 'help', ...words.slice(-1));
+      expect(asked.stdout).toBe(stdout);
     }
   });
 

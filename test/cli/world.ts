@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { main } from '../../src/cli/command-line.js';
 import type { FileSystem, Interrupt, Io } from '../../src/cli/io.js';
+import { type Crew, createCrew } from '../../src/cli/scan-crew.js';
+import { startWorkers } from '../../src/cli/workers.js';
 
 export interface WorldOptions {
   readonly stdin?: AsyncIterable<Uint8Array> | string;
@@ -64,6 +66,7 @@ export function createWorld(options: WorldOptions = {}): World {
       fs: { ...nodeFs, ...options.fs },
       tempFolder: folder,
       clock: () => 0,
+      threads: { usual: 1, bytesEach: 1, start: async (count) => startTestCrew(count) },
       onInterrupt: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -90,6 +93,12 @@ export function createWorld(options: WorldOptions = {}): World {
       for (const listener of listeners) listener(signal);
     },
   };
+}
+
+/** Threads that run the built code, and read small ranges, so that small files have many. */
+export function startTestCrew(count: number, rangeBytes = 64): Crew {
+  const workers = startWorkers(new URL('../../dist/cli/scan-worker.js', import.meta.url), count);
+  return createCrew(workers, rangeBytes);
 }
 
 async function* bytesOf(source: AsyncIterable<Uint8Array> | string): AsyncIterable<Uint8Array> {

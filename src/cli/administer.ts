@@ -1,0 +1,79 @@
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WindrowError } from '../core/errors.js';
+import { administer as administerStore } from '../service/control/open-administration.js';
+import type { Administration } from '../service/identity/administration.js';
+import { systemClock, systemRandom } from '../service/system.js';
+import { openSqliteStorage } from '../storage/index.js';
+import { type Command, type Given, requiredOf } from './command.js';
+import { fileFailure } from './failure.js';
+import type { Io } from './io.js';
+
+// Told by its name: to open it would make it.
+const STORE_NAME = /^windrow\.db$/;
+
+/** Options of every command that works with clients, users and collections. */
+export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' };
+export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
+export const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
+export const administrationNotes: readonly string[] = [
+  'Works while the service runs (on the machine that it runs on, as its user), and while it does not.',
+];
+
+/**
+ * Does work with the clients, users and collections of a data directory.
+ *
+ * @param isMaking lets the store be made where there is none.
+ */
+export async function administer<Result>(
+  given: Given,
+  command: Command,
+  io: Io,
+  isMaking: boolean,
+  work: (administration: Administration) => Promise<Result>,
+): Promise<Result> {
+  const directory = requiredOf(given, command, '--data-dir');
+  const isThere = hasStore(directory);
+  if (!isThere && !isMaking) {
+    const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
+    throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
+  }
+  const openStorage = async () => {
+    try {
+      return await openSqliteStorage({ directory, clock: systemClock });
+    } catch (error) {
+      throw fileFailure(error, directory, 'write');
+    }
+  };
+  const options = { directory, clock: systemClock, random: systemRandom, openStorage, wait: (ms: number) => wait(ms) };
+  const result = await administerStore(options, work);
+  if (!isThere) await io.stderr.write(`windrow: made a new store in ${resolve(directory)}\n`);
+  return result;
+}
+
+function hasStore(directory: string): boolean {
+  try {
+    return readdirSync(directory).some((name) => STORE_NAME.test(name));
+  } catch {
+    return false; // no such directory
+  }
+}
+
+/** Rows as columns of text under a header. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = [header, ...rows].map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** Milliseconds as an instant to the second. */
+export function dateOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** What was asked for, as text for people or as JSON. */
+export async function print(given: Given, io: Io, data: unknown, text: string): Promise<void> {
+  await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(data)}\n` : text);
+}

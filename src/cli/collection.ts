@@ -1,0 +1,97 @@
+import {
+  administer,
+  administrationNotes,
+  dataDirOption,
+  dateOf,
+  jsonOption,
+  orgOption,
+  print,
+  someOrgOption,
+  table,
+} from './administer.js';
+import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from './command.js';
+import { EXIT_DONE } from './failure.js';
+
+const add: Command = {
+  name: 'collection add',
+  summary: 'Add an event collection, or let more clients into one.',
+  argument: { name: 'ID', summary: 'its id, for the header ercollectionid' },
+  options: [
+    orgOption,
+    { flag: '--allow', value: 'CLIENT', summary: 'ids of clients that may use it', isList: true },
+    dataDirOption,
+    jsonOption,
+  ],
+  notes: [...administrationNotes, 'A client reads a collection with core_read, and writes to it with core_write.'],
+  examples: [
+    {
+      line: 'windrow collection add alarms --org acme --allow CLIENT_ID --data-dir /var/lib/windrow',
+      does: 'a collection that one client may use',
+    },
+  ],
+  act: async (given, io) => {
+    const access = {
+      collectionId: argumentOf(given, add),
+      organisation: requiredOf(given, add, '--org'),
+      clientIds: given.options.get('--allow') ?? [],
+    };
+    const added = await administer(given, add, io, true, (administration) => administration.addCollection(access));
+    if (given.options.has('--json')) await print(given, io, added, '');
+    if (added.clientIds.length === 0) {
+      await io.stderr.write('windrow: no client may use it yet; --allow lets one in, by the id of `client list`\n');
+    }
+    return EXIT_DONE;
+  },
+};
+
+const list: Command = {
+  name: 'collection list',
+  summary: 'List the event collections, and the clients that may use each.',
+  options: [someOrgOption, dataDirOption, jsonOption],
+  notes: administrationNotes,
+  examples: [{ line: 'windrow collection list --data-dir /var/lib/windrow', does: 'all collections' }],
+  act: async (given, io) => {
+    const organisation = textOf(given, '--org');
+    const of = organisation === undefined ? {} : { organisation };
+    const found = await administer(given, list, io, false, (administration) => administration.listCollections(of));
+    const rows = found.map(({ collectionId, organisation, clientIds, createdMs }) => {
+      return [collectionId, organisation, dateOf(createdMs), clientIds.join(' ')];
+    });
+    await print(given, io, found, table(['ID', 'ORG', 'ADDED', 'CLIENTS'], rows));
+    return EXIT_DONE;
+  },
+};
+
+const remove: Command = {
+  name: 'collection remove',
+  summary: 'Remove an event collection with its events, or shut clients out of it.',
+  argument: { name: 'ID', summary: 'its id' },
+  options: [
+    orgOption,
+    { flag: '--client', value: 'CLIENT', summary: 'shut these clients out, and keep the collection', isList: true },
+    dataDirOption,
+  ],
+  notes: administrationNotes,
+  examples: [
+    { line: 'windrow collection remove alarms --org acme --data-dir data', does: 'remove it, and its events' },
+    {
+      line: 'windrow collection remove alarms --org acme --client CLIENT_ID --data-dir data',
+      does: 'take one client out',
+    },
+  ],
+  act: async (given, io) => {
+    const access = {
+      collectionId: argumentOf(given, remove),
+      organisation: requiredOf(given, remove, '--org'),
+      clientIds: given.options.get('--client') ?? [],
+    };
+    await administer(given, remove, io, false, (administration) => administration.removeCollection(access));
+    return EXIT_DONE;
+  },
+};
+
+export const collection: CommandGroup = {
+  name: 'collection',
+  summary: 'Add, list and remove event collections, and say who may use them.',
+  commands: [add, list, remove],
+};

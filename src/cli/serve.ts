@@ -1,0 +1,146 @@
+import { WindrowError } from '../core/errors.js';
+import type { Server } from '../service/server.js';
+import { type Command, countOf, type Given, nameOf, textOf } from './command.js';
+import { EXIT_DONE, fileFailure } from './failure.js';
+import type { Interrupt, Io } from './io.js';
+import { missingPackage } from './missing-package.js';
+
+const PORT = 8090;
+// Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
+const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
+const PORT_MAX = 65_535;
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Run the service: samples in over HTTP, operations kept up to date, events, in an embedded database.',
+  options: [
+    { flag: '--data-dir', value: 'DIR', summary: 'where everything is kept; made when it is not there' },
+    { flag: '--port', value: 'N', summary: `the port to listen at; 0 takes a free one (default: ${PORT})` },
+    { flag: '--host', value: 'ADDRESS', summary: 'the address to listen at (default: 127.0.0.1, this machine alone)' },
+    { flag: '--demo', summary: 'begin with a demo organisation: real data, registered items, printed credentials' },
+    { flag: '--token-lifetime', value: 'SECONDS', summary: 'how long an access token lives (default: 3600)' },
+    {
+      flag: '--requests-per-minute',
+      value: 'N',
+      summary: 'what one client may ask for before it is told 429 (default: no limit)',
+    },
+    {
+      flag: '--strict-rfc',
+      summary: 'an unknown grant_type is unsupported_grant_type (RFC 6749), not unauthorized_client',
+    },
+    {
+      flag: '--trust-proxy',
+      summary: "take the caller's address from x-forwarded-for: only behind a proxy that sets it",
+    },
+    { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
+    { flag: '--log-level', value: 'LEVEL', summary: 'silent, error, warn, info or debug (default: info)' },
+  ],
+  notes: [
+    'Log lines are JSON on standard output. Ctrl-C, or SIGTERM, stops it gracefully: running requests are answered, ' +
+      'work that waits goes on at the next start; a second one ends it at once, and nothing acknowledged is lost.',
+    'It speaks HTTP; a proxy in front speaks TLS. docs/service.md tells how to deploy it.',
+  ],
+  examples: [
+    { line: 'windrow serve --demo', does: 'look around: a folder for the data is made, and printed' },
+    { line: 'windrow serve --data-dir /var/lib/windrow --port 8090', does: 'run it' },
+    {
+      line: 'windrow client add gateway --org acme --scope "core_read core_write" --data-dir /var/lib/windrow',
+      does: 'let somebody in, also while it runs',
+    },
+  ],
+  act: async (given, io) => {
+    const dataDirectory = dataDirectoryOf(given, io);
+    const service = await loadService();
+    const options = { dataDirectory, ...optionsOf(given) };
+    const server = await service.startServer(options).catch((error: unknown) => {
+      throw startFailure(error, options);
+    });
+    const isStopped = stopOnSignals(server, io);
+    await io.stderr.write(
+      `windrow listens at ${server.url}; data in ${dataDirectory}; ${server.url}/docs lists its endpoints\n`,
+    );
+    try {
+      if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    await isStopped;
+    return EXIT_DONE;
+  },
+};
+
+// What the system refuses is no mistake of windrow.
+function startFailure(error: unknown, { dataDirectory, host, port }: StartOptions): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
+  if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') {
+    return fileFailure(error, `the data directory ${dataDirectory}`, 'write');
+  }
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another process listens there; stop it, or give another --port',
+    EACCES: 'this user may not listen there; give a --port from 1024 on',
+    EADDRNOTAVAIL: 'this machine has no such address; give another --host',
+    ENOTFOUND: 'there is no such host; give another --host',
+  };
+  const reason = reasons[String(error.code)] ?? error.message;
+  const place = `${host === undefined ? '' : `--host ${host} `}--port ${port}`;
+  return new WindrowError('arguments', `${place}: ${reason} (${error.code})`, { cause: error });
+}
+
+interface StartOptions {
+  readonly dataDirectory: string;
+  readonly host?: string;
+  readonly port: number;
+}
+
+function dataDirectoryOf(given: Given, io: Io): string {
+  const directory = textOf(given, '--data-dir');
+  if (directory !== undefined) return directory;
+  if (given.options.has('--demo')) return `${io.tempFolder}/windrow-demo`;
+  throw new WindrowError(
+    'arguments',
+    'serve: expected --data-dir DIR, where the data is kept; --demo alone needs none',
+  );
+}
+
+function optionsOf(given: Given) {
+  const port = countOf(given, '--port', 0) ?? PORT;
+  if (port > PORT_MAX) throw new WindrowError('arguments', `--port: expected at most ${PORT_MAX}, received ${port}`);
+  const tokenLifetimeS = countOf(given, '--token-lifetime', 1);
+  const requestsPerMinuteMax = countOf(given, '--requests-per-minute', 1);
+  const workerCount = countOf(given, '--workers', 1);
+  const settings = {
+    ...(tokenLifetimeS === undefined ? {} : { tokenLifetimeS }),
+    ...(requestsPerMinuteMax === undefined ? {} : { requestsPerMinuteMax }),
+    ...(workerCount === undefined ? {} : { workerCount }),
+    strictRfc: given.options.has('--strict-rfc'),
+  };
+  const host = textOf(given, '--host');
+  const logLevel = nameOf(given, '--log-level', ['silent', 'error', 'warn', 'info', 'debug']);
+  return {
+    port,
+    settings,
+    trustProxy: given.options.has('--trust-proxy'),
+    ...(host === undefined ? {} : { host }),
+    ...(logLevel === undefined ? {} : { logLevel }),
+  };
+}
+
+// The first signal stops gracefully; the second one ends the process, as the default would.
+function stopOnSignals(server: Server, io: Io): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const removeListener = io.onInterrupt((signal: Interrupt) => {
+      removeListener();
+      void io.stderr.write(`windrow: ${signal} received, stopping; once more ends it at once\n`);
+      server.stop().then(resolve, reject);
+    });
+  });
+}
+
+async function loadService(): Promise<typeof import('../service/command.js')> {
+  try {
+    return await import('../service/command.js');
+  } catch (error) {
+    throw missingPackage('the service', error);
+  }
+}

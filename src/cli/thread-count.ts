@@ -1,0 +1,71 @@
+import * as nodeFs from 'node:fs';
+
+/**
+ * Threads of a run when nobody says how many. Each costs a third more processor time, and what it wins of the clock
+ * depends on cores that nobody else uses: that is for the caller to say.
+ */
+export const THREADS_USUAL = 1;
+
+/** Bytes of input that are worth the start of a thread. */
+export const BYTES_PER_THREAD = 16 << 20;
+
+export const THREADS_MAX = 256;
+
+/** Rows of a time and a number are read so fast that the plan, which no other thread can run, is most of the work. */
+const PAIR_SHARE = 1 / 8;
+const FIRST_BYTES = 4096;
+
+type Files = Pick<typeof nodeFs, 'closeSync' | 'openSync' | 'readSync' | 'statSync'>;
+
+/** The bytes of a file, fewer where its rows are no great work to share; 0 where it cannot be read. */
+function bytesToShare(path: string, fs: Files = nodeFs): number {
+  let sizeBytes = 0;
+  let count = 0;
+  const first = new Uint8Array(FIRST_BYTES);
+  try {
+    const stats = fs.statSync(path);
+    if (stats?.isFile() !== true || /\.gz$/i.test(path)) return 0;
+    sizeBytes = stats.size;
+    const descriptor = fs.openSync(path, 'r');
+    count = fs.readSync(descriptor, first, 0, first.length, 0);
+    fs.closeSync(descriptor);
+  } catch {
+    return 0; // what is wrong with it is told when it is read
+  }
+  const [header = ''] = String.fromCharCode(...first.subarray(0, count))
+    .trimStart()
+    .split('\n');
+  return header.split(/[,;\t]/).length === 2 ? sizeBytes * PAIR_SHARE : sizeBytes;
+}
+
+/** How many threads beside the main one a run over these files is worth. */
+export function helpersFor(
+  paths: readonly string[],
+  threads: number,
+  bytesEach = BYTES_PER_THREAD,
+  fs?: Files,
+): number {
+  const byteCount = paths.reduce((sum, path) => sum + bytesToShare(path, fs), 0);
+  return Math.max(0, Math.min(threads, Math.floor(byteCount / bytesEach)) - 1);
+}
+
+/**
+ * How many threads a run with these words will most likely want. Starting one takes as long as loading the code of
+ * the command, so the two are done at once; the words are read with care later, and a wrong guess costs no more than
+ * a thread that does nothing.
+ */
+export function guessHelpers([command, ...words]: readonly string[]): number {
+  if (command !== 'run') return 0;
+  let threads = THREADS_USUAL;
+  const paths: string[] = [];
+  let flag = '';
+  for (const word of words) {
+    const [name = '', given] = word.startsWith('--') ? word.split('=', 2) : [flag, word];
+    flag = name;
+    if (given === undefined) continue;
+    if (flag === '--threads') threads = Number(given);
+    else if (flag === '--mode' && given !== 'batch') return 0;
+    else if (flag === '--input') paths.push(given);
+  }
+  return threads > 1 && threads <= THREADS_MAX ? helpersFor(paths, threads) : 0;
+}

@@ -1,0 +1,56 @@
+// The built command beside a built service, each a process of its own.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { createWorld, type World } from './world.js';
+
+const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+function windrow(world: World, ...words: string[]) {
+  const options = { cwd: world.folder, encoding: 'utf8' } as const;
+  return spawnSync(process.execPath, [commandPath, ...words, '--data-dir', 'data'], options);
+}
+
+async function serve(world: World): Promise<{ url: string; child: ChildProcess }> {
+  const words = ['serve', '--data-dir', 'data', '--port', '0', '--log-level', 'error'];
+  const child = spawn(process.execPath, [commandPath, ...words], {
+    cwd: world.folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+  });
+  await expect.poll(() => said, { timeout: 30_000 }).toMatch(/listens at http:\S+;/);
+  return { url: /listens at (http:[^;]+);/.exec(said)?.[1] ?? '', child };
+}
+
+const ended = (child: ChildProcess) => new Promise((resolve) => child.on('close', resolve));
+
+it('clients come and go while the service runs; one that was killed holds nobody up', async () => {
+  const world = createWorld();
+  const first = await serve(world);
+  const added = windrow(world, 'client', 'add', 'gateway', '--org', 'acme', '--scope', 'core_read', '--json');
+  expect(added.status).toBe(0);
+  const { clientId, clientSecret } = JSON.parse(added.stdout);
+  const ask = async (url: string) => {
+    const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+    const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read' });
+    return (await fetch(`${url}/idm/ims/connect/token`, { method: 'POST', headers: { authorization }, body })).status;
+  };
+  expect(await ask(first.url)).toBe(200);
+
+  first.child.kill('SIGKILL');
+  await ended(first.child);
+  expect(world.read('data/control.json')).toContain('"key"');
+  expect(JSON.parse(windrow(world, 'client', 'list', '--json').stdout)).toMatchObject([{ clientId }]);
+
+  const second = await serve(world);
+  expect(await ask(second.url)).toBe(200);
+  expect(windrow(world, 'client', 'remove', clientId).status).toBe(0);
+  expect(await ask(second.url)).toBe(401);
+  second.child.kill('SIGTERM');
+  expect(await ended(second.child)).toBe(0);
+  expect(JSON.parse(windrow(world, 'client', 'list', '--json').stdout)).toEqual([]);
+});

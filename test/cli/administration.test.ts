@@ -1,0 +1,268 @@
+// `windrow client`, `user` and `collection`: on a store that is free, and on one that a process holds.
+import { statSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startControl } from '../../src/service/control/server.js';
+import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
+import { defaultSettings } from '../../src/service/settings.js';
+import { systemClock, systemRandom } from '../../src/service/system.js';
+import { openSqliteStorage } from '../../src/storage/index.js';
+import { shardOf } from '../../src/storage/shard.js';
+import { collectionGrants } from '../../src/storage/tables/identity.js';
+import { silentLog } from '../service/silent-log.js';
+import { createWorld, type World } from './world.js';
+
+const DATA = ['--data-dir', '~/data'];
+
+interface Holder {
+  readonly identity: Identity;
+  readonly canUse: (organisation: string, collectionId: string, clientId: string) => Promise<boolean>;
+  readonly close: () => Promise<void>;
+}
+
+/** What a running service does with its store, as far as the command sees it. */
+async function hold(world: World): Promise<Holder> {
+  const directory = world.path('data');
+  const storage = await openSqliteStorage({ directory, clock: systemClock });
+  const context = { storage, clock: systemClock, random: systemRandom, settings: defaultSettings };
+  const identity = createIdentity(context);
+  const { administration } = identity;
+  const control = await startControl({ directory, administration, random: systemRandom, log: silentLog });
+  let isOpen = true;
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await control.close();
+    await storage.close();
+  };
+  onTestFinished(close);
+  const canUse = (organisation: string, collectionId: string, clientId: string) =>
+    storage.read(shardOf(organisation), async (tx) => {
+      const grant = await tx.get(collectionGrants, { organisation, collectionId, clientId });
+      return grant?.isAllowed === true;
+    });
+  return { identity, canUse, close };
+}
+
+async function printed(world: World, ...words: string[]) {
+  const { code, stdout, stderr } = await world.run(...words, ...DATA);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+const addClient = (world: World, name: string, ...words: string[]) =>
+  printed(world, 'client', 'add', name, '--org', 'acme', '--scope', 'core_read core_write', ...words, '--json');
+
+/** Asks for a token as the token endpoint does. */
+async function canLogIn(
+  { identity }: Holder,
+  { clientId, clientSecret }: { clientId: string; clientSecret: string },
+  user: readonly [string, string][] = [],
+): Promise<boolean> {
+  const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  const grantType = user.length === 0 ? 'client_credentials' : 'password';
+  const form = new Map([['grant_type', grantType], ...user]);
+  const token = identity.tokens.issuer.issue({ authorization: [authorization], address: '192.0.2.1' }, form);
+  return token.then(
+    async ({ access_token }) => (await identity.authenticate(access_token)) !== undefined,
+    () => false,
+  );
+}
+
+describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
+  async function open(options: Parameters<typeof createWorld>[0] = {}): Promise<World> {
+    const world = createWorld(options);
+    if (kind === 'held') await hold(world);
+    return world;
+  }
+
+  it('client add prints the id and the secret, which list does not show', async () => {
+    const world = await open();
+    const words = ['client', 'add', 'gateway', '--org', 'acme', '--scope', 'core_read core_write', ...DATA];
+    const { code, stdout, stderr } = await world.run(...words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^clientId {6}[0-9a-f-]{36}\nclientSecret {2}[\w-]{43}\n$/);
+    expect(stderr).toContain('the secret is shown this once');
+    const [clientId = '', clientSecret = ''] = stdout.match(/\S{36,}/g) ?? [];
+    const [client, ...others] = await printed(world, 'client', 'list', '--json');
+    expect(others).toEqual([]);
+    expect(client).toEqual({
+      clientId,
+      organisation: 'acme',
+      name: 'gateway',
+      scopes: ['core_read', 'core_write'],
+      grants: ['client_credentials'],
+      createdMs: expect.any(Number),
+    });
+    const listed = await world.run('client', 'list', ...DATA);
+    expect(listed.stdout).toMatch(/^ID +NAME +ORG +SCOPE +GRANT +ADDED\n/);
+    expect(listed.stdout).toContain(clientId);
+    expect(listed.stdout).not.toContain(clientSecret);
+  });
+
+  it('client add --json prints the two as JSON; --grant names grants', async () => {
+    const world = await open();
+    const client = await addClient(world, 'portal', '--grant', 'client_credentials,password');
+    expect(Object.keys(client)).toEqual(['clientId', 'clientSecret']);
+    expect(await printed(world, 'client', 'list', '--org', 'acme', '--json')).toMatchObject([
+      { grants: ['client_credentials', 'password'] },
+    ]);
+    expect(await printed(world, 'client', 'list', '--org', 'other', '--json')).toEqual([]);
+  });
+
+  it('client remove removes it; one that is not there is told', async () => {
+    const world = await open();
+    const { clientId } = await addClient(world, 'gateway');
+    expect(await world.run('client', 'remove', clientId, ...DATA)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await printed(world, 'client', 'list', '--json')).toEqual([]);
+    expect(await world.run('client', 'remove', clientId, ...DATA)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `windrow: there is no client of the id ${clientId}; \`windrow client list\` tells their ids\n`,
+    });
+  });
+
+  it('users are added with a password of standard input, each name once, listed and removed', async () => {
+    const world = await open({ stdin: 'pass word\n' });
+    const add = ['user', 'add', 'zoë', '--org', 'acme', '--password-stdin', ...DATA];
+    expect(await world.run(...add)).toMatchObject({ code: 0, stdout: '' });
+    expect(await printed(world, 'user', 'list', '--json')).toEqual([
+      { organisation: 'acme', username: 'zoë', createdMs: expect.any(Number) },
+    ]);
+    const again = await world.run(...add);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toBe('windrow: acme has a user zoë already; for another password remove it first\n');
+    expect((await world.run('user', 'list', ...DATA)).stdout).toMatch(/^NAME +ORG +ADDED\nzoë +acme +\d{4}-/);
+    expect((await world.run('user', 'remove', 'zoë', '--org', 'acme', ...DATA)).code).toBe(0);
+    expect((await world.run('user', 'remove', 'zoë', '--org', 'acme', ...DATA)).code).toBe(2);
+    expect(await printed(world, 'user', 'list', '--json')).toEqual([]);
+  });
+
+  it('collections are added with their clients, more of them let in, some shut out, and removed', async () => {
+    const world = await open();
+    const { clientId: first } = await addClient(world, 'first');
+    const { clientId: second } = await addClient(world, 'second');
+    const add = ['collection', 'add', 'alarms', '--org', 'acme'];
+    expect(await printed(world, ...add, '--json', '--allow', first)).toMatchObject({ clientIds: [first] });
+    const both = { collectionId: 'alarms', organisation: 'acme', clientIds: [first, second].sort() };
+    expect(await printed(world, ...add, '--json', '--allow', second)).toMatchObject(both);
+    expect(await printed(world, 'collection', 'list', '--json')).toMatchObject([both]);
+    const remove = ['collection', 'remove', 'alarms', '--org', 'acme', ...DATA];
+    expect((await world.run(...remove, '--client', first)).code).toBe(0);
+    expect((await world.run('collection', 'list', ...DATA)).stdout).toMatch(
+      new RegExp(`alarms +acme +\\S+ +${second}\n`),
+    );
+    expect((await world.run(...remove)).code).toBe(0);
+    expect(await printed(world, 'collection', 'list', '--json')).toEqual([]);
+    expect((await world.run(...remove)).stderr).toContain('acme has no collection alarms');
+  });
+
+  it('a client of another organisation is not let into a collection', async () => {
+    const world = await open();
+    const { clientId } = await addClient(world, 'first');
+    const { code, stderr } = await world.run(
+      'collection',
+      'add',
+      'alarms',
+      '--org',
+      'other',
+      '--allow',
+      clientId,
+      ...DATA,
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain(`other has no client of the id ${clientId}`);
+    expect(await printed(world, 'collection', 'list', '--json')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'client add x --org acme --scope core_delete',
+      'scope: expected one or more of core_read, core_write, core_admin, received "core_delete"',
+    ],
+    [
+      'client add x --org acme --scope core_read --grant magic',
+      'grant: expected one or more of client_credentials, password, received "magic"',
+    ],
+    ['client add x --scope core_read', 'client add: expected --org ORG, received nothing'],
+    ['client add x --org acme', 'client add: expected --scope SCOPES, received nothing'],
+    ['client add --org acme --scope core_read', 'client add: expected NAME, received nothing'],
+    ['collection add caf\u00e9 --org acme', 'collection: expected 1 to 256 characters of ASCII'],
+    ['user add zoe --org acme', 'pipe it in with --password-stdin'],
+    ['user add zoe --org acme --password-stdin', 'expected a password, received nothing'],
+  ])('%s: exit 2, and what is wrong', async (line, said) => {
+    const world = await open();
+    const { code, stderr } = await world.run(...line.split(/ (?=(?:[^"]*"[^"]*")*[^"]*$)/), ...DATA);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) });
+  });
+});
+
+it('what the command adds lets in at once while the service runs, and what it removes shuts out at once', async () => {
+  const world = createWorld({ stdin: 'secret' });
+  const holder = await hold(world);
+  const client = await addClient(world, 'portal', '--grant', 'client_credentials,password');
+  await world.run('user', 'add', 'zoe', '--org', 'acme', '--password-stdin', ...DATA);
+  const zoe: [string, string][] = [
+    ['username', 'zoe'],
+    ['password', 'secret'],
+  ];
+  expect(await canLogIn(holder, client)).toBe(true);
+  expect(await canLogIn(holder, client, zoe)).toBe(true);
+  await world.run('collection', 'add', 'alarms', '--org', 'acme', '--allow', client.clientId, ...DATA);
+  expect(await holder.canUse('acme', 'alarms', client.clientId)).toBe(true);
+
+  const authorization = [`Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`];
+  const form = new Map([['grant_type', 'client_credentials']]);
+  const { access_token: token } = await holder.identity.tokens.issuer.issue({ authorization, address: '::1' }, form);
+  expect(await holder.identity.authenticate(token)).toMatchObject({ clientId: client.clientId, organisation: 'acme' });
+  await world.run('user', 'remove', 'zoe', '--org', 'acme', ...DATA);
+  expect(await canLogIn(holder, client, zoe)).toBe(false);
+  await world.run('client', 'remove', client.clientId, ...DATA);
+  expect(await holder.identity.authenticate(token)).toBeUndefined();
+  expect(await canLogIn(holder, client)).toBe(false);
+  expect(await holder.canUse('acme', 'alarms', client.clientId)).toBe(false);
+});
+
+it('what was added to a free store is there for the service that opens it, and the other way round', async () => {
+  const world = createWorld();
+  const first = await addClient(world, 'first');
+  const holder = await hold(world);
+  expect(await canLogIn(holder, first)).toBe(true);
+  const second = await addClient(world, 'second');
+  await holder.close();
+  const ids = (await printed(world, 'client', 'list', '--json')).map(({ clientId }: { clientId: string }) => clientId);
+  expect(ids.sort()).toEqual([first.clientId, second.clientId].sort());
+});
+
+it('list and remove make no store; add does, and says so', async () => {
+  const world = createWorld();
+  world.write('data', '');
+  expect(await world.run('client', 'list', '--data-dir', '~/nowhere')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'windrow: ~/nowhere: there is no store of windrow; check --data-dir; ' +
+      '`windrow serve` and the `add` commands make a store\n',
+  });
+  expect(world.files()).toEqual(['data']);
+  const added = await world.run('client', 'add', 'x', '--org', 'o', '--scope', 'core_read', '--data-dir', '~/new');
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('windrow: made a new store in ') });
+});
+
+it.skipIf(process.platform === 'win32')(
+  'the control file is for its owner alone, and goes when the service ends',
+  async () => {
+    const world = createWorld();
+    const holder = await hold(world);
+    expect(statSync(world.path('data/control.json')).mode & 0o777).toBe(0o600);
+    expect(Object.keys(JSON.parse(world.read('data/control.json')))).toEqual(['port', 'key', 'processId']);
+    await holder.close();
+    expect(() => world.read('data/control.json')).toThrow('ENOENT');
+  },
+);
+
+it('two commands at a time on a free store wait for one another', async () => {
+  const world = createWorld();
+  await addClient(world, 'zero');
+  await Promise.all(['one', 'two', 'three'].map((name) => addClient(world, name)));
+  expect(await printed(world, 'client', 'list', '--json')).toHaveLength(4);
+});
