@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 
 const shared: Options = {
@@ -10,24 +12,63 @@ const shared: Options = {
   removeNodeProtocol: false,
 };
 
+const library: Options = {
+  ...shared,
+  entry: { index: 'src/index.ts', csv: 'src/formats/csv/index.ts', service: 'src/service/index.ts' },
+  outDir: 'dist',
+  clean: ['!cli/**'],
+};
+
+/**
+ * Writes a CommonJS twin beside each module. Its doors share their chunks as the modules do, so that an error of
+ * `windrow/csv` is a WindrowError of `windrow`. tsup's own way lowers `?.` to closures, which the engine would pay for,
+ * and breaks classes that are minified.
+ */
+async function writeTwin({ name }: { readonly name: string }): Promise<void> {
+  if (!name.endsWith('.js')) return;
+  const text = (await readFile(name, 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, '');
+  // CommonJS has no import.meta: the place of the file is told by its own name.
+  const define = { 'import.meta.url': 'moduleUrl' };
+  const twin = await transform(text, { format: 'cjs', target: 'node20', minify: true, define });
+  const isPlaced = twin.code.includes('moduleUrl');
+  const code = isPlaced ? `var moduleUrl=require('node:url').pathToFileURL(__filename).href;${twin.code}` : twin.code;
+  await writeFile(name.replace(/js$/, 'cjs'), code.replace(/(["']\.\/[\w-]+)\.js(["'])/g, '$1.cjs$2'));
+}
+
 export default defineConfig([
   {
-    ...shared,
+    ...library,
     name: 'library',
-    entry: { index: 'src/index.ts', csv: 'src/formats/csv/index.ts' },
+    format: ['esm'],
+    // Who imports it waits until it is read; `scripts/weight.mjs` says how long. Source maps lie beside it.
+    minify: true,
+    plugins: [
+      {
+        name: 'CommonJS twins',
+        buildEnd: async ({ writtenFiles }) => {
+          await Promise.all(writtenFiles.map(writeTwin));
+        },
+      },
+    ],
+  },
+  {
+    ...library,
+    name: 'types',
+    clean: false,
     format: ['esm', 'cjs'],
-    outDir: 'dist',
-    clean: ['!cli/**'],
-    dts: true,
+    dts: { only: true },
   },
   {
     ...shared,
     name: 'command',
     // The shebang of main.ts is kept, and tsup makes the output executable.
-    entry: { main: 'src/cli/main.ts' },
-    // What a start costs is mostly reading code: of luxon the command takes the time zones alone, and less text.
-    noExternal: ['luxon'],
-    // Not the identifiers: an unexpected error shows its stack.
+    // The workers are files of their own: a thread of the command, or of the service, loads one of them, and no more.
+    entry: {
+      main: 'src/cli/main.ts',
+      'scan-worker': 'src/cli/scan-worker.ts',
+      'step-worker': 'src/service/operations/threads/step-worker.ts',
+    },
+    // What a start costs is mostly reading code. Not the identifiers: an unexpected error shows its stack.
     esbuildOptions: (options) => {
       options.minifyWhitespace = true;
       options.minifySyntax = true;

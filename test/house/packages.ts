@@ -10,13 +10,13 @@ interface Lock {
 
 const DEPENDENCY_FIELDS = ['dependencies', 'optionalDependencies', 'devDependencies'] as const;
 
-export const luxonAlone: Law = {
-  title: 'the dependencies are luxon and nothing else',
+export const noDependencies: Law = {
+  title: 'the library has no dependencies',
   mend: 'Do without. What service and command need goes into optionalDependencies, tools into devDependencies.',
   breaches: (files) =>
     manifestOf(files).flatMap(({ dependencies = {} }) => {
       const names = Object.keys(dependencies);
-      return names.join() === 'luxon' ? [] : [`package.json depends on ${names.join(', ') || 'nothing'}`];
+      return names.length === 0 ? [] : [`package.json depends on ${names.join(', ')}`];
     }),
 };
 

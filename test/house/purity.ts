@@ -10,7 +10,7 @@ const FORBIDDEN_GLOBALS = new Set(
   ).split(' '),
 );
 
-const FORBIDDEN_MEMBERS = new Set(['Date.now', 'Date.parse', 'Math.random', 'DateTime.now']);
+const FORBIDDEN_MEMBERS = new Set(['Date.now', 'Date.parse', 'Math.random']);
 
 // These answer in the zone or the language of the machine.
 const MACHINE_METHODS =
@@ -24,6 +24,17 @@ export const noClockAndNoChance: Law = {
       const declared = declaredNames(file);
       return breachesIn(file, (node) => impurity(node, declared));
     }),
+};
+
+export const oneFileAsksIntl: Law = {
+  title: 'Intl, which knows the language and the zone of the machine, is asked by src/core/zone.ts alone',
+  mend: 'Ask src/core for times and zones; what it cannot answer yet, add there.',
+  breaches: (files) =>
+    filesUnder(files, ...NEUTRAL_FOLDERS)
+      .filter(({ path }) => path !== 'src/core/zone.ts')
+      .flatMap((file) =>
+        breachesIn(file, (node) => (ts.isIdentifier(node) && node.text === 'Intl' ? 'asks Intl' : undefined)),
+      ),
 };
 
 function impurity(node: ts.Node, declared: ReadonlySet<string>): string | undefined {
@@ -53,8 +64,7 @@ function namesItsLanguage(call: ts.Node): boolean {
 
 function isDateOfNow(node: ts.NewExpression | ts.CallExpression): boolean {
   const name = node.expression.getText().replace(/^globalThis\./, '');
-  if (name === 'Date') return ts.isCallExpression(node) || (node.arguments ?? []).length === 0;
-  return ['DateTime.local', 'DateTime.utc'].includes(name) && (node.arguments ?? []).length === 0;
+  return name === 'Date' && (ts.isCallExpression(node) || (node.arguments ?? []).length === 0);
 }
 
 /** Whether an identifier stands for a value, and does not merely name a member or a field. */

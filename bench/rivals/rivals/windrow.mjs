@@ -43,7 +43,10 @@ function stream(given) {
   const run = () => {
     const live = openStream(plan);
     const final = [];
-    for (const chunk of chunks) final.push(...live.push(chunk));
+    for (const chunk of chunks) {
+      const fresh = live.push(chunk);
+      if (fresh.length > 0) final.push(...fresh);
+    }
     final.push(...live.close().series);
     return final;
   };
