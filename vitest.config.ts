@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['scripts/build-kernels.mjs'],
+    setupFiles: ['test/seed.ts'],
     // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
     testTimeout: 60_000,
     hookTimeout: 120_000,
