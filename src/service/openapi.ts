@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
+import { errorComponents, nameErrorAnswers } from './error-answers.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -22,6 +23,11 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       const security = route.config?.security;
       return { schema: security === undefined ? schema : { ...schema, security }, url };
     },
+    transformObject: (given) => {
+      if (!('openapiObject' in given)) return given.swaggerObject;
+      nameErrorAnswers(given.openapiObject, app.prefix);
+      return given.openapiObject;
+    },
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -31,6 +37,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
         license: { name: packageJson.license, identifier: packageJson.license },
       },
       components: {
+        ...errorComponents,
         securitySchemes: {
           client: { type: 'http', scheme: 'basic', description: 'Client id and secret, for the token endpoint.' },
           token: { type: 'http', scheme: 'bearer', description: 'An access token of /idm/ims/connect/token.' },

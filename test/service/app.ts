@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { expect } from 'vitest';
 import type { Service } from '../../src/service/app.js';
 import type { Clock, Scheduler } from '../../src/service/context.js';
 import { createApp } from '../../src/service/create-app.js';
@@ -133,6 +134,7 @@ async function start(
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat()) routes.push({ method: one, url });
   });
+  const expectNamed = watchErrors(app);
   const own = storage === undefined ? undefined : await storage(directory, clock);
   const service = await openService(
     {
@@ -156,7 +158,27 @@ async function start(
       await app.close();
       await service.close();
       await own?.close();
+      expectNamed();
     },
+  };
+}
+
+// Whatever a test brings about, an error that a route gives stands in /openapi.json.
+function watchErrors(app: FastifyInstance): () => void {
+  const given = new Set<string>();
+  app.addHook('onResponse', async ({ method, routeOptions: { url, schema } }, { statusCode }) => {
+    const isShown = url !== undefined && schema !== undefined && !('hide' in schema) && method !== 'HEAD';
+    if (isShown && statusCode >= 400) given.add(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')} ${statusCode}`);
+  });
+  return () => {
+    const { paths = {} } = app.swagger();
+    const named = Object.entries(paths).flatMap(([path, methods]) =>
+      // By method: of a path there is nothing else.
+      Object.entries(methods as Record<string, { responses: object }>).flatMap(([method, { responses }]) =>
+        Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
+      ),
+    );
+    expect([...given].filter((answer) => !named.includes(answer))).toEqual([]);
   };
 }
 

@@ -119,9 +119,11 @@ describe('the service in a server that is there already', () => {
     expect((await host.inject({ url: '/two/core/timeseries', headers: { authorization } })).statusCode).toBe(401);
     expect((await host.inject(stranger)).statusCode).toBe(401);
     for (const prefix of ['/one', '/two']) {
-      const paths = Object.keys((await host.inject({ url: `${prefix}/openapi.json` })).json().paths);
+      const document = (await host.inject({ url: `${prefix}/openapi.json` })).json();
+      const paths = Object.keys(document.paths);
       expect(paths.filter((path) => !path.startsWith(`${prefix}/`))).toEqual([]);
       expect(paths).toContain(`${prefix}/core/events`);
+      expect(document.paths[`${prefix}/core/status/{transactionId}`].get.responses).toHaveProperty('404');
       expect((await host.inject({ url: `${prefix}/docs` })).statusCode).toBe(200);
       const metrics = (await host.inject({ url: `${prefix}/metrics` })).body;
       expect(metrics).toMatch(/^windrow_samples_ingested_total 1$/m);

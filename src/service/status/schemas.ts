@@ -36,11 +36,10 @@ export const pagingSchema = Type.Object({
   continuationToken: Type.Union([Type.String(), Type.Null()], { description: 'For the header of the next request' }),
 });
 
+/** For the documentation: `pageSizeOf` and `continuationTokenOf` read them, by the names that Node gives them. */
 export const pageHeaders = Type.Object({
-  pagesize: Type.Optional(Type.String({ description: 'PageSize: 100 by default, 1 to 1000' })),
-  continuationtoken: Type.Optional(
-    Type.String({ description: 'continuationToken: paging.continuationToken of the page before' }),
-  ),
+  PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  continuationToken: Type.Optional(Type.String({ description: 'paging.continuationToken of the page before' })),
 });
 
 export const statusAnswer = Type.Object({ status, data: transactionSchema });

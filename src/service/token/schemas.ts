@@ -4,18 +4,18 @@ const tags = ['Token'];
 const consumes = ['application/x-www-form-urlencoded'];
 const security = [{ client: [] }];
 
-const error = Type.Object(
-  { error: Type.String(), error_description: Type.String() },
-  { description: 'An error as RFC 6749 (section 5.2) has it.' },
-);
+/** An error as RFC 6749 (section 5.2) has it. */
+const error = (description: string) =>
+  Type.Object({ error: Type.String(), error_description: Type.String() }, { description });
+
 const errors = {
-  400: error,
-  401: Type.Object(error.properties, { description: 'invalid_client, with WWW-Authenticate.' }),
-  405: error,
-  413: error,
-  415: error,
-  429: Type.Object(error.properties, { description: 'Too many failures; Retry-After says when to come again.' }),
-  503: error,
+  400: error('The request, or what it asks for, is refused: error says which.'),
+  401: error('invalid_client: id or secret wrong, or not in the Authorization header (WWW-Authenticate).'),
+  413: error('The body is larger than 64 KiB.'),
+  415: error('The body is no plain form in UTF-8.'),
+  429: error('Too many failures of the client or the address; Retry-After says when to come again.'),
+  500: error('A fault of the service: its log has it under the correlation id.'),
+  503: error('Overloaded, stopping, or the disk is full; Retry-After says when to come again.'),
 };
 
 export const tokenSchema = {

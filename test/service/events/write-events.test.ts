@@ -187,8 +187,9 @@ describe('/openapi.json', () => {
       '$select',
       '$orderby',
     ]);
-    expect(Object.keys(get.responses)).toEqual(['200', '204']);
+    const done = (responses: object) => Object.keys(responses).filter((status) => status < '400');
+    expect(done(get.responses)).toEqual(['200', '204']);
     expect(Object.keys(post.requestBody.content)).toEqual(['application/json', 'application/x-ndjson']);
-    expect(Object.keys(paths['/core/events/{id}'].delete.responses)).toEqual(['204']);
+    expect(done(paths['/core/events/{id}'].delete.responses)).toEqual(['204']);
   });
 });
