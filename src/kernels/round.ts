@@ -15,12 +15,12 @@ import { simdFor } from './simd.js';
 const powersOfTen = Float64Array.from({ length: 16 }, (_, digits) => Number(`1e${digits}`));
 const powerOfTen = (digits: number): number => powersOfTen[digits]!;
 
-/** 10^-digits in two parts for the SIMD loop: 27 bits, whose products with short multiples are exact, and the rest. */
+/** 10^-digits in two parts for the SIMD loop: 26 bits, whose products with short multiples are exact, and the rest. */
 function partsOfUnit(digits: number): readonly [head: number, rest: number] {
   // With more digits a quotient may lie too close to the middle of two doubles.
   if (digits > 7) return [0, 0];
   const power = powerOfTen(digits);
-  const split = (1 / power) * (2 ** 26 + 1);
+  const split = (1 / power) * (2 ** 27 + 1);
   const head = split - (split - 1 / power);
   return [head, (1 - power * head) / power];
 }

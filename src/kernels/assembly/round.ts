@@ -1,6 +1,6 @@
 const LIMIT: f64 = 1e14;
 
-// Below this many multiples the cheap way is exact where it is sure of itself.
+// Up to this many multiples no division is needed.
 const SHORT_LIMIT: f64 = 67_108_864;
 // Half of a multiple, less what |x|·10^d and the double nearest to the tie may be off (2^-27 each).
 const NEAR_TIE: f64 = 0.5 - 0.00000003;
@@ -29,7 +29,7 @@ function signedQuotient(multiple: v128, power: v128, x: v128): v128 {
 }
 
 // Rounds until a value whose product with the power of ten is too large, and gives the index it stopped at.
-// `head` + `rest` is 10^-d, 27 bits of it in `head`, which is 0 where only the division is exact.
+// `head` + `rest` is 10^-d, 26 bits of it in `head`, which is 0 where only the division is exact.
 export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, rest: f64): i32 {
   let i = 0;
   for (; i + 3 < count; i += 4) {
@@ -49,31 +49,71 @@ export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, r
   return count;
 }
 
-// Four at a time, until four among which one is too large or close to a tie; gives the index of the first of them.
-// With a multiple of up to 26 bits its product with `head` is exact, so the sum of both products is rounded once, from
-// a number that lies nearer to the quotient (2^-79) than any quotient lies to the middle of two doubles (2^-54·10^-d).
+// What whole multiples and ties (k + ½) of 10^-d are worth. Up to 27 bits of them times `head` are exact, so the sum of
+// both products is rounded once, from a number that lies nearer to the quotient (2^-79 of it) than any quotient that is
+// no double lies to the middle of two doubles (2^-54·5^-d).
+// @ts-ignore: decorator
+@inline
+function worth(multiple: v128, head: v128, rest: v128): v128 {
+  return f64x2.add(f64x2.mul(multiple, head), f64x2.mul(multiple, rest));
+}
+
+// The first of them without a division; gives the index of the first four among which one is too large for that.
 function roundShort(value: usize, from: i32, count: i32, power: f64, head: f64, rest: f64): i32 {
   const p = f64x2.splat(power);
   const h = f64x2.splat(head);
   const r = f64x2.splat(rest);
+  const last = value + (<usize>count << 3);
+  const at = roundPlain(value + (<usize>from << 3), last, p, h, r);
+  return <i32>((roundTies(at, last, p, h, r) - value) >> 3);
+}
+
+// Four at a time, until four among which one is too large or close to a tie; gives the address of the first of them.
+function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v128): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   const tie = f64x2.splat(NEAR_TIE);
   const zero = f64x2.splat(0);
-  let at = value + (<usize>from << 3);
-  const last = value + (<usize>count << 3);
+  let at = from;
   for (; at + 24 < last; at += 32) {
-    const xProduct = f64x2.mul(v128.load(at), p);
-    const yProduct = f64x2.mul(v128.load(at, 16), p);
+    const xProduct = f64x2.mul(v128.load(at), power);
+    const yProduct = f64x2.mul(v128.load(at, 16), power);
     const x = f64x2.nearest(xProduct);
     const y = f64x2.nearest(yProduct);
     const fromNearest = f64x2.pmax(f64x2.abs(f64x2.sub(xProduct, x)), f64x2.abs(f64x2.sub(yProduct, y)));
     const size = f64x2.pmax(f64x2.abs(xProduct), f64x2.abs(yProduct));
     if (v128.any_true(v128.or(f64x2.ge(fromNearest, tie), f64x2.ge(size, limit)))) break;
     // −0 plus 0 is +0: nothing has no sign.
-    v128.store(at, f64x2.add(f64x2.add(f64x2.mul(x, h), f64x2.mul(x, r)), zero));
-    v128.store(at, f64x2.add(f64x2.add(f64x2.mul(y, h), f64x2.mul(y, r)), zero), 16);
+    v128.store(at, f64x2.add(worth(x, head, rest), zero));
+    v128.store(at, f64x2.add(worth(y, head, rest), zero), 16);
   }
-  return <i32>((at - value) >> 3);
+  return at;
+}
+
+// Two values of which each may be a tie, given their products' sizes: what they are worth when rounded.
+// @ts-ignore: decorator
+@inline
+function roundedAtTie(x: v128, product: v128, head: v128, rest: v128): v128 {
+  const k = f64x2.floor(product);
+  const isUp = f64x2.ge(f64x2.abs(x), worth(f64x2.add(k, f64x2.splat(0.5)), head, rest));
+  const sign = v128.and(x, i64x2.splat(<i64>0x8000000000000000));
+  const multiple = v128.or(f64x2.add(k, v128.and(isUp, f64x2.splat(1))), sign);
+  return f64x2.add(worth(multiple, head, rest), f64x2.splat(0));
+}
+
+// Likewise, but ties do not stop it: where there is one there are more, and a branch would guess at each.
+function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128): usize {
+  const limit = f64x2.splat(SHORT_LIMIT);
+  let at = from;
+  for (; at + 24 < last; at += 32) {
+    const x = v128.load(at);
+    const y = v128.load(at, 16);
+    const xProduct = f64x2.abs(f64x2.mul(x, power));
+    const yProduct = f64x2.abs(f64x2.mul(y, power));
+    if (v128.any_true(f64x2.ge(f64x2.pmax(xProduct, yProduct), limit))) break;
+    v128.store(at, roundedAtTie(x, xProduct, head, rest));
+    v128.store(at, roundedAtTie(y, yProduct, head, rest), 16);
+  }
+  return at;
 }
 
 // Four values by division; 0, with nothing done, when one is too large for that.
