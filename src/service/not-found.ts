@@ -11,7 +11,7 @@ export function addNotFound(app: FastifyInstance): void {
     const path = request.url.replace(/\?.*$/s, '');
     const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
     if (methods.length === 0) {
-      const message = `there is no ${request.method} ${path}; /docs lists every endpoint`;
+      const message = `there is no ${request.method} ${path}; ${app.prefix}/docs lists every endpoint`;
       return reply.code(404).send(errorEnvelope(404, message, {}));
     }
     const allowed = [...new Set(methods)].sort().join(', ');

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RegisterOptions } from 'fastify';
+import { addNotFound } from './not-found.js';
 import { openService, type ServiceOptions } from './open.js';
 
 /**
@@ -12,10 +13,15 @@ import { openService, type ServiceOptions } from './open.js';
  * await app.listen({ port: 3000 });
  * ```
  */
-export async function windrowService(app: FastifyInstance, options: ServiceOptions): Promise<void> {
+export async function windrowService(
+  app: FastifyInstance,
+  options: ServiceOptions & Pick<RegisterOptions, 'prefix'>,
+): Promise<void> {
   const service = await openService(options, app.log);
   app.addHook('onReady', async () => service.start());
   app.addHook('preClose', () => service.stop());
   app.addHook('onClose', () => service.close());
+  // Without a prefix of its own, paths that there are none of would be the service's, and are the host's to answer.
+  if ((options.prefix ?? '/') !== '/') addNotFound(app);
   await service.register(app);
 }

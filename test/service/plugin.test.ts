@@ -107,6 +107,41 @@ describe('the service in a server that is there already', () => {
     await plain.close();
   });
 
+  it('2.2: missing paths and methods below the prefix are told in its envelope, all others in the form of the host', async () => {
+    host.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
+    await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+    for (const url of ['/windrow/nowhere', '/windrow', '/windrow/', '/windrow/core/status/a/b?x=1']) {
+      const answer = await host.inject({ url, headers: { 'x-correlation-id': 'mine' } });
+      expect([url, answer.statusCode, answer.json()]).toEqual([
+        url,
+        404,
+        {
+          status: {
+            code: '404',
+            message: `there is no GET ${url.replace(/\?.*/, '')}; /windrow/docs lists every endpoint`,
+          },
+          data: {},
+        },
+      ]);
+      expect(answer.headers['x-correlation-id']).toBe('mine');
+    }
+    const wrong = await host.inject({ method: 'PUT', url: '/windrow/core/status' });
+    expect([wrong.statusCode, wrong.headers.allow]).toEqual([405, 'GET, HEAD']);
+    expect(wrong.json().status.message).toBe('/windrow/core/status has no PUT; expected GET, HEAD');
+    for (const url of ['/nowhere', '/windrows', '/'])
+      expect((await host.inject({ url })).body).toBe('nothing of the host');
+  });
+
+  it.each(['', '/api'])('without a prefix of its own missing paths are those of the host (%s)', async (prefix) => {
+    const scoped = async (scope: FastifyInstance): Promise<void> => {
+      scope.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
+      await scope.register(windrowService, { dataDirectory: folder });
+    };
+    await host.register(scoped, { prefix });
+    expect((await host.inject({ url: `${prefix}/nowhere` })).body).toBe('nothing of the host');
+    expect((await host.inject({ url: `${prefix}/health/live` })).statusCode).toBe(200);
+  });
+
   it('runs twice under two prefixes, each with its own store', async () => {
     const folders = [join(folder, 'one'), join(folder, 'two')] as const;
     const clients = [await addClient(folders[0]), await addClient(folders[1])] as const;
