@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WindrowError } from '../core/errors.js';
 import { administer as administerStore } from '../service/control/open-administration.js';
+import { prepareDataDirectory } from '../service/data-directory.js';
 import type { Administration } from '../service/identity/administration.js';
 import { systemClock, systemRandom } from '../service/system.js';
 import { openSqliteStorage } from '../storage/index.js';
@@ -40,8 +41,11 @@ export async function administer<Result>(
     const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
     throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
   }
+  // What it makes is nobody else's to read.
+  process.umask(0o077);
   const openStorage = async () => {
     try {
+      prepareDataDirectory(directory);
       return await openSqliteStorage({ directory, clock: systemClock });
     } catch (error) {
       throw fileFailure(error, directory, 'write');

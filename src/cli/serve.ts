@@ -1,6 +1,6 @@
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
-import { type Command, countOf, type Given, nameOf, textOf } from './command.js';
+import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './io.js';
 import { missingPackage } from './missing-package.js';
@@ -94,8 +94,7 @@ interface StartOptions {
 }
 
 function dataDirectoryOf(given: Given, io: Io): string {
-  const directory = textOf(given, '--data-dir');
-  if (directory !== undefined) return directory;
+  if (given.options.has('--data-dir')) return requiredOf(given, serve, '--data-dir');
   if (given.options.has('--demo')) return `${io.tempFolder}/windrow-demo`;
   throw new WindrowError(
     'arguments',

@@ -5,6 +5,7 @@ import type { Storage } from '../storage/storage.js';
 import { createService, type Service } from './app.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { type Control, startControl } from './control/server.js';
+import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './metrics.js';
 import { defaultSettings, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
@@ -69,8 +70,9 @@ async function openControl(
   }
 }
 
-function openOwnStorage(directory: string | undefined, clock: Clock): Promise<Storage> {
-  if (directory === undefined)
+async function openOwnStorage(directory: string | undefined, clock: Clock): Promise<Storage> {
+  if (directory === undefined || directory === '')
     throw new TypeError('expected dataDirectory, or a storage of your own; received neither');
+  prepareDataDirectory(directory);
   return openSqliteStorage({ directory, clock });
 }

@@ -1,6 +1,9 @@
 // `windrow client`, `user` and `collection`: on a store that is free, and on one that a process holds.
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { administer } from '../../src/cli/administer.js';
+import { client as clientCommands } from '../../src/cli/client.js';
+import type { Io } from '../../src/cli/io.js';
 import { startControl } from '../../src/service/control/server.js';
 import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
 import { defaultSettings } from '../../src/service/settings.js';
@@ -257,6 +260,22 @@ it.skipIf(process.platform === 'win32')(
     expect(Object.keys(JSON.parse(world.read('data/control.json')))).toEqual(['port', 'key', 'processId']);
     await holder.close();
     expect(() => world.read('data/control.json')).toThrow('ENOENT');
+  },
+);
+
+it.skipIf(process.platform === 'win32')(
+  'what a command makes is for its owner alone, also while it works',
+  async () => {
+    const world = createWorld();
+    const umask = process.umask(0o022);
+    onTestFinished(() => void process.umask(umask));
+    const given = { argument: undefined, options: new Map([['--data-dir', [world.path('data')]]]) };
+    const io = { stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
+    const modes = await administer(given, clientCommands.commands[0]!, io, true, async () =>
+      readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
+    );
+    expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.lock']));
+    expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
   },
 );
 

@@ -107,7 +107,7 @@ describe('the service in a server that is there already', () => {
     await plain.close();
   });
 
-  it('2.2: missing paths and methods below the prefix are told in its envelope, all others in the form of the host', async () => {
+  it('2.2: missing paths and methods below the prefix are told in its envelope, others as the host does', async () => {
     host.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
     for (const url of ['/windrow/nowhere', '/windrow', '/windrow/', '/windrow/core/status/a/b?x=1']) {

@@ -224,9 +224,14 @@ describe('what hinders a start is said, without a stack', () => {
         /--host 192\.0\.2\.1 --port \d+: this machine has no such address/,
         start('--port', '0', '--host', '192.0.2.1', '--data-dir', join(folder, 'c')),
       ],
-      [1, /the data directory .*file/, start('--port', '0', '--data-dir', join(folder, 'file'))],
-      [2, /the data directory .*file\/in/, start('--port', '0', '--data-dir', join(folder, 'file/in'))],
+      [2, /the data directory .*file: nothing can be made/, start('--port', '0', '--data-dir', join(folder, 'file'))],
+      [
+        2,
+        /the data directory .*file\/in: nothing can be made in .*file /,
+        start('--port', '0', '--data-dir', join(folder, 'file/in')),
+      ],
       [2, /expected --data-dir DIR/, start('--port', '0')],
+      [2, /expected --data-dir DIR, received an empty text/, start('--port', '0', '--data-dir', '')],
       [2, /--port: expected at most 65535/, start('--port', '70000', '--data-dir', join(folder, 'd'))],
     ] as const;
     for (const [code, message, failure] of failures) {

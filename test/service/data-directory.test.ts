@@ -1,0 +1,75 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { prepareDataDirectory } from '../../src/service/data-directory.js';
+import { openService } from '../../src/service/open.js';
+import { silentLog } from './silent-log.js';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'windrow-directory-')));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+describe('the data directory', () => {
+  it.skipIf(process.platform === 'win32')('is made with the folders above it, for its owner alone', () => {
+    const path = join(folder, 'a', 'b', 'c');
+    prepareDataDirectory(path);
+    expect([modeOf(path), modeOf(join(folder, 'a'))]).toEqual([0o700, 0o700]);
+    expect(readdirSync(path)).toEqual([]);
+  });
+
+  it('that is there is left as it is, also behind a link', () => {
+    mkdirSync(join(folder, 'there'), { mode: 0o755 });
+    writeFileSync(join(folder, 'there', 'windrow.db'), 'x');
+    symlinkSync(join(folder, 'there'), join(folder, 'link'));
+    prepareDataDirectory(join(folder, 'link'));
+    expect(readdirSync(join(folder, 'there'))).toEqual(['windrow.db']);
+  });
+
+  it('where a file stands, or a link that leads nowhere, is refused', () => {
+    writeFileSync(join(folder, 'file'), 'x');
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
+    const file = join(folder, 'file');
+    const said = (path: string, place: string, why: string) =>
+      `the data directory ${path}: nothing can be made in ${place} ${why}; give a folder elsewhere`;
+    expect(() => prepareDataDirectory(file)).toThrow(said(file, file, '(ENOTDIR): it is no folder'));
+    const below = join(file, 'in', 'it');
+    expect(() => prepareDataDirectory(below)).toThrow(said(below, file, '(ENOTDIR): it is no folder'));
+    const link = join(folder, 'link');
+    const problem = '(EEXIST): something that is no folder stands there';
+    expect(() => prepareDataDirectory(link)).toThrow(said(link, folder, problem));
+  });
+
+  it.runIf(process.platform === 'linux').each([
+    ['/proc', '/proc'],
+    ['/proc/windrow', '/proc'],
+    ['/proc/windrow/data/here', '/proc'],
+    ['/proc/self/windrow', '/proc/self'],
+  ])('%s, where nothing can be made, is refused at once', async (path, place) => {
+    const refusal = `the data directory ${path}: nothing can be made in ${place} (ENOENT): it takes no files; `;
+    expect(() => prepareDataDirectory(path)).toThrow(refusal);
+    await expect(openService({ dataDirectory: path }, silentLog)).rejects.toThrow(refusal);
+  });
+
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('that may not be written is refused', () => {
+    mkdirSync(join(folder, 'closed'), { mode: 0o500 });
+    for (const path of [join(folder, 'closed'), join(folder, 'closed', 'in')]) {
+      expect(() => prepareDataDirectory(path)).toThrow('check its permissions, and the user that this runs as');
+    }
+  });
+});
