@@ -3,6 +3,25 @@ import { OAuthError } from './oauth-error.js';
 /** The parameters of a form body, each given once; those without a value are left out, as if not given. */
 export type Form = ReadonlyMap<string, string>;
 
+/**
+ * Refuses forms that are packed, or in another charset than UTF-8, which RFC 6749 (appendix B) has alone.
+ *
+ * @throws OAuthError invalid_request, 415.
+ */
+export function checkFormHeaders(contentType = '', contentEncoding = ''): void {
+  if (!/^\s*(?:identity)?\s*$/i.test(contentEncoding)) {
+    throw unsupported(`Content-Encoding: expected none at this endpoint, received ${contentEncoding}`);
+  }
+  for (const [, charset = ''] of contentType.matchAll(/;\s*charset\s*=\s*"?([^\s";]*)/gi)) {
+    if (!/^utf-?8$/i.test(charset))
+      throw unsupported(`Content-Type: expected charset=UTF-8 or none, received ${charset}`);
+  }
+}
+
+function unsupported(description: string): OAuthError {
+  return new OAuthError('invalid_request', description, 415);
+}
+
 /** @returns undefined for bytes that are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {

@@ -5,7 +5,7 @@ import { headerValues } from '../header-values.js';
 import type { Authenticator } from './authenticate.js';
 import type { Sender } from './client-authentication.js';
 import { oauthErrorFrom } from './error-mapping.js';
-import { type Form, parseForm } from './form.js';
+import { checkFormHeaders, type Form, parseForm } from './form.js';
 import type { Issuer } from './issue.js';
 import { baseUrlOf, CONNECT_PATH, describeServer, WELL_KNOWN_PATH } from './metadata.js';
 import { errorBody, OAuthError } from './oauth-error.js';
@@ -42,7 +42,10 @@ async function addConnect(
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX },
-    async (_request: FastifyRequest, body: string | Buffer) => parseForm(Buffer.from(body)),
+    async ({ headers }: FastifyRequest, body: string | Buffer) => {
+      checkFormHeaders(headers['content-type'], headers['content-encoding']);
+      return parseForm(Buffer.from(body));
+    },
   );
   // The schemas are for the documentation: the forms are checked by hand, with the errors of RFC 6749.
   scope.setValidatorCompiler(() => () => true);

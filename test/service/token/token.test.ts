@@ -74,6 +74,32 @@ describe('4.1 get token', () => {
     },
   );
 
+  const formType = 'application/x-www-form-urlencoded';
+  it.each([
+    [{ 'content-encoding': 'gzip' }, /^Content-Encoding: expected none at this endpoint, received gzip$/],
+    [{ 'content-encoding': 'identity, br' }, /^Content-Encoding: /],
+    [
+      { 'content-type': `${formType};charset=utf-16` },
+      /^Content-Type: expected charset=UTF-8 or none, received utf-16$/,
+    ],
+    [{ 'content-type': `${formType}; a=b; Charset="ISO-8859-1"` }, /received ISO-8859-1$/],
+  ])('RFC 6749, appendix B: a form is plain UTF-8; %j is 415', async (headers, description) => {
+    for (const endpoint of ['token', 'revoke', 'introspect'] as const) {
+      const answer = await post(service, endpoint, reader, clientGrant, { headers });
+      expect([answer.statusCode, answer.json()]).toEqual([
+        415,
+        { error: 'invalid_request', error_description: expect.stringMatching(description) },
+      ]);
+    }
+  });
+
+  it.each([{ 'content-encoding': 'identity' }, { 'content-type': `${formType};charset="utf-8"` }])(
+    '4.1: a form that says it is plain UTF-8 is one: %j',
+    async (headers) => {
+      expect((await post(service, 'token', reader, clientGrant, { headers })).statusCode).toBe(200);
+    },
+  );
+
   it('4.1 grant_type: client_credentials', async () => {
     expect((await post(service, 'token', reader, clientGrant)).statusCode).toBe(200);
   });
