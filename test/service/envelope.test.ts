@@ -28,6 +28,8 @@ interface Case {
 const json = { 'content-type': 'application/json' };
 const long = JSON.stringify(Array.from({ length: 100 }, () => ({ timeseriesId: 'a', timestamp: 0, val: 1 })));
 
+const latin1 = Buffer.from('{"name": "Büro"}', 'latin1');
+
 const cases = (): Case[] => [
   {
     what: 'no token',
@@ -105,6 +107,34 @@ const cases = (): Case[] => [
       payload: gzipSync('[]'),
     },
     message: /^Content-Encoding: expected none at this endpoint, received "gzip"/,
+  },
+  {
+    what: 'packed lines where only samples may be',
+    code: 415,
+    request: {
+      method: 'POST',
+      url: '/core/events',
+      headers: { ...bearer, 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
+      payload: gzipSync('{}'),
+    },
+    message: /^Content-Encoding: expected none at this endpoint, received "gzip"/,
+  },
+  {
+    what: 'a body that is not UTF-8',
+    code: 400,
+    request: { method: 'POST', url: '/operations', headers: { ...bearer, ...json }, payload: latin1 },
+    message: /^the body is not UTF-8; send its text in that encoding$/,
+  },
+  {
+    what: 'lines that are not UTF-8',
+    code: 400,
+    request: {
+      method: 'POST',
+      url: '/core/events',
+      headers: { ...bearer, 'content-type': 'application/x-ndjson' },
+      payload: latin1,
+    },
+    message: /^the body is not UTF-8; send its text in that encoding$/,
   },
   {
     what: 'samples of another type',

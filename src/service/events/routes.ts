@@ -4,6 +4,7 @@ import { createId, type ServiceContext } from '../context.js';
 import type { ContinuationTokens } from '../continuation.js';
 import { envelope } from '../envelope.js';
 import { badRequest, notFound } from '../errors.js';
+import { readTextBody } from '../json-body.js';
 import { type Authorize, principalOf } from '../principal.js';
 import { checkAccess } from './collection-access.js';
 import { listEvents } from './list-events.js';
@@ -62,9 +63,10 @@ export function registerEvents(
   void app.register(async (scope) => {
     scope.removeContentTypeParser(NDJSON_TYPES.filter((type) => scope.hasContentTypeParser(type)));
     const bodyLimit = settings.bodyBytesMax;
-    scope.addContentTypeParser(NDJSON_TYPES, { parseAs: 'string', bodyLimit }, (_request, body, done) => {
-      done(null, body);
-    });
+    const options = { parseAs: 'buffer', bodyLimit } as const;
+    scope.addContentTypeParser(NDJSON_TYPES, options, async (request: FastifyRequest, body: Buffer) =>
+      readTextBody(request, body),
+    );
     scope.post(
       '/core/events',
       { onRequest: authorize('core_write', 'core_admin'), schema: writeSchema, validatorCompiler, bodyLimit },
