@@ -1,4 +1,5 @@
 import { WindrowError } from '../core/errors.js';
+import { publicUrlFault } from '../service/public-url.js';
 import type { Server } from '../service/server.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
@@ -27,6 +28,11 @@ export const serve: Command = {
     {
       flag: '--strict-rfc',
       summary: 'an unknown grant_type is unsupported_grant_type (RFC 6749), not unauthorized_client',
+    },
+    {
+      flag: '--public-url',
+      value: 'URL',
+      summary: 'how callers reach it, like https://ts.example.com, for the metadata (default: as each one asks)',
     },
     {
       flag: '--trust-proxy',
@@ -108,7 +114,11 @@ function optionsOf(given: Given) {
   const tokenLifetimeS = countOf(given, '--token-lifetime', 1);
   const requestsPerMinuteMax = countOf(given, '--requests-per-minute', 1);
   const workerCount = countOf(given, '--workers', 1);
+  const publicUrl = textOf(given, '--public-url');
+  const fault = publicUrl === undefined ? undefined : publicUrlFault(publicUrl);
+  if (fault !== undefined) throw new WindrowError('arguments', `--public-url: ${fault}`);
   const settings = {
+    ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(tokenLifetimeS === undefined ? {} : { tokenLifetimeS }),
     ...(requestsPerMinuteMax === undefined ? {} : { requestsPerMinuteMax }),
     ...(workerCount === undefined ? {} : { workerCount }),

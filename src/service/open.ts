@@ -7,6 +7,7 @@ import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { type Control, startControl } from './control/server.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './metrics.js';
+import { publicUrlFault } from './public-url.js';
 import { defaultSettings, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
@@ -27,6 +28,9 @@ export async function openService(
   log: FastifyBaseLogger,
 ): Promise<Service & { close(): Promise<void> }> {
   const { clock = systemClock, random = systemRandom, scheduler = systemScheduler } = options;
+  const settings = Object.freeze({ ...defaultSettings, ...options.settings });
+  const fault = settings.publicUrl === '' ? undefined : publicUrlFault(settings.publicUrl);
+  if (fault !== undefined) throw new TypeError(`publicUrl: ${fault}`);
   const storage = options.storage ?? (await openOwnStorage(options.dataDirectory, clock));
   const metrics = createMetrics();
   const context: ServiceContext = Object.freeze({
@@ -37,7 +41,7 @@ export async function openService(
     scheduler,
     log,
     metrics,
-    settings: Object.freeze({ ...defaultSettings, ...options.settings }),
+    settings,
   });
   storage.onCommit(() => metrics.commits.inc());
   const service = createService(context);

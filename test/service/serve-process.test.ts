@@ -208,6 +208,16 @@ describe('a stop', () => {
   });
 });
 
+it('RFC 8414: the metadata names the service as --public-url does', async () => {
+  const words = ['--data-dir', join(temporaryFolder(), 'data'), '--public-url', 'https://example.com/ts'];
+  const server = await serve([...words, ...quiet]);
+  const metadata = await (await fetch(`${server.url}/.well-known/oauth-authorization-server`)).json();
+  expect(metadata).toMatchObject({
+    issuer: 'https://example.com/ts',
+    token_endpoint: 'https://example.com/ts/idm/ims/connect/token',
+  });
+});
+
 describe('what hinders a start is said, without a stack', () => {
   it('a data directory in use, a port in use, an address that is none, a folder that cannot be', async () => {
     const folder = temporaryFolder();
@@ -232,6 +242,7 @@ describe('what hinders a start is said, without a stack', () => {
       ],
       [2, /expected --data-dir DIR/, start('--port', '0')],
       [2, /expected --data-dir DIR, received an empty text/, start('--port', '0', '--data-dir', '')],
+      [2, /--public-url: expected a URL such as https/, start('--port', '0', '--demo', '--public-url', 'example.com')],
       [2, /--port: expected at most 65535/, start('--port', '70000', '--data-dir', join(folder, 'd'))],
     ] as const;
     for (const [code, message, failure] of failures) {
