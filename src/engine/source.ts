@@ -2,7 +2,7 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { describeValue, InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { isAllFinite, isAllFiniteOutside, isRising, isRisingOutside } from '../kernels/check.js';
+import { isAllFinite, isAllFiniteOutside, isRisingIn, isRisingOutside } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
 import { deliver, type Inlet, scratchChunk } from './node.js';
@@ -59,7 +59,7 @@ interface Gate extends SourceState {
   readonly outlets: Inlet[];
   /** Samples on their way to the steps, in scratch columns. */
   readonly out: Chunk;
-  /** A whole chunk of the caller's, in the same columns or, where its times need no look, with the caller's. */
+  /** A whole chunk of the caller's: its own times, and its values in the same scratch column. */
   readonly passing: Chunk;
   readonly late: { timeMs: number[]; value: number[] };
 }
@@ -170,23 +170,24 @@ function pushRun(gate: Gate, { timeMs, value }: Columns, from: number, to: numbe
 
 function pushRising(gate: Gate, series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
   const { counts, slots, out, passing } = gate;
-  const timeMs = series.timeMs.subarray(from);
-  const count = to - from;
-  const firstMs = timeMs[0]!;
-  const lastMs = timeMs[count - 1]!;
+  const firstMs = series.timeMs[from]!;
+  const lastMs = series.timeMs[to - 1]!;
   if (!areTimesChecked) {
-    copyInto(out.timeMs, timeMs, count);
-    if (!isRising(out.timeMs, count, slots[GREATEST_MS]!)) return false;
+    if (!isRisingIn(series.timeMs, from, to, slots[GREATEST_MS]!)) return false;
     // Rising times lie within the known years when the first and the last do.
     if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
   }
+  const count = to - from;
   counts.samplesIn += count;
   slots[GREATEST_MS] = lastMs;
+  // To their ends: a result that shares them may go on past this chunk.
+  const timeMs = series.timeMs.subarray(from);
   const value = series.value.subarray(from);
+  // The values go where steps may write over them; the times stay as they lie.
   copyInto(out.value, value, count);
   if (isAllFinite(out.value, 0, count) && firstMs >= gate.fromMs && lastMs < gate.untilMs) {
     counts.samplesOut += count;
-    passing.timeMs = areTimesChecked ? timeMs : out.timeMs;
+    passing.timeMs = timeMs;
     passing.lastingTimeMs = timeMs;
     passing.lastingValue = value;
     passing.count = count;

@@ -14,6 +14,29 @@ export function firstNotRising(timeMs: Float64Array, from: number, to: number, b
   return to;
 }
 
+/** Whether the times `from..to` of any column rise, from above `beforeMs`, read where they lie. */
+export function isRisingIn(timeMs: Float64Array, from: number, to: number, beforeMs: number): boolean {
+  const simd = simdFor(timeMs, to - from);
+  if (simd !== undefined) return simd.isRising(timeMs.byteOffset + 8 * from, to - from, beforeMs) === 1;
+  const end = to | 0;
+  let before = +beforeMs;
+  let i = from | 0;
+  for (; i + 3 < end; i += 4) {
+    const t = timeMs[i]!;
+    const u = timeMs[i + 1]!;
+    const v = timeMs[i + 2]!;
+    const w = timeMs[i + 3]!;
+    if (!(t > before && u > t && v > u && w > v)) return false;
+    before = w;
+  }
+  for (; i < end; i++) {
+    const t = timeMs[i]!;
+    if (!(t > before)) return false;
+    before = t;
+  }
+  return true;
+}
+
 /** Whether the first `count` times rise, from above `beforeMs`. */
 export function isRising(timeMs: Float64Array, count: number, beforeMs: number): boolean {
   const simd = simdFor(timeMs, count);

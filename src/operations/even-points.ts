@@ -1,6 +1,17 @@
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import { copyInto } from '../kernels/columns.js';
 import { type Points, stepPoints } from '../kernels/points.js';
-import type { Output } from './operation.js';
+import type { Output, RunContext } from './operation.js';
+
+/** Points of an even grid in work, and a column for times that lie elsewhere than the values. */
+export interface EvenPoints extends Points {
+  readonly sampleMs: Float64Array;
+}
+
+/** Columns of a step's own for `addPoints`. */
+export function evenPoints(column: RunContext['column']): EvenPoints {
+  return { timeMs: column(), value: column(), sampleMs: column(), count: 0, nextMs: 0 };
+}
 
 /**
  * Gives the points of an even grid that a chunk decides, `stepMs` apart from `points.nextMs` on: each with the value of
@@ -11,13 +22,17 @@ export function addPoints(
   lastValue: number,
   stepMs: number,
   isMet: boolean,
-  points: Points,
+  points: EvenPoints,
   out: Output,
 ): void {
+  // The kernel reads times where it reads the values.
+  const isHere = timeMs.buffer === value.buffer;
+  const sampleMs = isHere ? timeMs : points.sampleMs;
+  if (!isHere) copyInto(sampleMs, timeMs, count);
   for (let from = 0; from < count; ) {
-    const gapMs = timeMs[from]! - points.nextMs;
+    const gapMs = sampleMs[from]! - points.nextMs;
     if (gapMs > CHUNK_LENGTH * stepMs) out.expect(gapMs / stepMs);
-    from = stepPoints(timeMs, value, from, count, lastValue, stepMs, isMet, points);
+    from = stepPoints(sampleMs, value, from, count, lastValue, stepMs, isMet, points);
     out.addRun(points.timeMs, points.value, points.count);
   }
 }

@@ -1,7 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
-import type { Points } from '../kernels/points.js';
-import { addPoints } from './even-points.js';
+import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
 import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
@@ -119,7 +118,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
   const stepMs = windows.gridMs;
   const isPlain = Number.isInteger(stepMs) && maxHoldMs === Number.POSITIVE_INFINITY && untilMs === undefined;
 
-  const points = { timeMs: column(), value: column(), count: 0, nextMs: 0 };
+  const points = evenPoints(column);
 
   return {
     kind: 'regrid',
@@ -150,7 +149,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
 }
 
 // The usual case, in which nothing ends early: even ticks, each with the value before it.
-function tickEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: Points, out: Output): void {
+function tickEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
   points.nextMs = slots[TICK_MS]!;
   addPoints(chunk, slots[LAST_VALUE]!, stepMs, false, points, out);
   slots[TICK_MS] = points.nextMs;

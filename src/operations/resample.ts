@@ -2,8 +2,7 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { SHORTEST_MS } from '../core/interval.js';
 import { firstStartFrom, gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
-import type { Points } from '../kernels/points.js';
-import { addPoints } from './even-points.js';
+import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
 import type { Operation, Output, RegridRunner, RunContext } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
 
@@ -105,7 +104,7 @@ function resampler(
   gapMsMax: number,
   column: RunContext['column'],
 ): RegridRunner {
-  const points = { timeMs: column(), value: column(), count: 0, nextMs: 0 };
+  const points = evenPoints(column);
   const grid = gridWindows(stepMs);
   const isPlain = Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
 
@@ -157,7 +156,7 @@ function resampler(
 
 // The usual cases, in which every gap is filled.
 
-function pointEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: Points, out: Output): void {
+function pointEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
   points.nextMs = slots[POINT_MS]!;
   addPoints(chunk, slots[LAST_VALUE]!, stepMs, true, points, out);
   slots[POINT_MS] = points.nextMs;

@@ -1,8 +1,8 @@
 // The first sample that the last call was not done with.
 export let pointsEnd: i32 = 0;
 
-// Points of a grid with the value held at each, as in ../points.ts; gives how many it wrote. Between points that lie
-// further apart than samples it looks at every eighth time alone: times rise.
+// Points of a grid with the value held at each, as in ../points.ts; gives how many it wrote. Where points lie further
+// apart than samples, the next sample that matters is first looked for as far on as the last one was.
 export function stepPoints(
   time: usize,
   value: usize,
@@ -19,9 +19,13 @@ export function stepPoints(
   let point = firstPoint;
   let written = 0;
   let i = from;
+  let last = from;
+  let stride = 0;
   for (; i < count; i++) {
-    while (i + 7 < count && f64.load(time + (<usize>i << 3), 56) < point) i += 8;
+    i = firstNotBefore(time, i, count, point, last + stride - 4);
     if (i >= count) break;
+    stride = i - last;
+    last = i;
     const at = <usize>i << 3;
     const t = f64.load(time + at);
     if (point < t) {
@@ -51,6 +55,34 @@ export function stepPoints(
   }
   pointsEnd = i;
   return written;
+}
+
+// The first of the times `from..count`, which rise, that is not before the point. It is most likely among the eight from
+// `guess` on, and then counting those before it takes no branch; else every eighth time is looked at.
+// @ts-ignore: decorator
+@inline
+function firstNotBefore(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
+  const likely = guess > from ? guess : from;
+  if (likely + 7 < count && f64.load(time + (<usize>likely << 3), 56) >= point) {
+    if (likely == from || f64.load(time + (<usize>likely << 3) - 8) < point) {
+      return likely + countBefore(time + (<usize>likely << 3), point);
+    }
+  }
+  let i = from;
+  while (i + 7 < count && f64.load(time + (<usize>i << 3), 56) < point) i += 8;
+  while (i < count && f64.load(time + (<usize>i << 3)) < point) i++;
+  return i;
+}
+
+// How many of eight times are before the point.
+// @ts-ignore: decorator
+@inline
+function countBefore(at: usize, point: f64): i32 {
+  const p = f64x2.splat(point);
+  const first = i64x2.add(f64x2.lt(v128.load(at), p), f64x2.lt(v128.load(at, 16), p));
+  const second = i64x2.add(f64x2.lt(v128.load(at, 32), p), f64x2.lt(v128.load(at, 48), p));
+  const sum = i64x2.add(first, second);
+  return -<i32>(i64x2.extract_lane(sum, 0) + i64x2.extract_lane(sum, 1));
 }
 
 // Samples that come as evenly as the points: while each of four has one point before it, later than the sample before,
