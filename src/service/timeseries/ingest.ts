@@ -1,13 +1,16 @@
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { LINE_FEED } from '../../formats/csv/bytes.js';
+import { ResultSeriesError } from '../../storage/samples/samples.js';
 import type { ServiceContext } from '../context.js';
 import { ServiceError } from '../errors.js';
 import { COLUMNS_TYPE, CSV_TYPE, decodeBody, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
 import { createFrameReader } from './columns-format.js';
+import type { Gathered, Gatherer } from './gather.js';
 import { readJsonSamples } from './read-json.js';
 import { refuseOther } from './refuse-other.js';
 import { addColumns, seriesIndexOf } from './sample-batch.js';
-import { SCAN_PADDING, scanJsonSamples } from './scan-json.js';
+import { SCAN_PADDING } from './scan.js';
+import { scanJsonSamples } from './scan-json.js';
 import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
 import { takeCsv } from './take-csv.js';
 import { takeLines } from './take-lines.js';
@@ -15,33 +18,65 @@ import { takeLines } from './take-lines.js';
 /** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
 export async function ingest(
   context: ServiceContext,
+  gatherer: Gatherer,
   job: Ingest,
   contentType: string,
   body: StreamedBody,
 ): Promise<Ingested> {
-  const sink = createSink(context, job);
-  try {
-    if (contentType === JSON_TYPE) await takeJson(context, job, body, sink);
-    else if (contentType === CSV_TYPE) await takeCsv(job, body, sink);
+  if (contentType === JSON_TYPE) return ingestJson(context, gatherer, job, body);
+  return ingestAlone(context, job, async (sink) => {
+    if (contentType === CSV_TYPE) await takeCsv(job, body, sink);
     else if (contentType === COLUMNS_TYPE) await takeColumns(job, body, sink);
     else await takeLines(job, body, sink);
+  });
+}
+
+// Whole, so that a fault anywhere leaves nothing stored.
+async function ingestJson(
+  context: ServiceContext,
+  gatherer: Gatherer,
+  job: Ingest,
+  body: StreamedBody,
+): Promise<Ingested> {
+  const bytes = await readWhole(body, context.settings.bodyBytesMax, SCAN_PADDING, LINE_FEED);
+  // What a queue delivered is taken once, or not at all, by itself.
+  const gathered = job.origin === undefined ? gatherer.take(job, bytes) : undefined;
+  if (gathered !== undefined && (await isStored(gathered))) {
+    const { sampleCount: samples } = gathered;
+    context.metrics.samplesIngested.inc(samples);
+    return { samples, missing: 0, duplicate: 0, isRepeated: false };
+  }
+  return ingestAlone(context, job, async ({ batch, issues }) => {
+    const { defaults } = job;
+    if (scanJsonSamples(bytes, batch, defaults)) return;
+    readJsonSamples(decodeBody(bytes.subarray(0, bytes.length - SCAN_PADDING)), batch, issues, defaults);
+  });
+}
+
+/** False where one of the bodies that were gathered is refused: each is stored by itself then, to tell which. */
+async function isStored({ stored }: Gathered): Promise<boolean> {
+  try {
+    await stored;
+    return true;
+  } catch (error) {
+    if (error instanceof ResultSeriesError) return false;
+    throw error;
+  }
+}
+
+async function ingestAlone(
+  context: ServiceContext,
+  job: Ingest,
+  take: (sink: Sink) => Promise<void>,
+): Promise<Ingested> {
+  const sink = createSink(context, job);
+  try {
+    await take(sink);
     await sink.flush();
   } catch (error) {
     throw tellStored(error, sink.total.samples);
   }
   return sink.total;
-}
-
-// Whole, so that a fault anywhere leaves nothing stored.
-async function takeJson(
-  { settings }: ServiceContext,
-  { defaults }: Ingest,
-  body: StreamedBody,
-  { batch, issues }: Sink,
-): Promise<void> {
-  const bytes = await readWhole(body, settings.bodyBytesMax, SCAN_PADDING, LINE_FEED);
-  if (scanJsonSamples(bytes, batch, defaults)) return;
-  readJsonSamples(decodeBody(bytes.subarray(0, bytes.length - SCAN_PADDING)), batch, issues, defaults);
 }
 
 async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {

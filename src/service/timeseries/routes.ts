@@ -9,6 +9,7 @@ import { badRequest } from '../errors.js';
 import { type Authorize, principalOf } from '../principal.js';
 import { addStreamedBodies, COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
 import { deleteSamples } from './delete-samples.js';
+import { createGatherer } from './gather.js';
 import { ingest } from './ingest.js';
 import type { SampleDefaults } from './read-json.js';
 import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from './schemas.js';
@@ -35,6 +36,7 @@ export function registerIngest(
     'delivers again is taken once. Answered once the samples are on the disk.';
   const answers = { response: { 200: ingestedAnswer }, description, tags, security };
   const onRequest = authorize('core_write');
+  const gatherer = createGatherer(context);
 
   routes.post(
     '/core/samples',
@@ -57,7 +59,7 @@ export function registerIngest(
     const job = { organisation, defaults, onStored, ...(origin === undefined ? {} : { origin }) };
     const body = request.body as StreamedBody | undefined; // of addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
-    return envelope(await ingest(context, job, contentTypeOf(request), body));
+    return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
   }
 }
 

@@ -84,6 +84,14 @@ export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Ar
 
 /** Empties the batch into a change for each series: times rising, the last of equal times, nothing missing. */
 export function takeChanges(batch: SampleBatch): { changes: SampleChange[]; counts: BatchCounts } {
+  const taken = takeRows(batch);
+  batch.series.length = 0;
+  batch.indexes.clear();
+  return taken;
+}
+
+/** As `takeChanges`, but the batch keeps the indexes of its series for the rows to come. */
+export function takeRows(batch: SampleBatch): { changes: SampleChange[]; counts: BatchCounts } {
   const counts: BatchCounts = { samples: 0, missing: 0, duplicate: 0 };
   const changes: SampleChange[] = [];
   for (const one of splitBySeries(batch)) {
@@ -100,27 +108,64 @@ export function takeChanges(batch: SampleBatch): { changes: SampleChange[]; coun
     if (series.timeMs.length > 0) changes.push(series);
   }
   batch.rowCount = 0;
-  batch.series.length = 0;
-  batch.indexes.clear();
   return { changes, counts };
 }
 
-// A counting sort: the rows of each series in the order in which they came.
+/** Whether the rows from `from` on are all to be stored: each has a value, and the times of each series rise. */
+export function isSound({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch, from: number): boolean {
+  if (scratch.slots.length < series.length) growScratch(series.length);
+  const { slots, lastMs } = scratch;
+  let isGood = true;
+  for (let row = from; row < rowCount && isGood; row++) {
+    const index = seriesIndex[row]!;
+    isGood = value[row]! - value[row]! === 0 && (slots[index] === 0 || timeMs[row]! > lastMs[index]!);
+    slots[index] = 1;
+    lastMs[index] = timeMs[row]!;
+  }
+  for (let row = from; row < rowCount; row++) slots[seriesIndex[row]!] = 0;
+  return isGood;
+}
+
+// A counting sort: the rows of each series that has any, in the order in which they came. There may be many more
+// series than rows.
 function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch): SampleChange[] {
-  const starts = new Int32Array(series.length + 1);
-  for (let row = 0; row < rowCount; row++) starts[seriesIndex[row]! + 1]!++;
-  for (let index = 0; index < series.length; index++) starts[index + 1]! += starts[index]!;
-  const next = starts.slice();
+  if (scratch.slots.length < series.length) growScratch(series.length);
+  const { slots } = scratch;
+  const present: number[] = [];
+  // Of the n-th series present, from `next[n]` on; the counts of each stand a place further at first.
+  const next = new Int32Array(Math.min(series.length, rowCount) + 2);
+  for (let row = 0; row < rowCount; row++) {
+    const index = seriesIndex[row]!;
+    if (slots[index] === 0) slots[index] = present.push(index);
+    next[slots[index]! + 1]!++;
+  }
+  for (let slot = 1; slot <= present.length; slot++) next[slot + 1]! += next[slot]!;
   const sortedTimes = new Float64Array(rowCount);
   const sortedValues = new Float64Array(rowCount);
   for (let row = 0; row < rowCount; row++) {
-    const to = next[seriesIndex[row]!]!++;
+    const to = next[slots[seriesIndex[row]!]!]!++;
     sortedTimes[to] = timeMs[row]!;
     sortedValues[to] = value[row]!;
   }
-  return series.map((reference, index) => ({
-    ...reference,
-    timeMs: sortedTimes.subarray(starts[index]!, starts[index + 1]!),
-    value: sortedValues.subarray(starts[index]!, starts[index + 1]!),
-  }));
+  return present.map((index, n) => {
+    slots[index] = 0;
+    const { timeseriesId, metric } = series[index]!;
+    // What was the start of a series is its end by now, and the end of the one before its start.
+    const [start, end] = [next[n]!, next[n + 1]!];
+    return {
+      timeseriesId,
+      metric,
+      timeMs: sortedTimes.subarray(start, end),
+      value: sortedValues.subarray(start, end),
+    };
+  });
+}
+
+// By index of a series; the slots are 0 between calls. A call runs to its end before another starts, so all of them
+// use the same.
+const scratch = { slots: new Int32Array(64), lastMs: new Float64Array(64) };
+
+function growScratch(seriesCount: number): void {
+  scratch.slots = new Int32Array(2 * seriesCount);
+  scratch.lastMs = new Float64Array(2 * seriesCount);
 }

@@ -1,23 +1,12 @@
-import {
-  CARRIAGE_RETURN,
-  COMMA,
-  DIGIT_0,
-  decodeText,
-  LINE_FEED,
-  MINUS,
-  POINT,
-  QUOTE,
-  SPACE,
-  TAB,
-} from '../../formats/csv/bytes.js';
-import { type Clock, createClock } from '../../formats/csv/clock.js';
-import { RAW_METRIC } from '../../formats/csv/long-rows.js';
-import { createNameBook, findName, learnName, type NameBook } from '../../formats/csv/names.js';
-import { createPairs, findPair, learnPair, type Pairs } from '../../formats/csv/pairs.js';
+import { CARRIAGE_RETURN, COMMA, decodeText, LINE_FEED, QUOTE, SPACE, TAB } from '../../formats/csv/bytes.js';
+import { findName, learnName, type NameBook } from '../../formats/csv/names.js';
+import { findPair, learnPair } from '../../formats/csv/pairs.js';
 import { scanNumber } from '../../formats/csv/scan-number.js';
-import { scanTime, TIME_REACH } from '../../formats/csv/scan-time.js';
+import { scanTime } from '../../formats/csv/scan-time.js';
+import { castObject, learnMould } from './cast-json.js';
 import { nameProblem, type SampleDefaults } from './read-json.js';
 import { makeRoom, type SampleBatch, seriesIndexOf } from './sample-batch.js';
+import { createScan, ID, isJsonNumber, METRIC, SCAN_PADDING, type Scan, setDefaults, TIMESTAMP, VAL } from './scan.js';
 
 const BACKSLASH = 0x5c;
 const BRACE_OPEN = 0x7b;
@@ -26,52 +15,8 @@ const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 const COLON = 0x3a;
 
-const [ID, METRIC, TIMESTAMP, VAL] = [1, 2, 4, 8] as const;
-
-/** Line feeds that must stand behind a text to be scanned: it is read in words, and names end at a line feed. */
-export const SCAN_PADDING = TIME_REACH + 8;
 /** The bytes of a short sample: a guess at how many there are. */
 const SAMPLE_BYTES = 72;
-
-/** Where a scan is, and the names that it has seen: those of one batch. */
-export interface Scan {
-  bytes: Uint8Array;
-  view: DataView;
-  at: number;
-  /** Where the text ends. */
-  end: number;
-  readonly names: NameBook;
-  readonly pairs: Pairs;
-  readonly clock: Clock;
-  readonly defaults: SampleDefaults;
-  /** The fields that a sample must have. */
-  readonly needed: number;
-  /** The names of a sample that lacks them. */
-  readonly absentId: number;
-  readonly absentMetric: number;
-}
-
-function createScan(bytes: Uint8Array, end: number, defaults: SampleDefaults): Scan {
-  const names = createNameBook();
-  const learn = (name: string): number => {
-    const text = new TextEncoder().encode(name);
-    return learnName(names, text, 0, text.length);
-  };
-  const { timeseriesId, metric = RAW_METRIC } = defaults;
-  return {
-    bytes,
-    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    at: 0,
-    end,
-    names,
-    pairs: createPairs(),
-    clock: createClock(undefined),
-    defaults,
-    needed: timeseriesId === undefined ? ID | TIMESTAMP | VAL : TIMESTAMP | VAL,
-    absentId: timeseriesId === undefined ? 0 : learn(timeseriesId),
-    absentMetric: learn(metric),
-  };
-}
 
 /**
  * The fast form of `readJsonSamples`: an array of objects with the fields in any order, names without escapes, times
@@ -79,18 +24,23 @@ function createScan(bytes: Uint8Array, end: number, defaults: SampleDefaults): S
  * is as it was before, but for names of series.
  *
  * @param bytes with `SCAN_PADDING` line feeds behind the text.
+ * @param scan of the bodies before, whose names stand in the same batch.
  */
-export function scanJsonSamples(bytes: Uint8Array, batch: SampleBatch, defaults: SampleDefaults): boolean {
-  const scan = createScan(bytes, bytes.length - SCAN_PADDING, defaults);
+export function scanJsonSamples(
+  bytes: Uint8Array,
+  batch: SampleBatch,
+  defaults: SampleDefaults,
+  scan: Scan = createScan(defaults),
+): boolean {
+  setDefaults(scan, defaults);
+  scan.bytes = bytes;
+  scan.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  scan.at = 0;
+  scan.end = bytes.length - SCAN_PADDING;
   const { rowCount } = batch;
   if (scanArray(scan, batch)) return true;
   batch.rowCount = rowCount;
   return false;
-}
-
-/** A scan of lines, whose bytes are set as they come. */
-export function createLineScan(defaults: SampleDefaults): Scan {
-  return createScan(new Uint8Array(0), 0, defaults);
 }
 
 /** The fast form of `readJsonLine`, for `bytes[from..to)` of the scan; false, and no row, for anything else. */
@@ -108,9 +58,16 @@ function scanArray(scan: Scan, batch: SampleBatch): boolean {
   if (!skipTo(scan, BRACKET_OPEN)) return false;
   makeRoom(batch, Math.ceil(bytes.length / SAMPLE_BYTES));
   if (skipTo(scan, BRACKET_CLOSE)) return isAtEnd(scan);
+  // With fixed names, objects that are alike may be of other series.
+  const hasMoulds = scan.fixedId < 0 && scan.fixedMetric < 0;
   for (;;) {
-    makeRoom(batch, 1);
-    if (!scanObject(scan, batch)) return false;
+    if (batch.rowCount === batch.timeMs.length) makeRoom(batch, 1);
+    skipSpace(scan);
+    if (!(hasMoulds && castObject(scan, batch))) {
+      const from = scan.at;
+      if (!scanObject(scan, batch)) return false;
+      if (hasMoulds) learnMould(scan, batch, from);
+    }
     batch.rowCount++;
     skipSpace(scan);
     const byte = bytes[scan.at++];
@@ -136,7 +93,7 @@ function scanObject(scan: Scan, batch: SampleBatch): boolean {
     } else if (field === VAL) {
       if (!scanValue(scan, batch.value, row)) return false;
     } else {
-      const name = scanName(scan);
+      const name = scanName(scan, field === ID ? scan.ids : scan.metrics);
       if (name < 0) return false;
       if (field === ID) id = name;
       else metric = name;
@@ -147,6 +104,8 @@ function scanObject(scan: Scan, batch: SampleBatch): boolean {
     if (byte !== COMMA) return false;
   }
   if ((seen & scan.needed) !== scan.needed) return false;
+  if (scan.fixedId >= 0 && id !== scan.fixedId) return false;
+  if (scan.fixedMetric >= 0 && metric !== scan.fixedMetric) return false;
   const series = findPair(scan.pairs, id, metric);
   batch.seriesIndex[row] = series >= 0 ? series : learnSeries(scan, batch, id, metric);
   return batch.seriesIndex[row]! >= 0;
@@ -180,6 +139,8 @@ function scanTimestamp(scan: Scan, timeMs: Float64Array, row: number): boolean {
   if (bytes[scan.at] !== QUOTE) return false;
   const end = scanTime(bytes, view, scan.at + 1, clock, timeMs, row);
   if (end < 0 || bytes[end] !== QUOTE) return false;
+  scan.timeFrom = scan.at + 1;
+  scan.timeTo = end;
   scan.at = end + 1;
   return true;
 }
@@ -189,21 +150,15 @@ function scanValue(scan: Scan, value: Float64Array, row: number): boolean {
   let end = scanNumber(bytes, at, BRACE_CLOSE, value, row);
   if (end < 0) end = scanNumber(bytes, at, COMMA, value, row);
   if (end < 0 || !isJsonNumber(bytes, at, end)) return false;
+  scan.valueFrom = at;
+  scan.valueTo = end;
   scan.at = end;
   return true;
 }
 
-// What the scanner of CSV takes and JSON does not: nothing, leading zeros, a point without digits.
-function isJsonNumber(bytes: Uint8Array, from: number, end: number): boolean {
-  const start = bytes[from] === MINUS ? from + 1 : from;
-  if (start >= end || bytes[end - 1] === POINT) return false;
-  const second = bytes[start + 1]! - DIGIT_0;
-  return bytes[start] !== DIGIT_0 || !(second >= 0 && second <= 9);
-}
-
 // The index of a name in the book, or −1 where it has escapes or control characters.
-function scanName(scan: Scan): number {
-  const { bytes, names } = scan;
+function scanName(scan: Scan, names: NameBook): number {
+  const { bytes } = scan;
   if (bytes[scan.at] !== QUOTE) return -1;
   const from = scan.at + 1;
   // An empty name would be found at once; JSON texts that have one are left to the general path.
@@ -222,13 +177,10 @@ function scanName(scan: Scan): number {
 }
 
 function learnSeries(scan: Scan, batch: SampleBatch, id: number, metric: number): number {
-  const timeseriesId = nameOf(scan.names, id);
-  const metricName = nameOf(scan.names, metric);
+  const timeseriesId = nameOf(scan.ids, id);
+  const metricName = nameOf(scan.metrics, metric);
   if (timeseriesId === undefined || nameProblem(timeseriesId) !== undefined) return -1;
   if (metricName === undefined || nameProblem(metricName) !== undefined) return -1;
-  const { defaults } = scan;
-  if (timeseriesId !== (defaults.timeseriesId ?? timeseriesId) || metricName !== (defaults.metric ?? metricName))
-    return -1;
   const series = seriesIndexOf(batch, timeseriesId, metricName);
   learnPair(scan.pairs, id, metric, series);
   return series;

@@ -2,7 +2,8 @@ import { LINE_FEED } from '../../formats/csv/bytes.js';
 import { ServiceError } from '../errors.js';
 import { decodeBody, partsOf, type StreamedBody } from './bodies.js';
 import { readJsonLine } from './read-json.js';
-import { createLineScan, SCAN_PADDING, scanJsonLine } from './scan-json.js';
+import { createScan, SCAN_PADDING } from './scan.js';
+import { scanJsonLine } from './scan-json.js';
 import type { Ingest, Sink } from './sink.js';
 
 const LINE_BYTES_MAX = 65_536;
@@ -12,7 +13,7 @@ export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: 
   const { batch, issues, flushWhenFull } = sink;
   let line = 0;
   let rest: Uint8Array = new Uint8Array(0);
-  let scan = createLineScan(defaults);
+  let scan = createScan(defaults);
 
   const takeWhole = (bytes: Uint8Array, end: number): void => {
     scan.bytes = bytes;
@@ -41,7 +42,7 @@ export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: 
     const { rowCount } = batch;
     await flushWhenFull();
     // What was stored took the indexes of its series along.
-    if (batch.rowCount < rowCount) scan = createLineScan(defaults);
+    if (batch.rowCount < rowCount) scan = createScan(defaults);
   }
   takeWhole(joined(rest, new Uint8Array(0), SCAN_PADDING), rest.length);
 }

@@ -6,12 +6,8 @@ import { createFrameReader, writeFrame } from '../../../src/service/timeseries/c
 import { readJsonLine, readJsonSamples, type SampleDefaults } from '../../../src/service/timeseries/read-json.js';
 import { createSampleBatch, type SampleBatch, takeChanges } from '../../../src/service/timeseries/sample-batch.js';
 import { createSampleIssues } from '../../../src/service/timeseries/sample-issues.js';
-import {
-  createLineScan,
-  SCAN_PADDING,
-  scanJsonLine,
-  scanJsonSamples,
-} from '../../../src/service/timeseries/scan-json.js';
+import { createScan, SCAN_PADDING } from '../../../src/service/timeseries/scan.js';
+import { scanJsonLine, scanJsonSamples } from '../../../src/service/timeseries/scan-json.js';
 import { jsonObjects, streamedForms } from '../../../src/service/timeseries/write-samples.js';
 
 function padded(text: string): Uint8Array {
@@ -107,7 +103,7 @@ describe('bodies of samples', () => {
       fc.property(fc.array(fc.oneof(object, body, usualLine), { maxLength: 6 }), defaults, (lines, fixed) => {
         const bytes = padded(lines.join('\n'));
         const [batch, general] = [createSampleBatch(), createSampleBatch()];
-        const scan = createLineScan(fixed);
+        const scan = createScan(fixed);
         scan.bytes = bytes;
         scan.view = new DataView(bytes.buffer);
         for (let from = 0; from < bytes.length - SCAN_PADDING; from = bytes.indexOf(0x0a, from) + 1) {

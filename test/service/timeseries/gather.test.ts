@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMetrics } from '../../../src/service/metrics.js';
+import { createGatherer } from '../../../src/service/timeseries/gather.js';
+import { readJsonSamples, type SampleDefaults } from '../../../src/service/timeseries/read-json.js';
+import { createSampleBatch, isSound, takeChanges, takeRows } from '../../../src/service/timeseries/sample-batch.js';
+import { createSampleIssues } from '../../../src/service/timeseries/sample-issues.js';
+import { createScan, SCAN_PADDING } from '../../../src/service/timeseries/scan.js';
+import { scanJsonSamples } from '../../../src/service/timeseries/scan-json.js';
+import type { Ingest } from '../../../src/service/timeseries/sink.js';
+import { shardOf } from '../../../src/storage/shard.js';
+import { type Bed, openBed } from '../../storage/samples/bed.js';
+import { openTestService, type TestService } from '../app.js';
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+interface Row {
+  readonly timeseriesId?: string;
+  readonly metric?: string;
+  readonly second: number;
+  readonly val: number;
+}
+
+const row = fc.record<Row>(
+  {
+    timeseriesId: fc.constantFrom('a', 'b', 'büro'),
+    metric: fc.constantFrom('Raw', 'a'),
+    second: fc.integer({ min: 0, max: 20 }),
+    val: fc.integer({ min: -999, max: 999 }).map((tenths) => tenths / 10),
+  },
+  { requiredKeys: ['timeseriesId', 'second', 'val'] },
+);
+const form = fc.constantFrom(
+  ['timeseriesId', 'metric', 'timestamp', 'val'],
+  ['val', 'timeseriesId', 'timestamp', 'metric'],
+  ['timestamp', 'val', 'metric', 'timeseriesId'],
+);
+// Long enough for objects to have others behind them, without which they are read one field after the other.
+const rising = fc
+  .uniqueArray(row, { maxLength: 14, selector: ({ second }) => second })
+  .map((rows) => rows.sort((a, b) => a.second - b.second));
+const body = fc.record({ rows: fc.oneof(rising, fc.array(row, { maxLength: 14 })), form, isWide: fc.boolean() });
+const defaults = fc.constantFrom<SampleDefaults>({}, {}, {}, { metric: 'Raw' }, { timeseriesId: 'a' });
+
+function textOf({ rows, form, isWide }: { rows: readonly Row[]; form: readonly string[]; isWide: boolean }): string {
+  const objects = rows.map(({ second, ...rest }) => {
+    const timestamp = new Date(START_MS + second * 1000).toISOString();
+    return Object.fromEntries(
+      Object.entries({ ...rest, timestamp }).sort(([a], [b]) => form.indexOf(a) - form.indexOf(b)),
+    );
+  });
+  return JSON.stringify(objects, null, isWide ? 1 : undefined);
+}
+
+const padded = (text: string): Uint8Array => new TextEncoder().encode(text + '\n'.repeat(SCAN_PADDING));
+
+const rowsOf = ({ rowCount, series, seriesIndex, timeMs, value }: ReturnType<typeof createSampleBatch>): unknown[] =>
+  Array.from({ length: rowCount }, (_, i) => [{ ...series[seriesIndex[i]!]! }, timeMs[i], value[i]]);
+
+describe('bodies that follow one another', () => {
+  it('are each scanned as by themselves, whatever names and forms the ones before had', () => {
+    let scannedCount = 0;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(body, defaults), { minLength: 1, maxLength: 8 }), (bodies) => {
+        const batch = createSampleBatch();
+        const scan = createScan({});
+        for (const [one, fixed] of bodies) {
+          const text = textOf(one);
+          const general = createSampleBatch();
+          const issues = createSampleIssues();
+          readJsonSamples(text, general, issues, fixed);
+          const isScanned = scanJsonSamples(padded(text), batch, fixed, scan);
+          expect(isScanned).toBe(issues.count === 0);
+          if (isScanned) {
+            scannedCount++;
+            expect(rowsOf(batch)).toEqual(rowsOf(general));
+          }
+          if (isScanned && isSound(batch, 0)) {
+            expect(takeChanges(general).counts).toEqual({ samples: one.rows.length, missing: 0, duplicate: 0 });
+          }
+          batch.rowCount = 0;
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(scannedCount).toBeGreaterThan(200);
+  });
+
+  it('give the same changes from a batch that keeps its series as from new ones', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(row, { maxLength: 10 }), { maxLength: 6 }), (groups) => {
+        const kept = createSampleBatch();
+        const scan = createScan({});
+        for (const rows of groups) {
+          const text = textOf({ rows, form: [], isWide: false });
+          const own = createSampleBatch();
+          expect(scanJsonSamples(padded(text), kept, {}, scan) && scanJsonSamples(padded(text), own, {})).toBe(true);
+          expect(takeRows(kept)).toEqual(takeChanges(own));
+        }
+      }),
+    );
+  });
+});
+
+describe('bodies that are gathered', () => {
+  let bed: Bed;
+  let runCount = 0;
+  beforeEach(async () => {
+    bed = await openBed();
+  });
+  afterEach(() => bed.close());
+
+  const openGatherer = () => {
+    // `as`: what a gatherer uses of it.
+    const context = { storage: bed.storage, samples: bed.samples, metrics: createMetrics() } as unknown;
+    return createGatherer(context as Parameters<typeof createGatherer>[0]);
+  };
+
+  it('leave what they would one after the other, and those that a failing commit takes along leave nothing', async () => {
+    const steps = fc.array(fc.tuple(body, fc.boolean(), fc.nat(9)), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const organisation = `org-${++runCount}`;
+        const job: Ingest = { organisation, defaults: {}, onStored: () => {} };
+        const gatherer = openGatherer();
+        const model = new Map<string, Map<number, number>>();
+        let group: { rows: readonly Row[]; stored: Promise<void> }[] = [];
+        const settle = async (isFailing: boolean): Promise<void> => {
+          if (isFailing && group.some(({ rows }) => rows.length > 0)) bed.failCommit();
+          const ends = await Promise.allSettled(group.map(({ stored }) => stored));
+          for (const [i, { status }] of ends.entries()) {
+            const { rows } = group[i]!;
+            expect(status).toBe(isFailing && rows.length > 0 ? 'rejected' : 'fulfilled');
+            if (status === 'fulfilled') apply(model, rows);
+          }
+          group = [];
+        };
+        for (const [one, isEnd, chance] of all) {
+          const gathered = gatherer.take(job, padded(textOf(one)));
+          if (gathered === undefined) continue;
+          expect(gathered.sampleCount).toBe(one.rows.length);
+          group.push({ rows: one.rows, stored: gathered.stored });
+          if (isEnd) await settle(chance === 0);
+        }
+        await settle(false);
+        for (const [name, samples] of model) {
+          const [timeseriesId = '', metric = ''] = name.split('/');
+          const { timeMs, value } = await bed.storage.read(shardOf(organisation), (tx) =>
+            bed.samples.read(tx, organisation, { timeseriesId, metric }),
+          );
+          const found = [...timeMs].map((time, i) => [time, value[i]]);
+          expect(found).toEqual([...samples].sort(([a], [b]) => a - b));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are one commit', async () => {
+    const gatherer = openGatherer();
+    const job: Ingest = { organisation: 'acme', defaults: {}, onStored: () => {} };
+    const stored = Array.from({ length: 20 }, (_, second) => {
+      const text = textOf({ rows: [{ timeseriesId: 'a', second, val: second }], form: [], isWide: false });
+      return gatherer.take(job, padded(text))!.stored;
+    });
+    await Promise.all(stored);
+    expect(await bed.storage.read(shardOf('acme'), async (tx) => tx.lastCommit)).toBe(1);
+  });
+});
+
+function apply(model: Map<string, Map<number, number>>, rows: readonly Row[]): void {
+  for (const { timeseriesId, metric = 'Raw', second, val } of rows) {
+    const name = `${timeseriesId}/${metric}`;
+    model.set(name, (model.get(name) ?? new Map()).set(START_MS + second * 1000, val));
+  }
+}
+
+describe('requests that come together', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await openTestService();
+  });
+  afterEach(() => service.close());
+
+  it('are each answered for themselves: one that writes a result is refused, the others are stored', async () => {
+    const headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const { storage, samples } = service.service.context;
+    const change = { timeseriesId: 'r', metric: 'Hourly', timeMs: Float64Array.of(0), value: Float64Array.of(1) };
+    await storage.transaction(shardOf('acme'), (tx) => samples.append(tx, 'acme', [change], { itemId: 'item' }));
+    const post = (rows: readonly object[]) =>
+      service.app.inject({ method: 'POST', url: '/core/samples', headers, payload: rows });
+    const timestamp = new Date(START_MS).toISOString();
+    const answers = await Promise.all([
+      post([{ timeseriesId: 'a', timestamp, val: 1 }]),
+      post([
+        { timeseriesId: 'b', timestamp, val: 2 },
+        { timeseriesId: 'r', metric: 'Hourly', timestamp, val: 2 },
+      ]),
+      post([{ timeseriesId: 'c', timestamp, val: 3 }]),
+      post([{ timeseriesId: 'd', timestamp, val: 'x' }]),
+      post([
+        { timeseriesId: 'e', timestamp, val: 4 },
+        { timeseriesId: 'e', timestamp, val: 5 },
+      ]),
+    ]);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200, 400, 200]);
+    expect(answers[4]!.json().data).toEqual({ samples: 1, missing: 0, duplicate: 1, isRepeated: false });
+    const found = await storage.read(shardOf('acme'), (tx) => samples.list(tx, 'acme'));
+    expect(found.map(({ timeseriesId }) => timeseriesId)).toEqual(['a', 'c', 'e', 'r']);
+  });
+});
