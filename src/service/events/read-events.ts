@@ -1,6 +1,7 @@
-import { describeIssue, describeValue, type ErrorCode, type Issue } from '../../core/errors.js';
+import { describeIssue, describeValue, type Issue } from '../../core/errors.js';
 import { badRequest, ServiceError } from '../errors.js';
-import { readEvent } from './read-event.js';
+import { inTurns } from '../in-turns.js';
+import { type AddIssue, readEvent } from './read-event.js';
 import type { EventDraft } from './record.js';
 
 /** The most events of one request: they are written by one commit. */
@@ -23,7 +24,7 @@ interface Posted {
 }
 
 /** Reads the body of a JSON request: one event, or an array of them. */
-export function readJsonEvents(body: unknown, collection: string | undefined): EventDraft[] {
+export async function readJsonEvents(body: unknown, collection: string | undefined): Promise<EventDraft[]> {
   if (!Array.isArray(body)) return readPosted([{ value: body, pointer: '' }], collection);
   return readPosted(
     body.map((value: unknown, index) => ({ value, pointer: `/${index}` })),
@@ -32,33 +33,29 @@ export function readJsonEvents(body: unknown, collection: string | undefined): E
 }
 
 /** Reads a body with an event on each line; empty lines are passed over. */
-export function readNdjsonEvents(body: string, collection: string | undefined): EventDraft[] {
+export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
   const posted: Posted[] = [];
   const issues: EventIssue[] = [];
-  for (const [index, text] of body.split('\n').entries()) {
-    if (text.trim() === '') continue;
-    const line = index + 1;
-    try {
-      posted.push({ value: JSON.parse(text), pointer: '', line });
-    } catch {
-      issues.push({
-        line,
-        pointer: '',
-        code: 'request.json',
-        expected: 'an event as JSON',
-        received: describeValue(text),
-      });
+  const lines = body.split('\n').map((text, index) => ({ text, line: index + 1 }));
+  for await (const part of inTurns(lines.filter(({ text }) => text.trim() !== ''))) {
+    for (const { text, line } of part) {
+      try {
+        posted.push({ value: JSON.parse(text), pointer: '', line });
+      } catch {
+        const [expected, received] = ['an event as JSON', describeValue(text)];
+        issues.push({ line, pointer: '', code: 'request.json', expected, received });
+      }
     }
   }
   return readPosted(posted, collection, issues);
 }
 
 /** @throws ServiceError 400 with every fault of every event; 413 for too many events. */
-function readPosted(
+async function readPosted(
   posted: readonly Posted[],
   collection: string | undefined,
-  before: EventIssue[] = [],
-): EventDraft[] {
+  before: readonly EventIssue[] = [],
+): Promise<EventDraft[]> {
   if (posted.length > EVENTS_MAX) {
     const message = `expected at most ${EVENTS_MAX} events at once, received ${posted.length}; send them in parts`;
     throw new ServiceError(413, message);
@@ -66,30 +63,35 @@ function readPosted(
   const issues = [...before];
   const events: EventDraft[] = [];
   const seen = new Set<string>();
-  for (const { value, pointer, line } of posted) {
-    const add = (at: string, code: ErrorCode, expected: string, received: string, suggestion?: string): void => {
-      const mend = suggestion === undefined ? {} : { suggestion };
-      issues.push({
-        ...(line === undefined ? {} : { line }),
-        pointer: pointer + at,
-        code,
-        expected,
-        received,
-        ...mend,
-      });
-    };
-    const event = readEvent(value, collection, add);
-    if (event === undefined) continue;
-    const key = JSON.stringify([event.ercollectionid, event.id]);
-    if (event.id !== null && seen.has(key)) {
-      add('/id', 'request.duplicate', 'each event once in a body', describeValue(event.id));
+  for await (const part of inTurns(posted)) {
+    for (const one of part) {
+      const add = addTo(issues, one);
+      const event = readEvent(one.value, collection, add);
+      if (event === undefined) continue;
+      const key = JSON.stringify([event.ercollectionid, event.id]);
+      if (event.id !== null && seen.has(key)) {
+        add('/id', 'request.duplicate', 'each event once in a body', describeValue(event.id));
+      }
+      seen.add(key);
+      events.push(event);
     }
-    seen.add(key);
-    events.push(event);
   }
   if (issues.length > 0) throw refusal(issues);
   if (events.length === 0) throw badRequest('the body has no events; expected one, or an array of them');
   return events;
+}
+
+function addTo(issues: EventIssue[], { pointer, line }: Posted): AddIssue {
+  return (at, code, expected, received, suggestion) => {
+    issues.push({
+      ...(line === undefined ? {} : { line }),
+      pointer: pointer + at,
+      code,
+      expected,
+      received,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  };
 }
 
 function refusal(issues: readonly EventIssue[]): ServiceError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventRow } from '../../storage/tables/events.js';
+import { inTurns } from '../in-turns.js';
 import { canonicalJson } from './canonical-json.js';
 import { type EventField, eventFieldNames, eventFields } from './fields.js';
 
@@ -8,6 +9,18 @@ export type EventRecord = Pick<EventRow, EventField>;
 
 /** The fields of an event that has been checked, before its id and checksum are filled in. */
 export type EventDraft = Omit<EventRecord, 'id'> & { readonly id: string | null };
+
+/** Fills in what the callers left to the service. */
+export async function completeEvents(
+  drafts: readonly EventDraft[],
+  createEventId: () => string,
+): Promise<EventRecord[]> {
+  const events: EventRecord[] = [];
+  for await (const part of inTurns(drafts)) {
+    events.push(...part.map((draft) => completeEvent(draft, createEventId)));
+  }
+  return events;
+}
 
 /** Fills in what the caller left to the service. */
 export function completeEvent(draft: EventDraft, createEventId: () => string): EventRecord {

@@ -9,7 +9,7 @@ import { type Authorize, principalOf } from '../principal.js';
 import { checkAccess } from './collection-access.js';
 import { listEvents } from './list-events.js';
 import { readJsonEvents, readNdjsonEvents } from './read-events.js';
-import { completeEvent } from './record.js';
+import { completeEvents } from './record.js';
 import { deleteSchema, listSchema, writeSchema } from './schemas.js';
 import { deleteEvent, storeEvents } from './store.js';
 
@@ -72,7 +72,7 @@ export function registerEvents(
       { onRequest: authorize('core_write', 'core_admin'), schema: writeSchema, validatorCompiler, bodyLimit },
       async (request, reply) => {
         const principal = principalOf(request);
-        const events = readBody(request).map((draft) => completeEvent(draft, () => createId(context)));
+        const events = await completeEvents(await readBody(request), () => createId(context));
         const collections = new Set(events.map(({ ercollectionid }) => ercollectionid));
         const nowMs = clock.nowMs();
         const stored = await storage.transaction(shardOf(principal.organisation), async (tx) => {

@@ -1,5 +1,6 @@
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
+import { inTurns } from '../in-turns.js';
 import { type EventRecord, isSameEvent } from './record.js';
 
 /** What became of events that were stored. */
@@ -10,8 +11,6 @@ export interface StoredEvents {
   /** Those that were there as they are: nothing was written. */
   readonly unchanged: number;
 }
-
-const LOOKUP_IDS = 200;
 
 /**
  * Stores events under (collection, id), each at most once among them. A version that is replaced is kept for pages
@@ -27,8 +26,8 @@ export async function storeEvents(
   let replaced = 0;
   for (const [ercollectionid, ofCollection] of byCollection(records)) {
     const createdBefore = created;
-    for (let start = 0; start < ofCollection.length; start += LOOKUP_IDS) {
-      const part = ofCollection.slice(start, start + LOOKUP_IDS);
+    // What a transaction awaits must not be able to wait for it: a turn of the event loop comes by itself.
+    for await (const part of inTurns(ofCollection)) {
       const current = await currentVersions(tx, organisation, ercollectionid, part);
       for (const record of part) {
         const before = current.get(record.id);

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../src/service/errors.js';
 import { canonicalJson } from '../../../src/service/events/canonical-json.js';
 import { eventFieldNames, eventFields } from '../../../src/service/events/fields.js';
 import { readJsonEvents, readNdjsonEvents } from '../../../src/service/events/read-events.js';
-import { completeEvent, recordJson } from '../../../src/service/events/record.js';
+import { completeEvents, recordJson } from '../../../src/service/events/record.js';
 import { postedEvents } from './posted.js';
 
 interface Refusal {
@@ -15,9 +15,9 @@ interface Refusal {
   readonly issueCount: number;
 }
 
-function refusalOf(read: () => unknown): Refusal {
+async function refusalOf(reading: Promise<unknown>): Promise<Refusal> {
   try {
-    read();
+    await reading;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     // The details of this door's refusals.
@@ -27,24 +27,19 @@ function refusalOf(read: () => unknown): Refusal {
   throw new Error('nothing was refused');
 }
 
-const pointersOf = (body: unknown, collection?: string) =>
-  refusalOf(() => readJsonEvents(body, collection)).issues.map(({ pointer }) => pointer);
+const pointersOf = async (body: unknown, collection?: string) =>
+  (await refusalOf(readJsonEvents(body, collection))).issues.map(({ pointer }) => pointer);
 
-const record = (body: unknown) =>
-  readJsonEvents(body, 'c').map((draft) =>
-    JSON.parse(
-      recordJson(
-        completeEvent(draft, () => 'made'),
-        eventFieldNames,
-      ),
-    ),
-  );
+const record = async (body: unknown) => {
+  const events = await completeEvents(await readJsonEvents(body, 'c'), () => 'made');
+  return events.map((event) => JSON.parse(recordJson(event, eventFieldNames)));
+};
 
 describe('the fields of an event (interface 2.4)', () => {
-  it('are given as they were posted, null where there was nothing, occurredAt as UTC with milliseconds', () => {
-    fc.assert(
-      fc.property(fc.array(postedEvents(), { minLength: 1, maxLength: 3 }), (posted) => {
-        const given = record(posted.map((event, index) => ({ ...event, id: String(index) })));
+  it('are given as they were posted, null where there was nothing, occurredAt as UTC with milliseconds', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(postedEvents(), { minLength: 1, maxLength: 3 }), async (posted) => {
+        const given = await record(posted.map((event, index) => ({ ...event, id: String(index) })));
         for (const [index, event] of given.entries()) {
           expect(Object.keys(event)).toEqual(eventFieldNames);
           const { checksum: _, ...shown } = event;
@@ -57,30 +52,30 @@ describe('the fields of an event (interface 2.4)', () => {
     );
   });
 
-  it('are of the types of the table, each', () => {
+  it('are of the types of the table, each', async () => {
     const wrong = { text: 5, boolean: 'true', number: '5', instant: 'yesterday', object: [] };
     for (const field of eventFieldNames) {
-      expect(pointersOf({ [field]: wrong[eventFields[field]] }, 'c')).toEqual([`/${field}`]);
-      expect(record({ [field]: null })).toHaveLength(1);
+      expect(await pointersOf({ [field]: wrong[eventFields[field]] }, 'c')).toEqual([`/${field}`]);
+      expect(await record({ [field]: null })).toHaveLength(1);
     }
   });
 
-  it('take any ISO 8601 instant, to the millisecond', () => {
-    const shown = (occurredAt: string) => record({ occurredAt })[0].occurredAt;
-    expect(shown('2024-01-31T13:00:00+01:00')).toBe('2024-01-31T12:00:00.000Z');
-    expect(shown('2024-01-31T12:00:00.1239999Z')).toBe('2024-01-31T12:00:00.123Z');
-    expect(shown('2024-01-31')).toBe('2024-01-31T00:00:00.000Z');
-    expect(shown('0001-01-01T00:00:00.5Z')).toBe('0001-01-01T00:00:00.500Z');
+  it('take any ISO 8601 instant, to the millisecond', async () => {
+    const shown = async (occurredAt: string) => (await record({ occurredAt }))[0].occurredAt;
+    expect(await shown('2024-01-31T13:00:00+01:00')).toBe('2024-01-31T12:00:00.000Z');
+    expect(await shown('2024-01-31T12:00:00.1239999Z')).toBe('2024-01-31T12:00:00.123Z');
+    expect(await shown('2024-01-31')).toBe('2024-01-31T00:00:00.000Z');
+    expect(await shown('0001-01-01T00:00:00.5Z')).toBe('0001-01-01T00:00:00.500Z');
   });
 
-  it('that are wrong are told all at once, by JSON pointer', () => {
+  it('that are wrong are told all at once, by JSON pointer', async () => {
     const body = [
       { id: 'a', name: 5, severty: 'high', latitude: '50', isUserEvent: 1 },
       'no event',
       { id: 'a', sourceEvent: { Type: 1, Other: {} }, 'a/b~c': 1, ercollectionid: 'other' },
       { id: '', occurredAt: '2024-02-30', eventDetails: [], ercollectionid: '' },
     ];
-    const { statusCode, issues, issueCount, message } = refusalOf(() => readJsonEvents(body, 'c'));
+    const { statusCode, issues, issueCount, message } = await refusalOf(readJsonEvents(body, 'c'));
     expect(statusCode).toBe(400);
     expect(issues.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
       '/0/severty request.unknown',
@@ -104,65 +99,65 @@ describe('the fields of an event (interface 2.4)', () => {
     expect(message).toMatch(/^\/0\/severty: .* and 14 more; nothing was stored$/);
   });
 
-  it('name a collection, there or in the header, and not two', () => {
-    expect(pointersOf({ id: 'a' })).toEqual(['/ercollectionid']);
-    expect(pointersOf({ ercollectionid: 'a' }, 'b')).toEqual(['/ercollectionid']);
-    expect(readJsonEvents({ ercollectionid: 'a' }, 'a')[0]?.ercollectionid).toBe('a');
-    expect(readJsonEvents([{ ercollectionid: 'a' }, { ercollectionid: 'b' }], undefined)).toHaveLength(2);
+  it('name a collection, there or in the header, and not two', async () => {
+    expect(await pointersOf({ id: 'a' })).toEqual(['/ercollectionid']);
+    expect(await pointersOf({ ercollectionid: 'a' }, 'b')).toEqual(['/ercollectionid']);
+    expect((await readJsonEvents({ ercollectionid: 'a' }, 'a'))[0]?.ercollectionid).toBe('a');
+    expect(await readJsonEvents([{ ercollectionid: 'a' }, { ercollectionid: 'b' }], undefined)).toHaveLength(2);
   });
 
-  it('are what storage can keep: no NUL, no half surrogates, no endless nesting, no infinities, no giants', () => {
+  it('are what storage can keep: no NUL, no half surrogates, no endless nesting, no infinities, no giants', async () => {
     const nested = (depth: number): object => (depth === 0 ? {} : { in: nested(depth - 1) });
-    expect(pointersOf({ name: 'a\0b', descr: '\ud800' }, 'c')).toEqual(['/name', '/descr']);
-    expect(record({ eventDetails: nested(63) })).toHaveLength(1);
-    expect(pointersOf({ eventDetails: nested(64) }, 'c')).toEqual(['/eventDetails']);
-    expect(pointersOf(JSON.parse('{"latitude":1e999,"eventDetails":{"a":[1e999]}}'), 'c')).toEqual([
+    expect(await pointersOf({ name: 'a\0b', descr: '\ud800' }, 'c')).toEqual(['/name', '/descr']);
+    expect(await record({ eventDetails: nested(63) })).toHaveLength(1);
+    expect(await pointersOf({ eventDetails: nested(64) }, 'c')).toEqual(['/eventDetails']);
+    expect(await pointersOf(JSON.parse('{"latitude":1e999,"eventDetails":{"a":[1e999]}}'), 'c')).toEqual([
       '/latitude',
       '/eventDetails',
     ]);
-    expect(pointersOf({ id: 'x'.repeat(257) }, 'c')).toEqual(['/id']);
-    expect(pointersOf({ descr: 'x'.repeat(65_537) }, 'c')).toEqual(['']);
-    expect(pointersOf(JSON.parse('{"__proto__":{"name":"x"}}'), 'c')).toEqual(['/__proto__']);
+    expect(await pointersOf({ id: 'x'.repeat(257) }, 'c')).toEqual(['/id']);
+    expect(await pointersOf({ descr: 'x'.repeat(65_537) }, 'c')).toEqual(['']);
+    expect(await pointersOf(JSON.parse('{"__proto__":{"name":"x"}}'), 'c')).toEqual(['/__proto__']);
   });
 
-  it('of one (collection, id) come once in a body', () => {
-    const issues = pointersOf([{ id: 'a' }, { id: 'b' }, { id: 'a' }], 'c');
+  it('of one (collection, id) come once in a body', async () => {
+    const issues = await pointersOf([{ id: 'a' }, { id: 'b' }, { id: 'a' }], 'c');
     expect(issues).toEqual(['/2/id']);
-    expect(readJsonEvents([{ name: 'x' }, { name: 'x' }], 'c')).toHaveLength(2);
+    expect(await readJsonEvents([{ name: 'x' }, { name: 'x' }], 'c')).toHaveLength(2);
   });
 });
 
 describe('the body of POST /core/events', () => {
-  it('is an event, an array of them, or lines of them, with the same meaning', () => {
-    fc.assert(
-      fc.property(fc.array(postedEvents(), { minLength: 1, maxLength: 4 }), (posted) => {
+  it('is an event, an array of them, or lines of them, with the same meaning', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(postedEvents(), { minLength: 1, maxLength: 4 }), async (posted) => {
         const lines = posted.map((event) => `${JSON.stringify(event)}\r\n`).join('\n');
-        expect(readNdjsonEvents(lines, 'c')).toEqual(readJsonEvents(posted, 'c'));
-        expect(readJsonEvents(posted[0], 'c')).toEqual(readJsonEvents(posted.slice(0, 1), 'c'));
+        expect(await readNdjsonEvents(lines, 'c')).toEqual(await readJsonEvents(posted, 'c'));
+        expect(await readJsonEvents(posted[0], 'c')).toEqual(await readJsonEvents(posted.slice(0, 1), 'c'));
       }),
     );
   });
 
-  it('in lines is refused by line', () => {
-    const { issues } = refusalOf(() => readNdjsonEvents('{"id":"a"}\n\n{"id":5}\n{"id":\n', 'c'));
+  it('in lines is refused by line', async () => {
+    const { issues } = await refusalOf(readNdjsonEvents('{"id":"a"}\n\n{"id":5}\n{"id":\n', 'c'));
     expect(issues.map(({ line, pointer, code }) => [line, pointer, code])).toEqual([
       [4, '', 'request.json'],
       [3, '/id', 'request.type'],
     ]);
   });
 
-  it('has one event or more, and no more than 10000', () => {
+  it('has one event or more, and no more than 10000', async () => {
     for (const body of [[], undefined, null, 5, 'text']) {
-      expect(refusalOf(() => readJsonEvents(body, 'c')).statusCode).toBe(400);
+      expect((await refusalOf(readJsonEvents(body, 'c'))).statusCode).toBe(400);
     }
-    expect(refusalOf(() => readNdjsonEvents('\n', 'c')).statusCode).toBe(400);
+    expect((await refusalOf(readNdjsonEvents('\n', 'c'))).statusCode).toBe(400);
     const many = Array.from({ length: 10_001 }, () => ({}));
-    expect(readJsonEvents(many.slice(1), 'c')).toHaveLength(10_000);
-    expect(refusalOf(() => readJsonEvents(many, 'c')).statusCode).toBe(413);
+    expect(await readJsonEvents(many.slice(1), 'c')).toHaveLength(10_000);
+    expect((await refusalOf(readJsonEvents(many, 'c'))).statusCode).toBe(413);
   });
 
-  it('with thousands of faults is told the first hundred and the count', () => {
-    const refusal = refusalOf(() =>
+  it('with thousands of faults is told the first hundred and the count', async () => {
+    const refusal = await refusalOf(
       readJsonEvents(
         Array.from({ length: 3000 }, () => ({ name: 1 })),
         'c',
@@ -174,8 +169,8 @@ describe('the body of POST /core/events', () => {
 });
 
 describe('the checksum', () => {
-  it('is SHA-256 over the canonical JSON (RFC 8785) of all other fields as they are shown', () => {
-    const [event] = record({ id: 'a', name: 'x', latitude: 1.5, eventDetails: { b: 1, a: [true, null] } });
+  it('is SHA-256 over the canonical JSON (RFC 8785) of all other fields as they are shown', async () => {
+    const [event] = await record({ id: 'a', name: 'x', latitude: 1.5, eventDetails: { b: 1, a: [true, null] } });
     const { checksum, ...content } = event;
     // Written out: this text is what other programs have to come to.
     const canonical =
@@ -187,16 +182,18 @@ describe('the checksum', () => {
       '"type":null,"vDeviceId":null,"vParentDeviceId":null}';
     expect(canonicalJson(content)).toBe(canonical);
     expect(checksum).toBe(createHash('sha256').update(canonical).digest('hex'));
-    expect(record({ checksum: 'mine' })[0].checksum).toBe('mine');
+    expect((await record({ checksum: 'mine' }))[0].checksum).toBe('mine');
   });
 
-  it('does not depend on the order of keys', () => {
-    fc.assert(
-      fc.property(postedEvents(), ({ checksum: _, ...event }) => {
+  it('does not depend on the order of keys', async () => {
+    await fc.assert(
+      fc.asyncProperty(postedEvents(), async ({ checksum: _, ...event }) => {
         const shuffled = Object.fromEntries(Object.entries(event).reverse());
         const details = { eventDetails: { z: 1, a: { y: 1, b: 2 } } };
         const turned = { eventDetails: { a: { b: 2, y: 1 }, z: 1 } };
-        expect(record({ ...shuffled, ...turned })[0].checksum).toBe(record({ ...event, ...details })[0].checksum);
+        const [one] = await record({ ...shuffled, ...turned });
+        const [other] = await record({ ...event, ...details });
+        expect(one.checksum).toBe(other.checksum);
       }),
     );
   });

@@ -14,6 +14,34 @@ afterAll(() => events.service.close());
 const all = async (collection: string) =>
   (await caller.list(collection, '$orderby=id', { pagesize: '1000' })).body.data;
 
+it('10,000 events are read and stored in parts, while others are answered; nobody sees some of them', async () => {
+  const opened = await openEvents();
+  const [writer, reader] = [await opened.addCaller(), await opened.addCaller()];
+  await opened.addCollection('many', writer, reader);
+  let isDone = false;
+  const count = async (): Promise<number> => {
+    const answer = await reader.list('many', '$top=0');
+    return answer.statusCode === 204 ? 0 : (answer.body.paging.totalCount ?? 0);
+  };
+  const counts: number[] = [];
+  let turnCount = 0;
+  const turns = (async () => {
+    for (; !isDone; turnCount++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (turnCount % 20 === 0) void count().then((one) => counts.push(one));
+    }
+  })();
+  const many = Array.from({ length: 10_000 }, (_, i) => ({ id: `e-${i}`, eventDetails: { i } }));
+  expect((await writer.post('many', many)).body.data).toMatchObject({ created: 10_000 });
+  isDone = true;
+  await turns;
+  // Reading, completing and storing give 49 turns each.
+  expect(turnCount).toBeGreaterThan(140);
+  expect(await count()).toBe(10_000);
+  expect(new Set(counts.filter((one) => one !== 0 && one !== 10_000))).toEqual(new Set());
+  await opened.service.close();
+});
+
 describe('POST /core/events', () => {
   it('stores one event or many, makes ids where there are none, and says what it did', async () => {
     await events.addCollection('ids', caller);
