@@ -1,5 +1,7 @@
 import type { Chunk } from '../core/chunk.js';
 import type { Windows } from '../core/windows.js';
+import { addScalar } from '../kernels/arithmetic.js';
+import { isAllFinite } from '../kernels/check.js';
 import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../kernels/search.js';
 import { windowColumnsOf } from '../kernels/simd.js';
 import { sumWindows } from '../kernels/sum.js';
@@ -161,7 +163,8 @@ function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: W
   }
   sumWindows(chunk.value, columns, windowCount);
   for (let w = 0; w < windowCount; w++) results[w] = whole.ofSum(sums[w]!, borders[w + 1]! - borders[w]!);
-  const labelMs = options.label === 'start' ? 0 : lengthMs;
-  for (let w = 0; w < windowCount; w++) out.add(startsMs[w]! + labelMs, results[w]!);
+  if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs);
+  if (isAllFinite(results, 0, windowCount)) out.addRun(startsMs, results, windowCount);
+  else for (let w = 0; w < windowCount; w++) out.add(startsMs[w]!, results[w]!);
   return from;
 }
