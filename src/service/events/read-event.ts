@@ -5,13 +5,13 @@ import { type EventField, eventFieldNames, eventFields, type FieldType } from '.
 import { readOccurredAt } from './occurred-at.js';
 import type { EventDraft } from './record.js';
 
-/** Notes a fault of the event at `pointer` within it. */
+/** Notes a fault of the event at `pointer` within it. A suggestion is asked for where the fault is told. */
 export type AddIssue = (
   pointer: string,
   code: ErrorCode,
   expected: string,
   received: string,
-  suggestion?: string,
+  suggest?: () => string | undefined,
 ) => void;
 
 /** Ids and the names of collections: keys, which are sent in paths and headers. */
@@ -119,7 +119,7 @@ function noteUnknown(value: object, pointer: string, known: ReadonlySet<string>,
     if (known.has(name)) continue;
     const place = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const expected = pointer === '' ? 'a field of an event' : [...known].join(' and ');
-    add(place, 'request.unknown', expected, describeValue(name), didYouMean(name, known));
+    add(place, 'request.unknown', expected, describeValue(name), () => didYouMean(name, known));
   }
 }
 

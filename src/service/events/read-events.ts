@@ -23,6 +23,12 @@ interface Posted {
   readonly line?: number;
 }
 
+/** The faults of a body: the first of them, and how many there are. */
+interface Faults {
+  readonly shown: EventIssue[];
+  count: number;
+}
+
 /** Reads the body of a JSON request: one event, or an array of them. */
 export async function readJsonEvents(body: unknown, collection: string | undefined): Promise<EventDraft[]> {
   if (!Array.isArray(body)) return readPosted([{ value: body, pointer: '' }], collection);
@@ -35,37 +41,36 @@ export async function readJsonEvents(body: unknown, collection: string | undefin
 /** Reads a body with an event on each line; empty lines are passed over. */
 export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
   const posted: Posted[] = [];
-  const issues: EventIssue[] = [];
+  const faults: Faults = { shown: [], count: 0 };
   const lines = body.split('\n').map((text, index) => ({ text, line: index + 1 }));
   for await (const part of inTurns(lines.filter(({ text }) => text.trim() !== ''))) {
     for (const { text, line } of part) {
       try {
         posted.push({ value: JSON.parse(text), pointer: '', line });
       } catch {
-        const [expected, received] = ['an event as JSON', describeValue(text)];
-        issues.push({ line, pointer: '', code: 'request.json', expected, received });
+        const add = addTo(faults, { value: text, pointer: '', line });
+        add('', 'request.json', 'an event as JSON', describeValue(text));
       }
     }
   }
-  return readPosted(posted, collection, issues);
+  return readPosted(posted, collection, faults);
 }
 
 /** @throws ServiceError 400 with every fault of every event; 413 for too many events. */
 async function readPosted(
   posted: readonly Posted[],
   collection: string | undefined,
-  before: readonly EventIssue[] = [],
+  faults: Faults = { shown: [], count: 0 },
 ): Promise<EventDraft[]> {
   if (posted.length > EVENTS_MAX) {
     const message = `expected at most ${EVENTS_MAX} events at once, received ${posted.length}; send them in parts`;
     throw new ServiceError(413, message);
   }
-  const issues = [...before];
   const events: EventDraft[] = [];
   const seen = new Set<string>();
   for await (const part of inTurns(posted)) {
     for (const one of part) {
-      const add = addTo(issues, one);
+      const add = addTo(faults, one);
       const event = readEvent(one.value, collection, add);
       if (event === undefined) continue;
       const key = JSON.stringify([event.ercollectionid, event.id]);
@@ -76,14 +81,17 @@ async function readPosted(
       events.push(event);
     }
   }
-  if (issues.length > 0) throw refusal(issues);
+  if (faults.count > 0) throw refusal(faults);
   if (events.length === 0) throw badRequest('the body has no events; expected one, or an array of them');
   return events;
 }
 
-function addTo(issues: EventIssue[], { pointer, line }: Posted): AddIssue {
-  return (at, code, expected, received, suggestion) => {
-    issues.push({
+function addTo(faults: Faults, { pointer, line }: Posted): AddIssue {
+  return (at, code, expected, received, suggest) => {
+    faults.count++;
+    if (faults.shown.length >= SHOWN_ISSUES_MAX) return;
+    const suggestion = suggest?.();
+    faults.shown.push({
       ...(line === undefined ? {} : { line }),
       pointer: pointer + at,
       code,
@@ -94,10 +102,10 @@ function addTo(issues: EventIssue[], { pointer, line }: Posted): AddIssue {
   };
 }
 
-function refusal(issues: readonly EventIssue[]): ServiceError {
+function refusal({ shown: issues, count: issueCount }: Faults): ServiceError {
   const [first] = issues;
   const line = first?.line === undefined ? '' : `line ${first.line}: `;
-  const more = issues.length === 1 ? '' : `, and ${issues.length - 1} more`;
+  const more = issueCount === 1 ? '' : `, and ${issueCount - 1} more`;
   const message = `${line}${first === undefined ? '' : describeIssue(first)}${more}; nothing was stored`;
-  return badRequest(message, { issues: issues.slice(0, SHOWN_ISSUES_MAX), issueCount: issues.length });
+  return badRequest(message, { issues, issueCount });
 }
