@@ -39,6 +39,8 @@ export const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = Object
 });
 
 const RETRY_AFTER_S = 5;
+/** How many problems there are, and the first ten. */
+const MESSAGE_LINES_MAX = 11;
 
 /** Makes every error of the app's routes an envelope (interface 2.2, 7.2), and logs those that are ours. */
 export function addErrorHandler(app: FastifyInstance): void {
@@ -66,7 +68,7 @@ interface Answer {
 function describeError(error: FastifyError): Answer {
   if (error instanceof ServiceError) return error;
   if (error instanceof RequestError) {
-    return { statusCode: 400, message: error.message, details: { issues: error.issues }, headers: {} };
+    return { statusCode: 400, message: shortened(error.message), details: { issues: error.issues }, headers: {} };
   }
   if (error instanceof WindrowError) return describeWindrowError(error);
   const { statusCode = 500 } = error;
@@ -78,6 +80,13 @@ function describeError(error: FastifyError): Answer {
     details: {},
     headers: {},
   };
+}
+
+// A line for each issue: of many the first will do, for all are in the details.
+function shortened(message: string): string {
+  const lines = message.split('\n');
+  const hidden = lines.splice(MESSAGE_LINES_MAX);
+  return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
 }
 
 function describeWindrowError(error: WindrowError): Answer {

@@ -81,6 +81,18 @@ describe('2.5: the request is an array of items', () => {
     expect(await resultsNamed(/^f\d/)).toEqual([]);
   });
 
+  it('of many problems the message tells the first ten, data.issues all', async () => {
+    const parameters = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`unknown${i}`, i]));
+    const { body } = await posting.call('POST', '/operations', [item('Abs', parameters, ['room'], 'f')]);
+    const lines = body.status.message.split('\n');
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([
+      12,
+      'the request has 500 problems',
+      '  and 490 more, in data.issues',
+    ]);
+    expect((body.data as { issues: unknown[] }).issues).toHaveLength(500);
+  });
+
   it.each(['PT15M', 'PT1H', 'PT24H'])('8: a Batch may have the frequency %s', async (frequency) => {
     const record = await posting.run(hourly(`every ${frequency}`, { processingType: 'Batch', frequency }));
     expect(record.state).toBe('Active');
