@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { WindrowError } from '../core/errors.js';
 import { administer as administerStore } from '../service/control/open-administration.js';
 import { prepareDataDirectory } from '../service/data-directory.js';
-import type { Administration } from '../service/identity/administration.js';
+import type { Administration, OfOrganisation } from '../service/identity/administration.js';
 import { systemClock, systemRandom } from '../service/system.js';
 import { openSqliteStorage } from '../storage/index.js';
-import { type Command, type Given, requiredOf } from './command.js';
-import { fileFailure } from './failure.js';
+import { type Command, type Given, requiredOf, textOf } from './command.js';
+import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Io } from './io.js';
 
 // Told by its name: to open it would make it.
@@ -17,7 +17,7 @@ const STORE_NAME = /^windrow\.db$/;
 /** Options of every command that works with clients, users and collections. */
 export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' };
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
-export const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
 export const administrationNotes: readonly string[] = [
   'Works while the service runs (on the machine that it runs on, as its user), and while it does not.',
@@ -65,16 +65,40 @@ function hasStore(directory: string): boolean {
   }
 }
 
+interface Listing<Entry> extends Pick<Command, 'name' | 'summary' | 'examples'> {
+  readonly read: (administration: Administration, of: OfOrganisation) => Promise<readonly Entry[]>;
+  /** The text of each column of an entry, under its header. */
+  readonly columns: Readonly<Record<string, (entry: Entry) => string>>;
+}
+
+/** A command that lists all of a kind, or those of an organisation, a line each. */
+export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>): Command {
+  const list: Command = {
+    ...texts,
+    options: [someOrgOption, dataDirOption, jsonOption],
+    notes: administrationNotes,
+    act: async (given, io) => {
+      const organisation = textOf(given, '--org');
+      const of = organisation === undefined ? {} : { organisation };
+      const entries = await administer(given, list, io, false, (administration) => read(administration, of));
+      const rows = entries.map((entry) => Object.values(columns).map((textIn) => textIn(entry)));
+      await print(given, io, entries, table(Object.keys(columns), rows));
+      return EXIT_DONE;
+    },
+  };
+  return list;
+}
+
 /** Rows as columns of text under a header. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = [header, ...rows].map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Milliseconds as an instant to the second. */
-export function dateOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace(/\.\d+Z$/, 'Z');
+/** When an entry was added, to the second. */
+export function addedAt({ createdMs }: { readonly createdMs: number }): string {
+  return new Date(createdMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** What was asked for, as text for people or as JSON. */

@@ -1,13 +1,12 @@
 import {
+  addedAt,
   administer,
   administrationNotes,
   dataDirOption,
-  dateOf,
   jsonOption,
+  listCommand,
   orgOption,
   print,
-  someOrgOption,
-  table,
 } from './administer.js';
 import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
@@ -57,23 +56,20 @@ const add: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: 'client list',
   summary: 'List the clients, without their secrets.',
-  options: [someOrgOption, dataDirOption, jsonOption],
-  notes: administrationNotes,
   examples: [{ line: 'windrow client list --data-dir /var/lib/windrow', does: 'all clients, a line each' }],
-  act: async (given, io) => {
-    const organisation = textOf(given, '--org');
-    const of = organisation === undefined ? {} : { organisation };
-    const clients = await administer(given, list, io, false, (administration) => administration.listClients(of));
-    const rows = clients.map(({ clientId, name, organisation, scopes, grants, createdMs }) => {
-      return [clientId, name, organisation, scopes.join(' '), grants.join(' '), dateOf(createdMs)];
-    });
-    await print(given, io, clients, table(['ID', 'NAME', 'ORG', 'SCOPE', 'GRANT', 'ADDED'], rows));
-    return EXIT_DONE;
+  read: (administration, of) => administration.listClients(of),
+  columns: {
+    ID: ({ clientId }) => clientId,
+    NAME: ({ name }) => name,
+    ORG: ({ organisation }) => organisation,
+    SCOPE: ({ scopes }) => scopes.join(' '),
+    GRANT: ({ grants }) => grants.join(' '),
+    ADDED: addedAt,
   },
-};
+});
 
 const remove: Command = {
   name: 'client remove',

@@ -1,15 +1,14 @@
 import {
+  addedAt,
   administer,
   administrationNotes,
   dataDirOption,
-  dateOf,
   jsonOption,
+  listCommand,
   orgOption,
   print,
-  someOrgOption,
-  table,
 } from './administer.js';
-import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from './command.js';
+import { argumentOf, type Command, type CommandGroup, requiredOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
 
 const add: Command = {
@@ -44,23 +43,18 @@ const add: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: 'collection list',
   summary: 'List the event collections, and the clients that may use each.',
-  options: [someOrgOption, dataDirOption, jsonOption],
-  notes: administrationNotes,
   examples: [{ line: 'windrow collection list --data-dir /var/lib/windrow', does: 'all collections' }],
-  act: async (given, io) => {
-    const organisation = textOf(given, '--org');
-    const of = organisation === undefined ? {} : { organisation };
-    const found = await administer(given, list, io, false, (administration) => administration.listCollections(of));
-    const rows = found.map(({ collectionId, organisation, clientIds, createdMs }) => {
-      return [collectionId, organisation, dateOf(createdMs), clientIds.join(' ')];
-    });
-    await print(given, io, found, table(['ID', 'ORG', 'ADDED', 'CLIENTS'], rows));
-    return EXIT_DONE;
+  read: (administration, of) => administration.listCollections(of),
+  columns: {
+    ID: ({ collectionId }) => collectionId,
+    ORG: ({ organisation }) => organisation,
+    ADDED: addedAt,
+    CLIENTS: ({ clientIds }) => clientIds.join(' '),
   },
-};
+});
 
 const remove: Command = {
   name: 'collection remove',

@@ -1,17 +1,7 @@
 import { systemRandom } from '../service/system.js';
 import { createPasswords } from '../service/token/password.js';
-import {
-  administer,
-  administrationNotes,
-  dataDirOption,
-  dateOf,
-  jsonOption,
-  orgOption,
-  print,
-  someOrgOption,
-  table,
-} from './administer.js';
-import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from './command.js';
+import { addedAt, administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
+import { argumentOf, type Command, type CommandGroup, requiredOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
 import { readPassword } from './password.js';
 
@@ -46,21 +36,13 @@ const add: Command = {
   },
 };
 
-const list: Command = {
+const list = listCommand({
   name: 'user list',
   summary: 'List the users.',
-  options: [someOrgOption, dataDirOption, jsonOption],
-  notes: administrationNotes,
   examples: [{ line: 'windrow user list --org acme --data-dir /var/lib/windrow', does: 'those of an organisation' }],
-  act: async (given, io) => {
-    const organisation = textOf(given, '--org');
-    const of = organisation === undefined ? {} : { organisation };
-    const users = await administer(given, list, io, false, (administration) => administration.listUsers(of));
-    const rows = users.map(({ username, organisation, createdMs }) => [username, organisation, dateOf(createdMs)]);
-    await print(given, io, users, table(['NAME', 'ORG', 'ADDED'], rows));
-    return EXIT_DONE;
-  },
-};
+  read: (administration, of) => administration.listUsers(of),
+  columns: { NAME: ({ username }) => username, ORG: ({ organisation }) => organisation, ADDED: addedAt },
+});
 
 const remove: Command = {
   name: 'user remove',
