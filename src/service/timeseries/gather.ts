@@ -25,18 +25,22 @@ export interface Gatherer {
 
 /** Bodies that will be stored together. */
 interface Gathering {
-  /** Undefined while more bodies may come. */
-  changes: readonly SampleChange[] | undefined;
+  /** Takes no more bodies; gives what came. */
+  close(): readonly SampleChange[];
   readonly stored: Promise<void>;
 }
 
 /** The samples of an organisation that wait, and the names that its bodies have had. */
 interface Table {
   readonly batch: SampleBatch;
+  /** Of one large body at a time; its series are those of the other. */
+  readonly largeBatch: SampleBatch;
   readonly scan: Scan;
   open: Gathering | undefined;
 }
 
+/** Bodies of more bytes gain nothing by company, and would have to be brought into one order with it. */
+const GATHERED_BYTES_MAX = 64 * 1024;
 /** So many samples are a row of the log that is worth its commit; those that come after them get the next one. */
 const SAMPLES_ENOUGH = 50_000;
 /** Names are kept from body to body, but not for ever. */
@@ -51,18 +55,18 @@ export function createGatherer(context: ServiceContext): Gatherer {
   return {
     take: (job, bytes) => {
       const table = openTable(tables, job.organisation);
-      const { batch, scan } = table;
+      const isLarge = bytes.length > GATHERED_BYTES_MAX;
+      const batch = isLarge ? table.largeBatch : table.batch;
       const { rowCount } = batch;
-      if (!scanJsonSamples(bytes, batch, job.defaults, scan) || !isSound(batch, rowCount)) {
+      if (!scanJsonSamples(bytes, batch, job.defaults, table.scan) || !isSound(batch, rowCount)) {
         batch.rowCount = rowCount;
         return undefined;
       }
       const sampleCount = batch.rowCount - rowCount;
       if (sampleCount === 0) return { sampleCount, stored: Promise.resolve() };
-      table.open ??= begin(context, job, table);
-      const { stored } = table.open;
-      if (batch.rowCount >= SAMPLES_ENOUGH) close(table, table.open);
-      return { sampleCount, stored };
+      const gathering = isLarge ? begin(context, job, batch) : (table.open ?? open(context, job, table));
+      if (isLarge || batch.rowCount >= SAMPLES_ENOUGH) gathering.close();
+      return { sampleCount, stored: gathering.stored };
     },
   };
 }
@@ -72,7 +76,10 @@ function openTable(tables: Map<string, Table>, organisation: string): Table {
   // What is open goes on with the table that it has.
   if (table !== undefined && !isTooLarge(table)) return table;
   if (tables.size >= TABLES_KEPT_MAX) tables.clear();
-  table = { batch: createSampleBatch(), scan: createScan(NO_DEFAULTS), open: undefined };
+  const batch = createSampleBatch();
+  const { series, indexes } = batch;
+  const largeBatch = { ...createSampleBatch(), series, indexes };
+  table = { batch, largeBatch, scan: createScan(NO_DEFAULTS), open: undefined };
   tables.set(organisation, table);
   return table;
 }
@@ -85,27 +92,39 @@ function isTooLarge({ batch, scan }: Table): boolean {
   );
 }
 
-function begin({ storage, samples }: ServiceContext, { organisation, onStored }: Ingest, table: Table): Gathering {
+function open(context: ServiceContext, job: Ingest, table: Table): Gathering {
+  table.open = begin(context, job, table.batch, () => {
+    table.open = undefined;
+  });
+  return table.open;
+}
+
+/** Has what is in the batch until it is closed stored. */
+function begin(
+  { storage, samples }: ServiceContext,
+  { organisation, onStored }: Ingest,
+  batch: SampleBatch,
+  onClose = () => {},
+): Gathering {
   const shard = shardOf(organisation);
+  let changes: readonly SampleChange[] | undefined;
+  const close = (): readonly SampleChange[] => {
+    if (changes === undefined) {
+      changes = takeRows(batch).changes;
+      onClose();
+    }
+    return changes;
+  };
   const store = async (): Promise<void> => {
     try {
       await storage.transaction(shard, async (tx) => {
         // What comes until this work has its turn is of it; work that is run again finds the same.
-        await samples.append(tx, organisation, close(table, gathering));
+        await samples.append(tx, organisation, close());
         onStored(shard);
       });
     } finally {
-      close(table, gathering);
+      close();
     }
   };
-  const gathering: Gathering = { changes: undefined, stored: Promise.resolve().then(store) };
-  return gathering;
-}
-
-function close(table: Table, gathering: Gathering): readonly SampleChange[] {
-  if (gathering.changes === undefined) {
-    gathering.changes = takeRows(table.batch).changes;
-    table.open = undefined;
-  }
-  return gathering.changes;
+  return { close, stored: store() };
 }
