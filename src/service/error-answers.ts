@@ -1,18 +1,6 @@
 // Which errors each route may answer, for /openapi.json. test/service/error-answers.test.ts brings about every one of
 // them, and every test of the service fails where a route answers one that is not named here.
 
-/** What is used of an operation of OpenAPI. */
-interface Operation {
-  parameters?: readonly object[];
-  readonly security?: readonly object[];
-  responses: Readonly<Record<string, object>>;
-}
-
-/** What is used of a document of OpenAPI. */
-interface Document {
-  readonly paths?: Readonly<Record<string, object | undefined>>;
-}
-
 interface ErrorAnswer {
   readonly name: string;
   readonly description: string;
@@ -58,37 +46,26 @@ const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
 // They say how the service is, whatever it is like.
 const alwaysAnswered: ReadonlySet<string> = new Set(['get /health/live', 'get /metrics']);
 
-function errorStatusesOf(method: string, path: string, security: readonly object[]): readonly ErrorStatus[] {
-  const route = `${method} ${path}`;
-  if (alwaysAnswered.has(route)) return [400];
-  if (!security.some((scheme) => 'token' in scheme)) return [400, 503];
-  const ofBodies: readonly ErrorStatus[] = method === 'get' ? [] : [413, 415];
-  return [400, 401, 403, ...(ownStatuses[route] ?? []), ...ofBodies, 429, 500, 503];
+/** The errors of a route, by their status, as references to `errorComponents`. */
+export function errorAnswersOf(route: string, security: readonly object[]): Readonly<Record<string, object>> {
+  // Those of the token endpoint and its kin have a form of their own (RFC 6749), and stand in their schemas.
+  if (security.some((scheme) => 'client' in scheme)) return {};
+  const statuses = statusesOf(route, security);
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${answers[status].name}` }]),
+  );
 }
 
-/**
- * Names in the document the errors of every operation, and the header that every request may carry. Those of the
- * token endpoint and its kin have a form of their own (RFC 6749), and stand in their schemas.
- *
- * @param prefix of the paths, where the service is a part of another.
- */
-export function nameErrorAnswers({ paths = {} }: Document, prefix: string): void {
-  for (const [path, item = {}] of Object.entries(paths)) {
-    // By method; every value of a path of ours is an operation.
-    for (const [method, operation] of Object.entries(item) as [string, Operation][]) {
-      operation.parameters = [...(operation.parameters ?? []), { $ref: '#/components/parameters/CorrelationId' }];
-      const { security = [] } = operation;
-      if (security.some((scheme) => 'client' in scheme)) continue;
-      const statuses = errorStatusesOf(method, path.slice(prefix.length), security);
-      const named = statuses.map((status) => [status, { $ref: `#/components/responses/${answers[status].name}` }]);
-      operation.responses = { ...operation.responses, ...Object.fromEntries(named) };
-    }
-  }
+function statusesOf(route: string, security: readonly object[]): readonly ErrorStatus[] {
+  if (alwaysAnswered.has(route)) return [400];
+  if (!security.some((scheme) => 'token' in scheme)) return [400, 503];
+  const ofBodies: readonly ErrorStatus[] = route.startsWith('get ') ? [] : [413, 415];
+  return [400, 401, 403, ...(ownStatuses[route] ?? []), ...ofBodies, 429, 500, 503];
 }
 
 const text = { type: 'string' } as const;
 
-/** What `nameErrorAnswers` refers to. */
+/** What the errors of routes refer to. */
 export const errorComponents = {
   schemas: {
     ErrorEnvelope: {
@@ -108,14 +85,6 @@ export const errorComponents = {
     },
   },
   responses: Object.fromEntries(Object.values(answers).map((answer) => [answer.name, responseOf(answer)])),
-  parameters: {
-    CorrelationId: {
-      name: 'x-correlation-id',
-      in: 'header',
-      description: 'Echoed, and in every log line of the request: letters, digits, ".", "_", "-"; made when left out',
-      schema: { ...text, pattern: '^[A-Za-z0-9._-]{1,128}$' },
-    },
-  },
 };
 
 function responseOf({ description, headers = {} }: ErrorAnswer) {

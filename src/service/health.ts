@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import type { ServiceContext } from './context.js';
 import { envelope } from './envelope.js';
 import { ServiceError } from './errors.js';
@@ -28,9 +29,14 @@ function isStopping(): ServiceError {
   return new ServiceError(503, 'the service is stopping; try again later', { headers: { 'retry-after': '5' } });
 }
 
+const healthAnswer = Type.Object({
+  status: Type.Object({ message: Type.String(), code: Type.String() }),
+  data: Type.Object({ state: Type.String({ description: 'live or ready' }) }),
+});
+
 /** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is taken. */
 export function registerHealth(app: FastifyInstance, { storage }: ServiceContext, readiness: Readiness): void {
-  const schema = (summary: string) => ({ summary, tags: ['Health'] });
+  const schema = (summary: string) => ({ summary, tags: ['Health'], response: { 200: healthAnswer } });
   const config = { isAlwaysAnswered: true };
   app.get('/health/live', { config, schema: schema('Whether the process answers') }, async () =>
     envelope({ state: 'live' }),

@@ -2,7 +2,8 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
-import { errorComponents, nameErrorAnswers } from './error-answers.js';
+import { errorAnswersOf, errorComponents } from './error-answers.js';
+import { streamedForms } from './streamed-forms.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,7 +26,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
     },
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
-      nameErrorAnswers(given.openapiObject, app.prefix);
+      completeOperations(given.openapiObject, app.prefix);
       return given.openapiObject;
     },
     openapi: {
@@ -38,6 +39,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       },
       components: {
         ...errorComponents,
+        parameters: { CorrelationId: correlationId },
         securitySchemes: {
           client: { type: 'http', scheme: 'basic', description: 'Client id and secret, for the token endpoint.' },
           token: { type: 'http', scheme: 'bearer', description: 'An access token of /idm/ims/connect/token.' },
@@ -55,4 +57,35 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
   });
   await app.register(swaggerUi, { routePrefix: '/docs' });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+}
+
+const correlationId = {
+  name: 'x-correlation-id',
+  in: 'header',
+  description: 'Echoed, and in every log line of the request: letters, digits, ".", "_", "-"; made when left out',
+  schema: { type: 'string' as const, pattern: '^[A-Za-z0-9._-]{1,128}$' },
+};
+
+/** What is used of an operation of OpenAPI. */
+interface Operation {
+  parameters?: readonly object[];
+  requestBody?: object;
+  readonly security?: readonly object[];
+  responses: Readonly<Record<string, object>>;
+}
+
+/** Adds what does not stand in the schemas of the routes: errors, bodies that are streams, and the correlation id. */
+function completeOperations({ paths = {} }: { readonly paths?: object }, prefix: string): void {
+  // By path, and there by method: of a path of ours there is nothing else.
+  for (const [path, methods] of Object.entries<Record<string, Operation>>({ ...paths })) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const route = `${method} ${path.slice(prefix.length)}`;
+      const { parameters = [], requestBody, content } = streamedForms[route] ?? {};
+      const { parameters: own = [], security = [], responses } = operation;
+      operation.parameters = [...own, ...parameters, { $ref: '#/components/parameters/CorrelationId' }];
+      if (requestBody !== undefined) operation.requestBody = requestBody;
+      const done = content === undefined ? {} : { 200: { description: 'Done', content } };
+      operation.responses = { ...responses, ...done, ...errorAnswersOf(route, security) };
+    }
+  }
 }

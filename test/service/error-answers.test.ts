@@ -54,6 +54,7 @@ beforeAll(async () => {
   const samples = [sample('a', 'Raw'), sample('written', 'Result')];
   expect((await app.inject(post('/core/samples', samples))).statusCode).toBe(200);
   expect((await app.inject(post('/core/operations', [item('computed')]))).statusCode).toBe(202);
+  await service.service.worker.onIdle();
   const document = (await app.inject({ url: '/openapi.json' })).json();
   components = document.components;
   operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>

@@ -8,7 +8,7 @@ interface Operation {
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: unknown }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: unknown }>> };
-  readonly responses: Readonly<Record<string, { description: string }>>;
+  readonly responses: Readonly<Record<string, { description: string; content?: Record<string, { schema: unknown }> }>>;
 }
 
 interface Document {
@@ -80,6 +80,41 @@ describe('/openapi.json', () => {
       expect([of, Object.keys(responses).every((code) => /^[1-5](?:\d\d|XX)$/.test(code))]).toEqual([of, true]);
       expect([of, Object.keys(responses).length > 0]).toEqual([of, true]);
     }
+  });
+
+  it('says of every answer of success what it holds, and of every request with a body what it takes', () => {
+    for (const { path, method, operation } of operations()) {
+      const of = `${method} ${path}`;
+      for (const [code, { content }] of Object.entries(operation.responses)) {
+        if (code >= '300' || code === '204') continue;
+        expect([of, code, Object.values(content ?? {}).every(({ schema }) => schema !== undefined)]).toEqual([
+          of,
+          code,
+          true,
+        ]);
+        expect([of, code, Object.keys(content ?? {}).length > 0]).toEqual([of, code, true]);
+      }
+      expect([of, Object.keys(operation.requestBody?.content ?? {}).length > 0]).toEqual([of, method === 'post']);
+    }
+  });
+
+  it('names the forms of samples, and the headers that go with them', () => {
+    const forms = ['application/json', 'application/x-ndjson', 'text/csv', 'application/vnd.windrow.columns'];
+    const headers = ({ parameters = [] }: Operation) =>
+      parameters.filter((one) => one.in === 'header').map(({ name }) => name);
+    for (const path of ['/core/samples', '/core/timeseries/{timeseriesId}/samples']) {
+      const { post, get } = document.paths[path]!;
+      expect(Object.keys(post!.requestBody!.content)).toEqual(forms);
+      expect(headers(post!)).toEqual(['Content-Encoding', 'source', 'partition', 'offset']);
+      expect(Object.keys(get!.responses[200]!.content!)).toEqual(forms);
+      expect(headers(get!)).toEqual(['continuationToken']);
+    }
+    const live = document.paths['/core/samples/live']!.get!;
+    expect([headers(live), Object.keys(live.responses[200]!.content!)]).toEqual([
+      ['Last-Event-ID'],
+      ['text/event-stream'],
+    ]);
+    expect(headers(document.paths['/core/timeseries']!.get!)).toEqual(['PageSize', 'continuationToken']);
   });
 
   it('has no reference that leads nowhere, and no schema that JSON cannot hold', () => {
