@@ -92,12 +92,14 @@ interface Transaction {
 
 async function openSender(url: string, client: { clientId: string; clientSecret: string }): Promise<Send> {
   const basic = Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64');
-  const answer = await fetch(`${url}/idm/ims/connect/token`, {
+  const tokenPath = '/idm/ims/connect/token';
+  const answer = await fetch(url + tokenPath, {
     method: 'POST',
     headers: { authorization: `Basic ${basic}` },
     body: new URLSearchParams({ grant_type: 'client_credentials' }),
   });
-  const { access_token: token } = (await answer.json()) as { access_token: string }; // RFC 6749, 5.1
+  // RFC 6749, 5.1.
+  const { access_token: token } = JSON.parse(await textOf(answer, `POST ${tokenPath}`)) as { access_token: string };
   return async <Data>(
     method: string,
     path: string,
@@ -110,11 +112,16 @@ async function openSender(url: string, client: { clientId: string; clientSecret:
       headers: { authorization: `Bearer ${token}`, 'content-type': contentType, ...headers },
       ...(body === undefined ? {} : { body }),
     });
-    const text = await answered.text();
-    if (!answered.ok) throw new WindrowError('arguments', `the demo: ${method} ${path}: ${answered.status} ${text}`);
-    const { data } = JSON.parse(text) as { readonly data: Data }; // our own service's envelope
+    const { data } = JSON.parse(await textOf(answered, `${method} ${path}`)) as { readonly data: Data }; // our own service's envelope
     return data;
   };
+}
+
+async function textOf(answer: Response, request: string): Promise<string> {
+  const text = await answer.text();
+  if (answer.ok) return text;
+  const mend = answer.status === 429 ? '; start it again later, and with a higher --requests-per-minute' : '';
+  throw new WindrowError('arguments', `the demo: ${request}: ${answer.status} ${text}${mend}`);
 }
 
 async function allowCollection({ service }: Server, clientId: string): Promise<void> {

@@ -23,7 +23,7 @@ export async function completeEvents(
 }
 
 /** Fills in what the caller left to the service. */
-export function completeEvent(draft: EventDraft, createEventId: () => string): EventRecord {
+function completeEvent(draft: EventDraft, createEventId: () => string): EventRecord {
   const event = { ...draft, id: draft.id ?? createEventId() };
   return Object.freeze({ ...event, checksum: event.checksum ?? checksumOf(event) });
 }
