@@ -1,10 +1,12 @@
-// As many events are looked up at once, and take some ten milliseconds to store.
-const PART_LENGTH = 200;
-
-/** A long list in parts, with a turn of the event loop between two, so that others are answered meanwhile. */
-export async function* inTurns<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
-  for (let start = 0; start < values.length; start += PART_LENGTH) {
-    if (start > 0) await new Promise((resolve) => setImmediate(resolve));
-    yield values.slice(start, start + PART_LENGTH);
+/**
+ * A long list, with a turn of the event loop after every so many values, so that others are answered meanwhile: what is
+ * done with as many should take some ten milliseconds. A transaction may await it, for a turn comes by itself.
+ */
+export async function* inTurns<Value>(values: Iterable<Value>, valuesATurn: number): AsyncGenerator<Value> {
+  let count = 0;
+  for (const value of values) {
+    if (count > 0 && count % valuesATurn === 0) await new Promise((resolve) => setImmediate(resolve));
+    count++;
+    yield value;
   }
 }

@@ -2,7 +2,7 @@ import { describeIssue, describeValue, type Issue } from '../../core/errors.js';
 import { badRequest, ServiceError } from '../errors.js';
 import { inTurns } from '../in-turns.js';
 import { type AddIssue, readEvent } from './read-event.js';
-import type { EventDraft } from './record.js';
+import { EVENTS_A_TURN, type EventDraft } from './record.js';
 
 /** The most events of one request: they are written by one commit. */
 export const EVENTS_MAX = 10_000;
@@ -42,15 +42,14 @@ export async function readJsonEvents(body: unknown, collection: string | undefin
 export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
   const posted: Posted[] = [];
   const faults: Faults = { shown: [], count: 0 };
-  const lines = body.split('\n').map((text, index) => ({ text, line: index + 1 }));
-  for await (const part of inTurns(lines.filter(({ text }) => text.trim() !== ''))) {
-    for (const { text, line } of part) {
-      try {
-        posted.push({ value: JSON.parse(text), pointer: '', line });
-      } catch {
-        const add = addTo(faults, { value: text, pointer: '', line });
-        add('', 'request.json', 'an event as JSON', describeValue(text));
-      }
+  for await (const [index, text] of inTurns(body.split('\n').entries(), EVENTS_A_TURN)) {
+    if (text.trim() === '') continue;
+    const line = index + 1;
+    try {
+      posted.push({ value: JSON.parse(text), pointer: '', line });
+    } catch {
+      const add = addTo(faults, { value: text, pointer: '', line });
+      add('', 'request.json', 'an event as JSON', describeValue(text));
     }
   }
   return readPosted(posted, collection, faults);
@@ -68,18 +67,16 @@ async function readPosted(
   }
   const events: EventDraft[] = [];
   const seen = new Set<string>();
-  for await (const part of inTurns(posted)) {
-    for (const one of part) {
-      const add = addTo(faults, one);
-      const event = readEvent(one.value, collection, add);
-      if (event === undefined) continue;
-      const key = JSON.stringify([event.ercollectionid, event.id]);
-      if (event.id !== null && seen.has(key)) {
-        add('/id', 'request.duplicate', 'each event once in a body', describeValue(event.id));
-      }
-      seen.add(key);
-      events.push(event);
+  for await (const one of inTurns(posted, EVENTS_A_TURN)) {
+    const add = addTo(faults, one);
+    const event = readEvent(one.value, collection, add);
+    if (event === undefined) continue;
+    const key = JSON.stringify([event.ercollectionid, event.id]);
+    if (event.id !== null && seen.has(key)) {
+      add('/id', 'request.duplicate', 'each event once in a body', describeValue(event.id));
     }
+    seen.add(key);
+    events.push(event);
   }
   if (faults.count > 0) throw refusal(faults);
   if (events.length === 0) throw badRequest('the body has no events; expected one, or an array of them');

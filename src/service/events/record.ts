@@ -10,15 +10,16 @@ export type EventRecord = Pick<EventRow, EventField>;
 /** The fields of an event that has been checked, before its id and checksum are filled in. */
 export type EventDraft = Omit<EventRecord, 'id'> & { readonly id: string | null };
 
+/** So many events are read, or stored, before others have a turn. */
+export const EVENTS_A_TURN = 200;
+
 /** Fills in what the callers left to the service. */
 export async function completeEvents(
   drafts: readonly EventDraft[],
   createEventId: () => string,
 ): Promise<EventRecord[]> {
   const events: EventRecord[] = [];
-  for await (const part of inTurns(drafts)) {
-    events.push(...part.map((draft) => completeEvent(draft, createEventId)));
-  }
+  for await (const draft of inTurns(drafts, EVENTS_A_TURN)) events.push(completeEvent(draft, createEventId));
   return events;
 }
 

@@ -1,7 +1,7 @@
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
 import { inTurns } from '../in-turns.js';
-import { type EventRecord, isSameEvent } from './record.js';
+import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
 
 /** What became of events that were stored. */
 export interface StoredEvents {
@@ -26,8 +26,7 @@ export async function storeEvents(
   let replaced = 0;
   for (const [ercollectionid, ofCollection] of byCollection(records)) {
     const createdBefore = created;
-    // What a transaction awaits must not be able to wait for it: a turn of the event loop comes by itself.
-    for await (const part of inTurns(ofCollection)) {
+    for await (const part of inTurns(partsOf(ofCollection), 1)) {
       const current = await currentVersions(tx, organisation, ercollectionid, part);
       for (const record of part) {
         const before = current.get(record.id);
@@ -113,6 +112,13 @@ async function currentVersions(
     ],
   });
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+// As many are looked up at once.
+function* partsOf(records: readonly EventRecord[]): Generator<readonly EventRecord[]> {
+  for (let start = 0; start < records.length; start += EVENTS_A_TURN) {
+    yield records.slice(start, start + EVENTS_A_TURN);
+  }
 }
 
 function byCollection(records: readonly EventRecord[]): Map<string, EventRecord[]> {

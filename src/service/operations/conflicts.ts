@@ -3,7 +3,8 @@ import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { ServiceError } from '../errors.js';
-import type { ItemDefinition } from './split-request.js';
+import { inTurns } from '../in-turns.js';
+import { ITEMS_A_TURN, type ItemDefinition } from './split-request.js';
 
 /** The item of which a series is the result. */
 export async function itemOfResult(
@@ -30,18 +31,27 @@ export async function checkConflicts(
   organisation: string,
   definitions: readonly ItemDefinition[],
 ): Promise<void> {
-  for (const { output } of definitions) {
-    const info = await samples.info(tx, organisation, output);
-    if (info === undefined || info.itemId !== null || info.sampleCount === 0) continue;
-    const mend = 'choose another metric, or delete its samples first';
-    throw new ServiceError(409, `the result ${seriesName(output)} is a series that clients have written; ${mend}`, {
-      details: { series: output },
-    });
+  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
+    await checkResult(tx, samples, organisation, output);
   }
   const cycle = await findCycle(tx, organisation, definitions);
   if (cycle === undefined) return;
   const names = cycle.map(seriesName).join(' reads ');
   throw new ServiceError(409, `the items would wait for each other in a circle: ${names}`, { details: { cycle } });
+}
+
+async function checkResult(
+  tx: Reader,
+  samples: SampleStore,
+  organisation: string,
+  output: SeriesReference,
+): Promise<void> {
+  const info = await samples.info(tx, organisation, output);
+  if (info === undefined || info.itemId !== null || info.sampleCount === 0) return;
+  const mend = 'choose another metric, or delete its samples first';
+  throw new ServiceError(409, `the result ${seriesName(output)} is a series that clients have written; ${mend}`, {
+    details: { series: output },
+  });
 }
 
 /** Results that rest on each other in a circle, the first one again at the end. */
@@ -60,7 +70,7 @@ async function findCycle(
     return sources;
   };
   const done = new Set<string>();
-  for (const { output } of definitions) {
+  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
     const path: { readonly series: SeriesReference; readonly left: SeriesReference[] }[] = [];
     const onPath = new Set<string>();
     const enter = async (series: SeriesReference): Promise<void> => {

@@ -3,9 +3,10 @@ import type { SeriesReference } from '../../core/series.js';
 import { explain, type Plan } from '../../index.js';
 import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
+import { inTurns } from '../in-turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { estimateOutputs, type StoredRange } from './estimate.js';
-import type { ItemDefinition } from './split-request.js';
+import { ITEMS_A_TURN, type ItemDefinition } from './split-request.js';
 
 /** What a request would do, and what that costs, with nothing stored. */
 export async function dryRun(
@@ -17,31 +18,40 @@ export async function dryRun(
 ) {
   await checkConflicts(tx, samples, organisation, definitions);
   const items = [];
-  for (const { output, processingType, plan: own } of definitions) {
-    const existing = await itemOfResult(tx, organisation, output);
-    const stored: StoredRange[] = [];
-    for (const source of own.sources) stored.push(await storedRange(tx, samples, organisation, source));
-    const outputs = estimateOutputs(own, stored);
-    items.push({
-      ...output,
-      processingType,
-      /** The item that it would replace. */
-      replaces: existing?.itemId ?? null,
-      plan: own,
-      explain: explain(own),
-      costs: {
-        sources: own.sources.map((source, index) => describeRange(source, stored[index]!)),
-        samplesRead: stored.reduce((sum, { sampleCount }) => sum + sampleCount, 0),
-        samplesExpected: outputs[own.items[own.items.length - 1]!.step]!,
-        steps: own.steps.map(({ operation, output: result }, index) => ({
-          operation,
-          output: result,
-          samplesExpected: outputs[index]!,
-        })),
-      },
-    });
+  for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
+    items.push(await describeItem(tx, samples, organisation, definition));
   }
   return { plan, explain: explain(plan), items };
+}
+
+async function describeItem(
+  tx: Reader,
+  samples: SampleStore,
+  organisation: string,
+  { output, processingType, plan: own }: ItemDefinition,
+) {
+  const existing = await itemOfResult(tx, organisation, output);
+  const stored: StoredRange[] = [];
+  for (const source of own.sources) stored.push(await storedRange(tx, samples, organisation, source));
+  const outputs = estimateOutputs(own, stored);
+  return {
+    ...output,
+    processingType,
+    /** The item that it would replace. */
+    replaces: existing?.itemId ?? null,
+    plan: own,
+    explain: explain(own),
+    costs: {
+      sources: own.sources.map((source, index) => describeRange(source, stored[index]!)),
+      samplesRead: stored.reduce((sum, { sampleCount }) => sum + sampleCount, 0),
+      samplesExpected: outputs[own.items[own.items.length - 1]!.step]!,
+      steps: own.steps.map(({ operation, output: result }, index) => ({
+        operation,
+        output: result,
+        samplesExpected: outputs[index]!,
+      })),
+    },
+  };
 }
 
 async function storedRange(

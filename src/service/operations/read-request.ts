@@ -1,7 +1,8 @@
 import { createPlan, type Issue, type Plan, RequestError } from '../../index.js';
 import { badRequest } from '../errors.js';
+import { inTurns } from '../in-turns.js';
 import { nameProblem } from '../timeseries/read-json.js';
-import { type ItemDefinition, splitRequest } from './split-request.js';
+import { ITEMS_A_TURN, type ItemDefinition, splitRequest } from './split-request.js';
 
 /** Items of one request, and steps of all their plans together: an item's plan has those of the items it reads too. */
 const ITEMS_MAX = 1000;
@@ -13,13 +14,13 @@ export interface OperationsRequest {
 }
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
-export function readOperations(body: unknown): OperationsRequest {
+export async function readOperations(body: unknown): Promise<OperationsRequest> {
   if (Array.isArray(body) && body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
   const plan = createPlan(body);
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
   let stepCount = 0;
-  for (const definition of splitRequest(plan)) {
+  for await (const definition of inTurns(splitRequest(plan), ITEMS_A_TURN)) {
     stepCount += definition.plan.steps.length;
     if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps, with those of the items read counted again`, 'more');
     definitions.push(definition);

@@ -12,6 +12,7 @@ import {
 } from '../../storage/tables/operations.js';
 import { logProgress } from '../../storage/tables/samples.js';
 import { createId, type ServiceContext } from '../context.js';
+import { inTurns } from '../in-turns.js';
 import type { Principal } from '../principal.js';
 import type { TransactionPayload } from '../status/record.js';
 import type { TransactionState } from '../status/state.js';
@@ -19,7 +20,7 @@ import { moveTransaction, stateOf } from '../status/transitions.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ENGINE_VERSION } from './engine-version.js';
 import { deleteAll } from './result-series.js';
-import type { ItemDefinition } from './split-request.js';
+import { ITEMS_A_TURN, type ItemDefinition } from './split-request.js';
 
 /** Who asks for what, and when it came. */
 export interface Registration {
@@ -44,8 +45,9 @@ export async function registerItems(
   await checkConflicts(tx, context.samples, principal.organisation, definitions);
   const parentId = createId(context);
   const children: TransactionRow[] = [];
-  for (const definition of definitions)
+  for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
     children.push(await registerItem(context, tx, registration, definition, parentId));
+  }
   const state: TransactionState = 'Created';
   const parent: TransactionRow = {
     ...transactionOf(context, tx, registration, parentId),

@@ -58,7 +58,7 @@ export function registerOperations(
       const { organisation } = principal;
       const shard = shardOf(organisation);
       const isDryRun = flagOf(request, 'dryRun');
-      const { plan, definitions } = readOperations(request.body);
+      const { plan, definitions } = await readOperations(request.body);
       if (isDryRun) {
         return envelope(
           await storage.read(shard, (tx) => dryRun(tx, context.samples, organisation, plan, definitions)),

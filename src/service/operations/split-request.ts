@@ -18,14 +18,17 @@ export interface ItemDefinition {
 }
 
 /** The items of a request, each with a plan of its own: they are registered, replaced and deleted one by one. */
-export function splitRequest(plan: Plan): ItemDefinition[] {
+export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
   const readsOf = itemsReadBy(plan);
-  return plan.request.map((posted, index) => {
+  for (const [index, posted] of plan.request.entries()) {
     const others = [...closureOf(index, readsOf)].filter((other) => other !== index).sort((a, b) => a - b);
     const request = [...others, index].map((at) => plan.request[at]);
-    return { posted, ...definitionOf(request) };
-  });
+    yield { posted, ...definitionOf(request) };
+  }
 }
+
+/** So many items are planned, or registered, before others have a turn. */
+export const ITEMS_A_TURN = 20;
 
 /** What follows from the request of an item alone. */
 export function definitionOf(request: readonly unknown[]): Omit<ItemDefinition, 'posted'> {

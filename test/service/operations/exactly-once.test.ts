@@ -61,7 +61,7 @@ it(title, async () => {
       fc.boolean(),
       async ({ request, samples }, processing, actions, startShare, isSmall) => {
         const body = withKinds(request, processing);
-        const { plan } = readOperations(body);
+        const { plan } = await readOperations(body);
         const inputs = plan.sources.map((one) => ({ ...one, ...samples[Number(one.timeseriesId.slice(1))]! }));
         fc.pre(runWithin(plan, inputs, { maxOutputSamples: 4000 }) !== undefined);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);

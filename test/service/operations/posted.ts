@@ -76,7 +76,7 @@ export async function openPosting(options: TestServiceOptions = {}, organisation
       return (await call('GET', `/core/status/${id}`)).body.data;
     },
     expected: async (request) => {
-      const { plan } = readOperations(request);
+      const { plan } = await readOperations(request);
       return runBatch(plan, await Promise.all(plan.sources.map(stored))).series;
     },
     close: () => service.close(),

@@ -98,6 +98,23 @@ describe('2.5: the request is an array of items', () => {
     expect(record.state).toBe('Active');
   });
 
+  it('hundreds of items are planned and registered in turns with others', async () => {
+    const request = Array.from({ length: 300 }, (_, i) => hourly(`many ${i}`)[0]!);
+    let isDone = false;
+    let turnCount = 0;
+    const turns = (async () => {
+      for (; !isDone; turnCount++) await new Promise((resolve) => setImmediate(resolve));
+    })();
+    const { statusCode } = await posting.call('POST', '/operations', request);
+    isDone = true;
+    await turns;
+    expect(statusCode).toBe(202);
+    // Planning, looking for conflicts and circles, and registering give 14 each.
+    expect(turnCount).toBeGreaterThan(50);
+    await posting.service.service.worker.onIdle();
+    expect(await resultsNamed(/^many \d/)).toHaveLength(300);
+  });
+
   it('a name that no series can have is 400 with its place', async () => {
     const { statusCode, body } = await posting.call('POST', '/operations', [
       { ...hourly('fine')[0]!, metric: 'a\u0000b' },

@@ -108,7 +108,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       }),
     register: async (request) => {
       const principal = { clientId: 'client', username: null, organisation, scopes: new Set(['core_write']) };
-      const { definitions } = readOperations(request);
+      const { definitions } = await readOperations(request);
       const registration = { principal, correlationId: 'test', receivedMs: nowMs, definitions };
       await storage.transaction(shard, async (tx) => {
         await registerItems(context, tx, registration);
