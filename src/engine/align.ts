@@ -1,3 +1,4 @@
+import type { Chunk } from '../core/chunk.js';
 import type { CombineRunner } from '../operations/operation.js';
 import type { Align } from '../operations/two-inputs.js';
 import { FIRST_TIMES, FIRST_VALUES, type Meeting, matchers, SECOND_TIMES, SECOND_VALUES } from './match.js';
@@ -20,24 +21,32 @@ export function combineNode(runner: CombineRunner, align: Align, maxHoldMs: numb
     const times = state.lists[input === 0 ? FIRST_TIMES : SECOND_TIMES]!;
     const values = state.lists[input === 0 ? FIRST_VALUES : SECOND_VALUES]!;
     const otherTimes = state.lists[input === 0 ? SECOND_TIMES : FIRST_TIMES]!;
-    return (chunk) => {
+    const receive = (chunk: Chunk): void => {
       counts.samplesIn += chunk.count;
       if (align === 'inner') {
         if (pairs.meet(input, chunk)) return;
         pairs.spill(state);
-        if (times.length === 0 && otherTimes.length === 0) return pairs.hold(input, chunk);
+        if (times.length === 0 && otherTimes.length === 0) {
+          pairs.hold(input, chunk);
+          return;
+        }
       }
       times.append(chunk.timeMs, 0, chunk.count);
       values.append(chunk.value, 0, chunk.count);
       if (align === 'inner') matcher(meeting, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
     };
+    return { receive };
   }
 
-  function advance(watermarksMs: readonly number[]): number {
-    const [first = 0, second = 0] = watermarksMs;
+  function advance(watermarksMs: Float64Array): void {
     pairs.spill(state);
-    matcher(meeting, first, second);
+    matcher(meeting, watermarksMs[0]!, watermarksMs[1]!);
     pairs.flush();
+  }
+
+  function watermarkMs(watermarksMs: Float64Array): number {
+    const first = watermarksMs[0]!;
+    const second = watermarksMs[1]!;
     const { lists } = state;
     const firstWaits = lists[FIRST_TIMES]!.length > 0 ? lists[FIRST_TIMES]!.at(0) : first;
     const secondWaits = lists[SECOND_TIMES]!.length > 0 ? lists[SECOND_TIMES]!.at(0) : second;
@@ -59,5 +68,5 @@ export function combineNode(runner: CombineRunner, align: Align, maxHoldMs: numb
     pairs.clear();
   }
 
-  return { inlets: [inletOf(0), inletOf(1)], outlets, advance, close, reset, state };
+  return { inlets: [inletOf(0), inletOf(1)], outlets, advance, watermarkMs, close, reset, state };
 }

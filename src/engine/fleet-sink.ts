@@ -11,10 +11,10 @@ export interface FleetSamples {
 
 /** Gathers samples of the member at hand, in columns that it keeps from call to call. */
 export interface FleetSink {
-  readonly inlet: (chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>) => void;
-  readonly count: () => number;
+  receive(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void;
+  count(): number;
   /** What has come since this was last asked. */
-  readonly take: () => FleetSamples;
+  take(): FleetSamples;
 }
 
 const FIRST_CAPACITY = 1024;
@@ -39,7 +39,7 @@ export function createFleetSink(memberAtHand: () => number): FleetSink {
     value.set(values.subarray(0, count));
   }
 
-  function inlet(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void {
+  function receive(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void {
     const end = count + chunk.count;
     if (end > member.length) makeRoom(end);
     const number = memberAtHand();
@@ -62,5 +62,5 @@ export function createFleetSink(memberAtHand: () => number): FleetSink {
     return taken;
   }
 
-  return { inlet, count: () => count, take };
+  return { receive, count: () => count, take };
 }

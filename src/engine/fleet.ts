@@ -111,8 +111,7 @@ function startFleet(plan: Plan, options: StreamOptions, kept: { readonly bytes: 
   const hand = { member: 0 };
   const progress = { advancedMs: Number.NEGATIVE_INFINITY };
   const sinks = plan.items.map(() => createFleetSink(() => hand.member));
-  const inlets = sinks.map((sink) => sink.inlet);
-  const graph = buildGraph(plan, settings, inlets, () => progress.advancedMs);
+  const graph = buildGraph(plan, settings, sinks, () => progress.advancedMs);
   const engine: Engine = {
     plan,
     settings,
@@ -194,7 +193,7 @@ function pushRuns(
     graph.advance();
     rows.save(number);
     const late = source.takeLate();
-    if (late !== undefined) lateSink.inlet({ ...late, count: late.timeMs.length });
+    if (late !== undefined) lateSink.receive({ ...late, count: late.timeMs.length });
     from = to;
   }
 }

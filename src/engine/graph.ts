@@ -7,28 +7,110 @@ import { alignOf } from '../operations/two-inputs.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
 import { combineNode } from './align.js';
 import { type StepCounts, zeroStepCounts } from './counts.js';
-import { filterNode, type Inlet, mapNode, type Node, type NodeContext, regridNode } from './node.js';
+import { FilterNode, type Inlet, MapNode, type Node, type NodeContext, type OutputLimit } from './node.js';
 import type { RunSettings } from './options.js';
-import { createSource, type Source } from './source.js';
-
-/** A plan wired up: sources at one end, a node or more for each step, and places to take results from. */
-export interface Graph {
-  readonly sources: readonly Source[];
-  readonly steps: readonly GraphStep[];
-  /** Tells every step how far time has come; steps give what became final. */
-  readonly advance: () => void;
-  /** Ends every input. `advancedMs` is the last `advance` of the run. */
-  readonly close: (advancedMs: number) => void;
-  /** Forgets everything, as if nothing had come yet. */
-  readonly reset: () => void;
-  /** Starts a new count for `maxOutputSamples`. */
-  readonly resetLimit: () => void;
-}
+import { RegridNode } from './regrid-node.js';
+import { Source } from './source.js';
 
 /** A step: one node, or one for each stage of a pipeline, each with its own counts. */
 export interface GraphStep {
   readonly nodes: readonly Node[];
   readonly counts: readonly StepCounts[];
+}
+
+/** A plan wired up: sources at one end, a node or more for each step, and places to take results from. */
+export class Graph {
+  readonly sources: readonly Source[];
+  readonly steps: readonly GraphStep[];
+  readonly #limits: readonly SampleLimit[];
+  readonly #active: readonly ActiveStep[];
+  /** The watermark of each step that another active step reads. */
+  readonly #stepMs: Float64Array;
+  /** The watermark between two stages of a step. */
+  readonly #stageMs = new Float64Array(1);
+
+  constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
+    this.sources = sources;
+    this.steps = steps;
+    this.#limits = limits;
+    this.#active = activeSteps(plan, steps);
+    this.#stepMs = new Float64Array(steps.length).fill(Number.NEGATIVE_INFINITY);
+  }
+
+  /** Tells every step how far time has come; steps give what became final. */
+  advance(): void {
+    // Steps stand in running order, so one pass brings the sources' watermarks to the last of them.
+    const active = this.#active;
+    for (let k = 0; k < active.length; k++) {
+      const step = active[k]!;
+      const { nodes, inputs, marks } = step;
+      for (let side = 0; side < inputs.length; side++) {
+        const { from, index } = inputs[side]!;
+        marks[side] = from === 'source' ? this.sources[index]!.watermarkMs() : this.#stepMs[index]!;
+      }
+      let given = marks;
+      nodes[0]!.advance(given);
+      for (let n = 1; n < nodes.length; n++) {
+        this.#stageMs[0] = nodes[n - 1]!.watermarkMs(given);
+        given = this.#stageMs;
+        nodes[n]!.advance(given);
+      }
+      if (step.isAwaited) this.#stepMs[step.at] = lastOf(nodes).watermarkMs(given);
+    }
+  }
+
+  /** Ends every input. `advancedMs` is the last `advance` of the run. */
+  close(advancedMs: number): void {
+    for (const source of this.sources) source.close();
+    for (const { nodes } of this.steps) for (const node of nodes) node.close(advancedMs);
+  }
+
+  /** Forgets everything, as if nothing had come yet. */
+  reset(): void {
+    for (const source of this.sources) source.reset();
+    for (const { nodes, counts } of this.steps) {
+      for (const node of nodes) node.reset();
+      for (const own of counts) Object.assign(own, zeroStepCounts());
+    }
+    this.#stepMs.fill(Number.NEGATIVE_INFINITY);
+    this.resetLimit();
+  }
+
+  /** Starts a new count for `maxOutputSamples`. */
+  resetLimit(): void {
+    const limits = this.#limits;
+    for (let k = 0; k < limits.length; k++) limits[k]!.restart();
+  }
+}
+
+/** A step that hears of watermarks. */
+interface ActiveStep {
+  readonly at: number;
+  readonly nodes: readonly Node[];
+  /** Sources, or active steps. */
+  readonly inputs: readonly PlanInput[];
+  /** The watermarks of its inputs. */
+  readonly marks: Float64Array;
+  /** Whether another active step reads its watermark. */
+  isAwaited: boolean;
+}
+
+// A step without a state passes its input's watermark on, so it is left out, and those after it look at what stands
+// before it.
+function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
+  const origins: PlanInput[] = [];
+  const active: ActiveStep[] = [];
+  for (const [at, { nodes }] of steps.entries()) {
+    const inputs = plan.steps[at]!.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
+    const hasState = nodes.some((node) => node.state !== undefined);
+    origins.push(hasState ? { from: 'step', index: at } : inputs[0]!);
+    if (!hasState) continue;
+    const marks = new Float64Array(inputs.length).fill(Number.NEGATIVE_INFINITY);
+    active.push({ at, nodes, inputs, marks, isAwaited: false });
+  }
+  const awaited = new Set(active.flatMap(({ inputs }) => inputs.map(({ from, index }) => `${from} ${index}`)));
+  for (const step of active) step.isAwaited = awaited.has(`step ${step.at}`);
+  return active;
 }
 
 /**
@@ -43,11 +125,11 @@ export function buildGraph(
 ): Graph {
   let columnCount = 0;
   const nextColumn = (): number => columnCount++;
-  const sources = plan.sources.map(() => createSource(settings, nextColumn));
+  const sources = plan.sources.map(() => new Source(settings, nextColumn));
   const readerCount = countReaders(plan);
   const itemsOf: number[][] = plan.steps.map(() => []);
   for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
-  const limits: (() => void)[] = [];
+  const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
   const column = (): Float64Array => scratchColumn(nextColumn());
   const run: RunContext = { untilMs: settings.untilMs, advancedMs, column };
@@ -60,59 +142,7 @@ export function buildGraph(
     }
     for (const item of itemsOf[index]!) lastOf(step.nodes).outlets.push(sinks[item]!);
   }
-  const close = (advancedMs: number): void => {
-    for (const source of sources) source.close();
-    for (const { nodes } of steps) for (const node of nodes) node.close(advancedMs);
-  };
-  const resetLimit = (): void => {
-    for (const reset of limits) reset();
-  };
-  const { advance, forget } = createAdvance(plan, sources, steps);
-  const reset = (): void => {
-    for (const source of sources) source.reset();
-    for (const { nodes, counts } of steps) {
-      for (const node of nodes) node.reset();
-      for (const own of counts) Object.assign(own, zeroStepCounts());
-    }
-    forget();
-    resetLimit();
-  };
-  return { sources, steps, advance, close, reset, resetLimit };
-}
-
-// Steps stand in running order, so one pass brings the sources' watermarks to the last of them. A step without a
-// state passes its input's watermark on, so it is left out, and those after it look at what stands before it.
-function createAdvance(
-  plan: Plan,
-  sources: readonly Source[],
-  steps: readonly GraphStep[],
-): { advance: () => void; forget: () => void } {
-  const stepMs = plan.steps.map(() => Number.NEGATIVE_INFINITY);
-  const origins: PlanInput[] = [];
-  const active: { at: number; nodes: readonly Node[]; inputs: readonly PlanInput[]; marks: number[] }[] = [];
-  for (const [at, { nodes }] of steps.entries()) {
-    const inputs = plan.steps[at]!.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
-    const hasState = nodes.some((node) => node.state !== undefined);
-    origins.push(hasState ? { from: 'step', index: at } : inputs[0]!);
-    if (hasState) active.push({ at, nodes, inputs, marks: inputs.map(() => Number.NEGATIVE_INFINITY) });
-  }
-  const single = [Number.NEGATIVE_INFINITY];
-  const advance = (): void => {
-    for (let k = 0; k < active.length; k++) {
-      const { at, nodes, inputs, marks } = active[k]!;
-      for (let side = 0; side < inputs.length; side++) {
-        const { from, index } = inputs[side]!;
-        marks[side] = from === 'source' ? sources[index]!.watermarkMs() : stepMs[index]!;
-      }
-      single[0] = nodes[0]!.advance(marks);
-      for (let n = 1; n < nodes.length; n++) single[0] = nodes[n]!.advance(single);
-      stepMs[at] = single[0];
-    }
-  };
-  const forget = (): void => {
-    stepMs.fill(Number.NEGATIVE_INFINITY);
-  };
-  return { advance, forget };
+  return new Graph(plan, sources, steps, limits);
 }
 
 function lastOf(nodes: readonly Node[]): Node {
@@ -138,7 +168,7 @@ function openStep(
   settings: RunSettings,
   run: RunContext,
   place: Pick<NodeContext, 'nextColumn' | 'mayOverwrite'>,
-  limits: (() => void)[],
+  limits: SampleLimit[],
 ): GraphStep {
   const operation = operationsByName.get(step.operation);
   if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
@@ -147,7 +177,10 @@ function openStep(
   const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
     const own = zeroStepCounts();
     counts.push(own);
-    return openNode(runner, step, { ...place, counts: own, checkLimit: createLimit(step, own, settings, limits) });
+    const limit = new SampleLimit(step, own, settings.maxOutputSamples);
+    // The others make no more samples than they are given.
+    if (runner.kind === 'regrid') limits.push(limit);
+    return openNode(runner, step, { ...place, counts: own, limit });
   });
   for (const [index, node] of nodes.entries()) if (index > 0) nodes[index - 1]!.outlets.push(node.inlets[0]!);
   return { nodes, counts };
@@ -157,26 +190,38 @@ function isList(opened: Runner | readonly Runner[]): opened is readonly Runner[]
   return Array.isArray(opened);
 }
 
-function createLimit(step: PlanStep, counts: StepCounts, settings: RunSettings, limits: (() => void)[]) {
-  let countedFrom = 0;
-  limits.push(() => {
-    countedFrom = counts.samplesOut;
-  });
-  return (sampleCount: number): void => {
-    const made = sampleCount - countedFrom;
-    if (made <= settings.maxOutputSamples) return;
-    throw new OutputLimitError(step.pointer, step.operation, made, settings.maxOutputSamples);
-  };
+/** Counts the samples that a step makes in one call. */
+class SampleLimit implements OutputLimit {
+  readonly #step: PlanStep;
+  readonly #counts: StepCounts;
+  readonly #samplesMax: number;
+  #countedFrom = 0;
+
+  constructor(step: PlanStep, counts: StepCounts, samplesMax: number) {
+    this.#step = step;
+    this.#counts = counts;
+    this.#samplesMax = samplesMax;
+  }
+
+  restart(): void {
+    this.#countedFrom = this.#counts.samplesOut;
+  }
+
+  check(sampleCount: number): void {
+    const made = sampleCount - this.#countedFrom;
+    if (made <= this.#samplesMax) return;
+    throw new OutputLimitError(this.#step.pointer, this.#step.operation, made, this.#samplesMax);
+  }
 }
 
 function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
   switch (runner.kind) {
     case 'map':
-      return mapNode(runner, context);
+      return new MapNode(runner, context);
     case 'filter':
-      return filterNode(runner, context);
+      return new FilterNode(runner, context);
     case 'regrid':
-      return regridNode(runner, context);
+      return new RegridNode(runner, context);
     case 'combine': {
       const align = alignOf(step.parameters);
       const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import { isSameTimes } from '../kernels/check.js';
 import { copyInto, scratchColumn } from '../kernels/columns.js';
 import type { CombineRunner, State } from '../operations/operation.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
-import { deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
+import { chunkOver, deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
 
 /** Pairs of values that have met, on their way into a combining operation. */
 export interface Pairs {
@@ -25,7 +25,7 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   const spare = scratchChunk(context);
   const own = scratchChunk(context);
   const second = scratchColumn(context.nextColumn());
-  const result: Chunk = { ...own };
+  const result = chunkOver(own.timeMs, own.value);
   function combine(
     timeMs: Float64Array,
     lastingTimeMs: Float64Array | undefined,

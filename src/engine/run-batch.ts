@@ -127,7 +127,7 @@ function takeMachine(plan: Plan, settings: RunSettings): Machine {
     return rested;
   }
   const sinks: Sink[] = [];
-  const inlets = plan.items.map((_, item) => (chunk: Chunk) => sinks[item]!.inlet(chunk));
+  const inlets = plan.items.map((_, item) => ({ receive: (chunk: Chunk) => sinks[item]!.receive(chunk) }));
   return { graph: buildGraph(plan, settings, inlets), sinks };
 }
 

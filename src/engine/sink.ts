@@ -1,13 +1,13 @@
 import type { Chunk } from '../core/chunk.js';
 import type { Series, SeriesReference } from '../core/series.js';
 import { lendColumn, takeColumn } from './lent-columns.js';
+import type { Inlet } from './node.js';
 
 /** Gathers the results of one item. */
-export interface Sink {
-  readonly inlet: (chunk: Chunk) => void;
+export interface Sink extends Inlet {
   /** What has come since this was last asked, in columns of its own (or the caller's times, where they fit). */
-  readonly take: () => Series;
-  readonly count: () => number;
+  take(): Series;
+  count(): number;
 }
 
 /** Columns that an earlier run no longer needs: room that the system need not hand out afresh. */
@@ -21,33 +21,50 @@ const FIRST_CAPACITY = 16;
 const KEPT_CAPACITY_MAX = 65_536;
 
 /** Gathers what becomes final in one call of a stream, in columns that it keeps from call to call. */
-export function createStreamSink({ timeseriesId, metric }: SeriesReference): Sink {
-  let timeMs = new Float64Array(FIRST_CAPACITY);
-  let value = new Float64Array(FIRST_CAPACITY);
-  let count = 0;
+export class StreamSink implements Sink {
+  readonly #reference: SeriesReference;
+  #timeMs = new Float64Array(FIRST_CAPACITY);
+  #value = new Float64Array(FIRST_CAPACITY);
+  #count = 0;
 
-  function inlet(chunk: Chunk): void {
+  constructor(reference: SeriesReference) {
+    this.#reference = reference;
+  }
+
+  receive(chunk: Chunk): void {
+    const count = this.#count;
     const end = count + chunk.count;
-    if (end > value.length) {
-      timeMs = grown(timeMs, count, end);
-      value = grown(value, count, end);
+    if (end > this.#value.length) {
+      this.#timeMs = grown(this.#timeMs, count, end);
+      this.#value = grown(this.#value, count, end);
     }
-    write(timeMs, count, chunk.timeMs, chunk.count);
-    write(value, count, chunk.value, chunk.count);
-    count = end;
+    write(this.#timeMs, count, chunk.timeMs, chunk.count);
+    write(this.#value, count, chunk.value, chunk.count);
+    this.#count = end;
   }
 
-  function take(): Series {
-    const series = { timeseriesId, metric, timeMs: timeMs.slice(0, count), value: value.slice(0, count) };
-    count = 0;
-    if (value.length > KEPT_CAPACITY_MAX) {
-      timeMs = new Float64Array(FIRST_CAPACITY);
-      value = new Float64Array(FIRST_CAPACITY);
+  take(): Series {
+    const { timeseriesId, metric } = this.#reference;
+    const timeMs = firstCopied(this.#timeMs, this.#count);
+    const value = firstCopied(this.#value, this.#count);
+    this.#count = 0;
+    if (this.#value.length > KEPT_CAPACITY_MAX) {
+      this.#timeMs = new Float64Array(FIRST_CAPACITY);
+      this.#value = new Float64Array(FIRST_CAPACITY);
     }
-    return series;
+    return { timeseriesId, metric, timeMs, value };
   }
 
-  return { inlet, take, count: () => count };
+  count(): number {
+    return this.#count;
+  }
+}
+
+function firstCopied(column: Float64Array, count: number): Float64Array {
+  if (count >= 32) return column.slice(0, count);
+  const copy = new Float64Array(count);
+  for (let i = 0; i < count; i++) copy[i] = column[i]!;
+  return copy;
 }
 
 function grown(column: Float64Array, count: number, needed: number): Float64Array<ArrayBuffer> {
@@ -79,7 +96,7 @@ export function createBatchSink(
   const timeMs = gatherColumn(capacityHint, spare?.timeMs);
   const value = gatherColumn(capacityHint, spare?.value);
   return {
-    inlet: (chunk) => {
+    receive: (chunk) => {
       timeMs.add(chunk.timeMs, chunk.count, chunk.lastingTimeMs);
       value.add(chunk.value, chunk.count, chunk.lastingValue);
     },

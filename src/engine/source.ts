@@ -2,37 +2,11 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { describeValue, InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { isAllFinite, isAllFiniteOutside, isRisingIn, isRisingOutside } from '../kernels/check.js';
+import { isAllFinite, isRisingIn } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
-import { deliver, type Inlet, scratchChunk } from './node.js';
+import { chunkOver, deliver, type Inlet, scratchChunk } from './node.js';
 import type { RunSettings } from './options.js';
-
-/**
- * A series on its way in: drops what is missing or outside the run, holds samples back until their order is
- * certain, and gives them to the steps in time order, each time once.
- */
-export interface Source {
-  readonly counts: SourceCounts;
-  readonly outlets: Inlet[];
-  /** Takes samples `from..to` of two columns (all of them by default), in any order within the allowed lateness. */
-  readonly push: (columns: Columns, from?: number, to?: number) => void;
-  /**
-   * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
-   * nothing taken. With `areTimesChecked` the caller knows that they do.
-   */
-  readonly pushRising: (series: Series, from: number, to: number, areTimesChecked: boolean) => boolean;
-  /** No sample before this time will come. */
-  readonly advance: (timeMs: number) => void;
-  readonly close: () => void;
-  /** Samples that came too late, since this was last asked. */
-  readonly takeLate: () => { timeMs: Float64Array; value: Float64Array } | undefined;
-  /** No sample before this time is still to be given to the steps. */
-  readonly watermarkMs: () => number;
-  readonly state: SourceState;
-  /** Forgets everything, as if nothing had come yet. */
-  readonly reset: () => void;
-}
 
 export interface SourceState {
   /** GREATEST_MS and PROMISED_MS. */
@@ -64,40 +38,77 @@ interface Gate extends SourceState {
   readonly late: { timeMs: number[]; value: number[] };
 }
 
-export function createSource(settings: RunSettings, nextColumn: () => number): Source {
-  const out = scratchChunk({ nextColumn });
-  const gate: Gate = {
-    fromMs: settings.fromMs,
-    untilMs: settings.untilMs ?? Number.POSITIVE_INFINITY,
-    allowedLatenessMs: settings.allowedLatenessMs,
-    counts: zeroSourceCounts(),
-    outlets: [],
-    out,
-    passing: { ...out },
-    late: { timeMs: [], value: [] },
-    slots: new Float64Array(2).fill(Number.NEGATIVE_INFINITY),
-    pendingTimes: new DoubleList(),
-    pendingValues: new DoubleList(),
-  };
-  return {
-    counts: gate.counts,
-    outlets: gate.outlets,
-    state: gate,
-    push: (columns, from = 0, to = columns.timeMs.length) => push(gate, columns, from, to),
-    pushRising: (series, from, to, areTimesChecked) => pushRising(gate, series, from, to, areTimesChecked),
-    advance: (timeMs) => {
-      gate.slots[PROMISED_MS] = Math.max(gate.slots[PROMISED_MS]!, timeMs);
-      release(gate, watermarkMs(gate));
-      flush(gate);
-    },
-    close: () => {
-      release(gate, Number.POSITIVE_INFINITY);
-      flush(gate);
-    },
-    takeLate: () => takeLate(gate),
-    watermarkMs: () => watermarkMs(gate),
-    reset: () => reset(gate),
-  };
+/**
+ * A series on its way in: drops what is missing or outside the run, holds samples back until their order is
+ * certain, and gives them to the steps in time order, each time once.
+ */
+export class Source {
+  readonly counts: SourceCounts;
+  readonly outlets: Inlet[];
+  readonly state: SourceState;
+  readonly #gate: Gate;
+
+  constructor(settings: RunSettings, nextColumn: () => number) {
+    const out = scratchChunk({ nextColumn });
+    const gate: Gate = {
+      fromMs: settings.fromMs,
+      untilMs: settings.untilMs ?? Number.POSITIVE_INFINITY,
+      allowedLatenessMs: settings.allowedLatenessMs,
+      counts: zeroSourceCounts(),
+      outlets: [],
+      out,
+      passing: chunkOver(out.timeMs, out.value),
+      late: { timeMs: [], value: [] },
+      slots: new Float64Array(2).fill(Number.NEGATIVE_INFINITY),
+      pendingTimes: new DoubleList(),
+      pendingValues: new DoubleList(),
+    };
+    this.counts = gate.counts;
+    this.outlets = gate.outlets;
+    this.state = gate;
+    this.#gate = gate;
+  }
+
+  /** Takes samples `from..to` of two columns (all of them by default), in any order within the allowed lateness. */
+  push(columns: Columns, from = 0, to = columns.timeMs.length): void {
+    push(this.#gate, columns, from, to);
+  }
+
+  /**
+   * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
+   * nothing taken. With `areTimesChecked` the caller knows that they do.
+   */
+  pushRising(series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
+    return pushRising(this.#gate, series, from, to, areTimesChecked);
+  }
+
+  /** No sample before this time will come. */
+  advance(timeMs: number): void {
+    const { slots } = this.#gate;
+    slots[PROMISED_MS] = Math.max(slots[PROMISED_MS]!, timeMs);
+    release(this.#gate, watermarkMs(this.#gate));
+    flush(this.#gate);
+  }
+
+  close(): void {
+    release(this.#gate, Number.POSITIVE_INFINITY);
+    flush(this.#gate);
+  }
+
+  /** Samples that came too late, since this was last asked. */
+  takeLate(): { timeMs: Float64Array; value: Float64Array } | undefined {
+    return takeLate(this.#gate);
+  }
+
+  /** No sample before this time is still to be given to the steps. */
+  watermarkMs(): number {
+    return watermarkMs(this.#gate);
+  }
+
+  /** Forgets everything, as if nothing had come yet. */
+  reset(): void {
+    reset(this.#gate);
+  }
 }
 
 function reset(gate: Gate): void {
@@ -115,18 +126,20 @@ function watermarkMs({ slots, allowedLatenessMs }: Gate): number {
 }
 
 function push(gate: Gate, columns: Columns, start: number, end: number): void {
-  const { timeMs, value } = columns;
   gate.counts.samplesIn += end - start;
   for (let from = start; from < end; from += CHUNK_LENGTH) {
     const to = Math.min(from + CHUNK_LENGTH, end);
     if (to - from >= RUN_MIN && pushRun(gate, columns, from, to)) continue;
-    for (let i = from; i < to; i++) pushOne(gate, timeMs[i]!, value[i]!);
+    for (let i = from; i < to; i++) pushOne(gate, columns, i);
   }
   flush(gate);
 }
 
-function pushOne(gate: Gate, timeMs: number, value: number): void {
+// Takes the columns, not the numbers, which would be boxed on their way.
+function pushOne(gate: Gate, columns: Columns, index: number): void {
   const { counts, slots, late } = gate;
+  const timeMs = columns.timeMs[index]!;
+  const value = columns.value[index]!;
   if (value - value !== 0) counts.missing++;
   else if (timeMs < gate.fromMs || timeMs >= gate.untilMs) {
     counts.outOfRun++;
@@ -145,27 +158,42 @@ function pushOne(gate: Gate, timeMs: number, value: number): void {
   } else if (insertPending(gate, timeMs, value)) counts.duplicate++;
 }
 
-// Samples in order, with nothing missing: the usual case, taken a chunk at a time. False when they are not.
+// Samples in order, with nothing missing: the usual case, taken a chunk at a time. False when they are not, with
+// nothing taken.
 function pushRun(gate: Gate, { timeMs, value }: Columns, from: number, to: number): boolean {
-  const { slots, allowedLatenessMs, out } = gate;
-  // What waits there goes on, so that the columns are free to look in.
+  const { slots, allowedLatenessMs, out, pendingTimes, pendingValues } = gate;
+  const last = to - 1;
+  const lastMs = timeMs[last]!;
+  if (timeMs[from]! < Math.max(gate.fromMs, slots[PROMISED_MS]!) || lastMs >= gate.untilMs) return false;
+  if (value[last]! - value[last]! !== 0) return false;
+  // What waits there goes on, so that the columns are free to look in. Where nothing may be late one sample at most
+  // is held back, which these follow, and all of them but the last go on.
   flush(gate);
-  if (!isRisingOutside(timeMs, from, to, slots[GREATEST_MS]!, out.timeMs)) return false;
-  if (!isAllFiniteOutside(value, from, to, out.value)) return false;
-  if (timeMs[from]! < Math.max(gate.fromMs, slots[PROMISED_MS]!) || timeMs[to - 1]! >= gate.untilMs) return false;
-  slots[GREATEST_MS] = timeMs[to - 1]!;
+  const held = allowedLatenessMs > 0 ? 0 : pendingTimes.length;
+  const end = held + last - from;
+  copyTo(out.timeMs, held, timeMs, from, last);
+  copyTo(out.value, held, value, from, last);
+  if (!isRisingIn(out.timeMs, held, end, slots[GREATEST_MS]!) || !(lastMs > out.timeMs[end - 1]!)) return false;
+  if (!isAllFinite(out.value, held, end)) return false;
+  slots[GREATEST_MS] = lastMs;
   if (allowedLatenessMs > 0) {
-    gate.pendingTimes.append(timeMs, from, to);
-    gate.pendingValues.append(value, from, to);
+    pendingTimes.append(timeMs, from, to);
+    pendingValues.append(value, from, to);
     release(gate, watermarkMs(gate));
     return true;
   }
-  // All but the last are final.
   release(gate, watermarkMs(gate));
-  giveRun(gate, timeMs, value, from, to - 1);
-  gate.pendingTimes.push(timeMs[to - 1]!);
-  gate.pendingValues.push(value[to - 1]!);
+  out.count = end;
+  flush(gate);
+  pendingTimes.push(lastMs);
+  pendingValues.push(value[last]!);
   return true;
+}
+
+// A view is worth its making only for many.
+function copyTo(target: Float64Array, at: number, source: Float64Array, from: number, to: number): void {
+  if (to - from >= 32) target.set(source.subarray(from, to), at);
+  else for (let i = from; i < to; i++) target[at + i - from] = source[i]!;
 }
 
 function pushRising(gate: Gate, series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
@@ -222,18 +250,6 @@ function give(gate: Gate, timeMs: number, value: number): void {
   if (++out.count === CHUNK_LENGTH) flush(gate);
 }
 
-function giveRun(gate: Gate, timeMs: Float64Array, value: Float64Array, from: number, to: number): void {
-  const { out } = gate;
-  for (let at = from; at < to; ) {
-    const length = Math.min(to - at, CHUNK_LENGTH - out.count);
-    out.timeMs.set(timeMs.subarray(at, at + length), out.count);
-    out.value.set(value.subarray(at, at + length), out.count);
-    out.count += length;
-    at += length;
-    if (out.count === CHUNK_LENGTH) flush(gate);
-  }
-}
-
 function flush({ counts, outlets, out }: Gate): void {
   counts.samplesOut += out.count;
   deliver(outlets, out);
@@ -270,13 +286,12 @@ export function checkList(inputs: unknown): void {
 /** Checks that the columns of a series fit together. @throws InputError */
 export function checkColumns(series: Series): void {
   const { timeMs, value } = series;
-  const name = seriesName(series);
   if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
-    throw new InputError('input.columns', `${name}: expected timeMs and value as Float64Array`);
+    throw new InputError('input.columns', `${seriesName(series)}: expected timeMs and value as Float64Array`);
   }
   if (timeMs.length !== value.length) {
-    const received = `${timeMs.length} times and ${value.length} values`;
-    throw new InputError('input.columns', `${name}: expected columns of equal length, received ${received}`);
+    const expected = `expected columns of equal length, received ${timeMs.length} times and ${value.length} values`;
+    throw new InputError('input.columns', `${seriesName(series)}: ${expected}`);
   }
 }
 
@@ -286,7 +301,7 @@ export function checkTimes(series: Series): void {
   const count = timeMs.length;
   // Rising times lie within the known years when the first and the last do, and of many that is told faster.
   const isMany = count >= RUN_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
-  if (isMany && isRisingOutside(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
+  if (isMany && isRisingIn(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
   for (let i = 0; i < count; i++) {
     const t = timeMs[i]!;
     if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;

@@ -7,7 +7,7 @@ import { buildGraph, type Graph } from './graph.js';
 import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
 import { createReport, type Report } from './report.js';
 import type { Run } from './run-batch.js';
-import { createStreamSink, type Sink } from './sink.js';
+import { type Sink, StreamSink } from './sink.js';
 import { snapshotOf } from './snapshot.js';
 import { checkColumns, checkList, checkTimes } from './source.js';
 
@@ -77,13 +77,12 @@ interface Engine {
 
 function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes: Uint8Array } | undefined): Stream {
   const settings = readOptions(options, plan.timezone);
-  const sinks = plan.items.map(({ output }) => createStreamSink(output));
-  const inlets = sinks.map((sink) => sink.inlet);
+  const sinks = plan.items.map(({ output }) => new StreamSink(output));
   const progress: Progress = { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
   const engine: Engine = {
     plan,
     settings,
-    graph: buildGraph(plan, settings, inlets, () => progress.advancedMs),
+    graph: buildGraph(plan, settings, sinks, () => progress.advancedMs),
     sinks,
     sourceIndex: new Map(plan.sources.map((source, index) => [seriesKey(source), index])),
     progress,
@@ -97,7 +96,7 @@ function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes:
     push: (series) => push(engine, series),
     advance: (instant) => advance(engine, instant),
     close: () => {
-      call(engine, () => engine.graph.close(progress.advancedMs));
+      call(engine, closeAll, undefined);
       engine.isOpen = false;
       return { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
     },
@@ -111,32 +110,35 @@ function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes:
 }
 
 function push(engine: Engine, series: readonly Series[]): Series[] {
-  const { graph, progress } = engine;
   checkList(series);
-  for (const one of series) {
-    checkColumns(one);
-    checkTimes(one);
+  for (let k = 0; k < series.length; k++) {
+    checkColumns(series[k]!);
+    checkTimes(series[k]!);
   }
-  call(engine, () => {
-    for (const one of series) {
-      const index = indexOf(engine, one);
-      if (index === undefined) progress.unused += one.timeMs.length;
-      else graph.sources[index]!.push(one);
-    }
-    graph.advance();
-  });
+  call(engine, pushAll, series);
   return takeNew(engine);
 }
 
+function pushAll(engine: Engine, series: readonly Series[]): void {
+  const { graph, progress } = engine;
+  for (let k = 0; k < series.length; k++) {
+    const one = series[k]!;
+    const index = indexOf(engine, one);
+    if (index === undefined) progress.unused += one.timeMs.length;
+    else graph.sources[index]!.push(one);
+  }
+  graph.advance();
+}
+
 function advance(engine: Engine, instant: Instant): Series[] {
-  const { graph, progress, plan } = engine;
-  const timeMs = toMs('advance', instant, plan.timezone);
-  call(engine, () => {
-    progress.advancedMs = Math.max(progress.advancedMs, timeMs);
-    for (const source of graph.sources) source.advance(timeMs);
-    graph.advance();
-  });
+  call(engine, advanceAll, toMs('advance', instant, engine.plan.timezone));
   return takeNew(engine);
+}
+
+function advanceAll({ graph, progress }: Engine, timeMs: number): void {
+  progress.advancedMs = Math.max(progress.advancedMs, timeMs);
+  for (const source of graph.sources) source.advance(timeMs);
+  graph.advance();
 }
 
 function preview(engine: Engine): Series[] {
@@ -172,12 +174,17 @@ function checkUsable(engine: Engine): void {
   }
 }
 
-function call(engine: Engine, work: () => void): void {
+function closeAll({ graph, progress }: Engine): void {
+  graph.close(progress.advancedMs);
+}
+
+// `work` is a function that stays, so that a call makes no closure.
+function call<T>(engine: Engine, work: (engine: Engine, given: T) => void, given: T): void {
   const { graph, plan } = engine;
   checkUsable(engine);
   graph.resetLimit();
   try {
-    work();
+    work(engine, given);
   } catch (error) {
     engine.failure = error;
     throw error;
@@ -202,7 +209,7 @@ function indexOf({ plan, sourceIndex }: Engine, series: Series): number | undefi
 
 function takeNew({ sinks }: Engine): Series[] {
   const results: Series[] = [];
-  for (const sink of sinks) if (sink.count() > 0) results.push(sink.take());
+  for (let k = 0; k < sinks.length; k++) if (sinks[k]!.count() > 0) results.push(sinks[k]!.take());
   return results;
 }
 
