@@ -24,9 +24,20 @@ interface NodeStatement {
 
 /** The SQLite of Node itself, from 22.13 on; undefined where there is none. */
 export function loadNodeSqlite(): OpenDatabase | undefined {
+  const module = withoutWarnings(() => process.getBuiltinModule?.('node:sqlite'));
   // `as`: @types/node 20 does not know the module.
-  const module = process.getBuiltinModule?.('node:sqlite') as NodeSqlite | undefined;
-  return module && ((path) => new NodeDatabase(module, path));
+  return module && ((path) => new NodeDatabase(module as unknown as NodeSqlite, path));
+}
+
+// As it loads the module, Node 22 warns that it is experimental: a word for us, not for who uses the command.
+function withoutWarnings<T>(load: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 class NodeDatabase implements Database {
