@@ -112,7 +112,8 @@ async function openSender(url: string, client: { clientId: string; clientSecret:
       headers: { authorization: `Bearer ${token}`, 'content-type': contentType, ...headers },
       ...(body === undefined ? {} : { body }),
     });
-    const { data } = JSON.parse(await textOf(answered, `${method} ${path}`)) as { readonly data: Data }; // our own service's envelope
+    // Our own service's envelope.
+    const { data } = JSON.parse(await textOf(answered, `${method} ${path}`)) as { readonly data: Data };
     return data;
   };
 }
