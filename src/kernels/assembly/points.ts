@@ -57,8 +57,8 @@ export function stepPoints(
   return written;
 }
 
-// The first of the times `from..count`, which rise, that is not before the point. It is most likely among the eight from
-// `guess` on, and then counting those before it takes no branch; else every eighth time is looked at.
+// The first of the times `from..count`, which rise, that is not before the point. It is most likely among the eight
+// from `guess` on, and then counting those before it takes no branch; else every eighth time is looked at.
 // @ts-ignore: decorator
 @inline
 function firstNotBefore(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
