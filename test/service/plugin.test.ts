@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
 import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, fastify } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { windrowService } from '../../src/service/index.js';
 import { openService } from '../../src/service/open.js';
 import { silentLog } from './silent-log.js';
@@ -164,6 +164,22 @@ describe('the service in a server that is there already', () => {
       expect(metrics).toMatch(/^windrow_samples_ingested_total 1$/m);
     }
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'keeps what it makes to its owner, whatever else the host may make',
+    async () => {
+      const umask = process.umask(0o022);
+      onTestFinished(() => void process.umask(umask));
+      await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
+      await host.ready();
+      const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+      const modes = files.map(({ name }) => [name, statSync(join(folder, name)).mode & 0o077]);
+      expect(modes.map(([name]) => name)).toEqual(
+        expect.arrayContaining(['control.json', 'windrow.db', 'windrow.lock']),
+      );
+      expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
+    },
+  );
 
   it('sits beside the same plugins in the host: its OpenAPI, its limits', async () => {
     await host.register(swagger, { openapi: { openapi: '3.0.0', info: { title: 'host', version: '1' } } });

@@ -72,7 +72,8 @@ export function isJournalHot(path: string): boolean {
  * node-sqlite3-wasm does not put the directory on the disk.
  */
 export function prepareJournal(path: string): void {
-  closeSync(openSync(`${path}-journal`, 'a'));
+  // Of nobody else's business, like the pages that it holds; SQLite itself gives it the rights of the database.
+  closeSync(openSync(`${path}-journal`, 'a', 0o600));
   syncDirectory(dirname(path));
 }
 

@@ -103,7 +103,7 @@ class FileLock implements DirectoryLock {
 /** Makes the file with its content at once: nobody sees it half written. */
 function create(path: string, content: string): boolean {
   const ownPath = `${path}.${process.pid}.${openingCount}`;
-  writeFileSync(ownPath, content);
+  writeFileSync(ownPath, content, { mode: 0o600 });
   try {
     linkSync(ownPath, path);
   } catch (error) {
@@ -119,7 +119,7 @@ function create(path: string, content: string): boolean {
 
 function createWithoutLink(path: string, content: string): boolean {
   try {
-    writeFileSync(path, content, { flag: 'wx' });
+    writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
@@ -155,7 +155,7 @@ async function isBeating(path: string, content: string, beatMs: number, silenceM
 
 function fileSystemNowMs(path: string): number {
   const probe = `${path}.${process.pid}.now`;
-  writeFileSync(probe, '\n');
+  writeFileSync(probe, '\n', { mode: 0o600 });
   const nowMs = modifiedMs(probe) ?? Infinity;
   rmSync(probe, { force: true });
   return nowMs;
