@@ -46,7 +46,8 @@ export class Graph {
       const { nodes, inputs, marks } = step;
       for (let side = 0; side < inputs.length; side++) {
         const { from, index } = inputs[side]!;
-        marks[side] = from === 'source' ? this.sources[index]!.watermarkMs() : this.#stepMs[index]!;
+        if (from === 'source') this.sources[index]!.tellWatermark(marks, side);
+        else marks[side] = this.#stepMs[index]!;
       }
       let given = marks;
       nodes[0]!.advance(given);

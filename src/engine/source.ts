@@ -86,12 +86,12 @@ export class Source {
   advance(timeMs: number): void {
     const { slots } = this.#gate;
     slots[PROMISED_MS] = Math.max(slots[PROMISED_MS]!, timeMs);
-    release(this.#gate, watermarkMs(this.#gate));
+    release(this.#gate, false);
     flush(this.#gate);
   }
 
   close(): void {
-    release(this.#gate, Number.POSITIVE_INFINITY);
+    release(this.#gate, true);
     flush(this.#gate);
   }
 
@@ -100,9 +100,9 @@ export class Source {
     return takeLate(this.#gate);
   }
 
-  /** No sample before this time is still to be given to the steps. */
-  watermarkMs(): number {
-    return watermarkMs(this.#gate);
+  /** Writes to `marks[at]` the time before which no sample is still to be given: a number returned would be boxed. */
+  tellWatermark(marks: Float64Array, at: number): void {
+    marks[at] = watermarkMs(this.#gate);
   }
 
   /** Forgets everything, as if nothing had come yet. */
@@ -137,7 +137,7 @@ function push(gate: Gate, columns: Columns, start: number, end: number): void {
 
 // Takes the columns, not the numbers, which would be boxed on their way.
 function pushOne(gate: Gate, columns: Columns, index: number): void {
-  const { counts, slots, late } = gate;
+  const { counts, slots, late, pendingTimes, pendingValues } = gate;
   const timeMs = columns.timeMs[index]!;
   const value = columns.value[index]!;
   if (value - value !== 0) counts.missing++;
@@ -145,16 +145,23 @@ function pushOne(gate: Gate, columns: Columns, index: number): void {
     counts.outOfRun++;
     // It is left out, but it has been seen: time has come this far.
     if (timeMs > slots[GREATEST_MS]!) slots[GREATEST_MS] = timeMs;
-    release(gate, watermarkMs(gate));
+    release(gate, false);
+  } else if (timeMs > slots[GREATEST_MS]! && timeMs >= slots[PROMISED_MS]!) {
+    slots[GREATEST_MS] = timeMs;
+    if (gate.allowedLatenessMs === 0 && pendingTimes.length === 1) {
+      // The one sample that is held back makes room for this one.
+      give(gate, pendingTimes.at(0), pendingValues.at(0));
+      pendingTimes.set(0, timeMs);
+      pendingValues.set(0, value);
+    } else {
+      release(gate, false);
+      pendingTimes.push(timeMs);
+      pendingValues.push(value);
+    }
   } else if (timeMs < watermarkMs(gate)) {
     counts.late++;
     late.timeMs.push(timeMs);
     late.value.push(value);
-  } else if (timeMs > slots[GREATEST_MS]!) {
-    slots[GREATEST_MS] = timeMs;
-    release(gate, watermarkMs(gate));
-    gate.pendingTimes.push(timeMs);
-    gate.pendingValues.push(value);
   } else if (insertPending(gate, timeMs, value)) counts.duplicate++;
 }
 
@@ -179,10 +186,10 @@ function pushRun(gate: Gate, { timeMs, value }: Columns, from: number, to: numbe
   if (allowedLatenessMs > 0) {
     pendingTimes.append(timeMs, from, to);
     pendingValues.append(value, from, to);
-    release(gate, watermarkMs(gate));
+    release(gate, false);
     return true;
   }
-  release(gate, watermarkMs(gate));
+  release(gate, false);
   out.count = end;
   flush(gate);
   pendingTimes.push(lastMs);
@@ -232,9 +239,10 @@ function pushRising(gate: Gate, series: Series, from: number, to: number, areTim
   return true;
 }
 
-// Gives the samples held back that lie before an instant.
-function release(gate: Gate, limitMs: number): void {
+// Gives the samples held back that lie before the watermark, at the end all of them.
+function release(gate: Gate, isEnd: boolean): void {
   const { pendingTimes, pendingValues } = gate;
+  const limitMs = isEnd ? Number.POSITIVE_INFINITY : watermarkMs(gate);
   let count = 0;
   for (; count < pendingTimes.length && pendingTimes.at(count) < limitMs; count++) {
     give(gate, pendingTimes.at(count), pendingValues.at(count));
