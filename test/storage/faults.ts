@@ -4,6 +4,7 @@ import {
   type OpenDatabase,
   SqliteFailure,
 } from '../../src/storage/sqlite/database.js';
+import { type OpenLogFile, openLogFile } from '../../src/storage/sqlite/log-file.js';
 
 /** A way to SQLite at which tests stand: `before` each statement, free to throw. */
 export interface Held {
@@ -35,6 +36,36 @@ export function hold(open: OpenDatabase): Held {
         run: (sql, values) => around(sql, () => database.run(sql, values)),
         all: (sql, values) => around(sql, () => database.all(sql, values)),
         close: () => database.close(),
+      };
+    },
+  };
+  return held;
+}
+
+/** The commit log, at which tests stand: `before` each call, free to throw. */
+export interface HeldLog {
+  readonly open: OpenLogFile;
+  before: (call: 'write' | 'sync' | 'synced') => void;
+}
+
+export function holdLog(open: OpenLogFile = openLogFile): HeldLog {
+  const held: HeldLog = {
+    before: () => {},
+    open: (path) => {
+      const file = open(path);
+      return {
+        read: () => file.read(),
+        write: (bytes, at) => {
+          held.before('write');
+          file.write(bytes, at);
+        },
+        sync: async () => {
+          held.before('sync');
+          await file.sync();
+          held.before('synced');
+        },
+        truncate: () => file.truncate(),
+        close: () => file.close(),
       };
     },
   };

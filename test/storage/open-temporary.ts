@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
@@ -22,16 +22,20 @@ export const availableAdapters = adapters.filter(
   (adapter): adapter is Required<Adapter> & { open: OpenDatabase } => adapter.open !== undefined,
 );
 
-export function temporaryDirectory(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'windrow-storage-'));
+/** Where files are kept in memory: for laws that make thousands of commits, and are not about the disk. */
+export const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+export function temporaryDirectory(parent = tmpdir()): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(parent, 'windrow-storage-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** A store in a folder of its own, with a clock that stands. */
 export async function openTemporary(
   options: Partial<SqliteOptions> = {},
+  parent = tmpdir(),
 ): Promise<OpenedStorage & { directory: string }> {
-  const temporary = temporaryDirectory();
+  const temporary = temporaryDirectory(parent);
   const directory = options.directory ?? temporary.path;
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };

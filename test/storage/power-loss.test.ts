@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import type { OpenDatabase } from '../../src/storage/sqlite/database.js';
 import { loadWasmSqlite } from '../../src/storage/sqlite/wasm-database.js';
-import type { Storage } from '../../src/storage/storage.js';
+import type { Storage, Transaction } from '../../src/storage/storage.js';
 import { thing } from './conformance/some-things.js';
 import { blobs, suiteTables, things } from './conformance/tables.js';
 import { hold } from './faults.js';
@@ -68,7 +68,7 @@ it.runIf(process.platform === 'linux').each(availableAdapters)(
   'whenever the power fails, each commit is there whole or not at all, and once answered it is there (mended by $name)',
   async ({ open }) => {
     const held = hold(await loadWasmSqlite());
-    const opened = await openTemporary({ openDatabase: held.open, tables: suiteTables });
+    const opened = await openTemporary({ openDatabase: held.open, tables: suiteTables, isLogging: false });
     // So few pages in memory that the database is written to in the middle of the transaction.
     held.database!.exec('PRAGMA cache_size = 20');
     await fill(opened.storage);
@@ -106,5 +106,59 @@ it.runIf(process.platform === 'linux').each(availableAdapters)(
     const atTheEnd = disk.filesAfter(disk.operations.length, () => 'none');
     await openFiles(atTheEnd, open, async (storage) => expect(await contents(storage)).toBe(after));
     await opened.dispose();
+  },
+);
+
+// One commit after the other, most of them in the log, with those of SQLite between them.
+it.runIf(process.platform === 'linux').each(availableAdapters)(
+  'whenever the power fails, commits are there up to the last that was answered, or the next (log mended by $name)',
+  async ({ open }) => {
+    const held = hold(await loadWasmSqlite());
+    const { path: directory, remove } = temporaryDirectory();
+    const options = { directory, clock, openDatabase: held.open, tables: suiteTables };
+    // Before it is recorded the store is there, and closed.
+    const first = await openSqliteStorage(options);
+    await fill(first);
+    await first.close();
+    writeFileSync(join(directory, 'windrow.db-journal'), '');
+    const disk = recordDisk(['windrow.db', 'windrow.db-journal', 'windrow.log'].map((name) => join(directory, name)));
+    const states: string[] = [];
+    const step = (i: number) => async (tx: Transaction) => {
+      await tx.update(things, [['id', '=', `thing ${i}`]], { name: 'after'.repeat(i), severity: 'high' });
+      await tx.delete(things, [['id', '=', `thing ${i + 50}`]]);
+      const length = i % 7 === 6 ? 530_000 : 900 * i;
+      await tx.put(blobs, { series: 1 + (i % 3), startMs: 0, endMs: null, data: pattern(i, length) });
+    };
+    try {
+      const storage = await openSqliteStorage({ ...options, openLog: disk.openLog });
+      held.database!.exec('PRAGMA cache_size = 20');
+      states.push(await contents(storage));
+      for (let i = 0; i < 20; i++) {
+        await storage.transaction(SHARD, step(i));
+        disk.mark('answered');
+        states.push(await contents(storage));
+      }
+      await storage.close();
+    } finally {
+      disk.stop();
+    }
+    const check = async (count: number, keeps: () => 'none' | 'half' | 'all'): Promise<void> => {
+      const answered = disk.operations.slice(0, count).filter(({ kind }) => kind === 'mark').length;
+      await openFiles(disk.filesAfter(count, keeps), open, async (storage) => {
+        expect(states.slice(answered, answered + 2)).toContain(await contents(storage));
+      });
+    };
+    for (let count = 0; count <= disk.operations.length; count += 1 + Math.floor(disk.operations.length / 40)) {
+      await check(count, () => 'all');
+    }
+    const parts = fc.infiniteStream(fc.constantFrom('none', 'half', 'all' as const));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(disk.operations.length), parts, (count, stream) =>
+        check(count, () => stream.next().value ?? 'none'),
+      ),
+      { numRuns: 80 },
+    );
+    await check(disk.operations.length, () => 'none');
+    remove();
   },
 );

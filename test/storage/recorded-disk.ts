@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
+import { type OpenLogFile, openLogFile } from '../../src/storage/sqlite/log-file.js';
 
 // node-sqlite3-wasm reaches the disk through the functions of `node:fs`, looked up at each call; so a test can write
 // down what it does, and make of it every state that a loss of power might have left.
@@ -13,6 +14,8 @@ type Operation =
 
 export interface RecordedDisk {
   readonly operations: readonly Operation[];
+  /** Opens a commit log whose operations are recorded with the others. */
+  readonly openLog: OpenLogFile;
   /** Notes that something has happened between two operations. */
   mark(name: string): void;
   stop(): void;
@@ -50,6 +53,27 @@ export function recordDisk(paths: readonly string[]): RecordedDisk {
   });
   return {
     operations,
+    openLog: (path) => {
+      const log = openLogFile(path);
+      const file = basename(path);
+      return {
+        read: () => log.read(),
+        write: (bytes, at) => {
+          record({ kind: 'write', file, bytes: bytes.slice(), at });
+          log.write(bytes, at);
+        },
+        sync: async () => {
+          await log.sync();
+          record({ kind: 'sync', file });
+        },
+        truncate: () => {
+          record({ kind: 'truncate', file, size: 0 });
+          log.truncate();
+          record({ kind: 'sync', file });
+        },
+        close: () => log.close(),
+      };
+    },
     mark: (name) => operations.push({ kind: 'mark', file: '', name }),
     stop: () => Object.assign(fs, original),
     filesAfter: (count, keeps) =>

@@ -7,5 +7,8 @@ for (const { name, open } of adapters) {
     it.skip(`SQLite by ${name}: Node ${process.versions.node} has none, 22.13 is the first that does`);
   } else {
     describeStorage(`SQLite by ${name}`, (tables) => openTemporary({ openDatabase: open, tables }));
+    describeStorage(`SQLite by ${name}, without a log`, (tables) =>
+      openTemporary({ openDatabase: open, tables, isLogging: false }),
+    );
   }
 }

@@ -3,6 +3,9 @@
 const double = new Float64Array(1);
 const doubleBytes = new Uint8Array(double.buffer);
 
+// A mark at the start of a text is a character of it.
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** Whether the machine keeps the low byte first. */
 export const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
@@ -121,7 +124,7 @@ export class ByteReader {
   }
 
   text(): string {
-    return new TextDecoder().decode(this.bytes(this.varint()));
+    return utf8.decode(this.bytes(this.varint()));
   }
 
   /** A view of the next bytes. */

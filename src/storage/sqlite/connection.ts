@@ -1,5 +1,6 @@
 import { type Database, type OpenDatabase, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
 import { isJournalHot } from './journal.js';
+import type { Statement } from './statements.js';
 
 /**
  * The connection that lasts. After a failure of the file or the disk SQLite may have undone the transaction by
@@ -11,6 +12,7 @@ export class Connection implements Database {
   readonly #open: OpenDatabase;
   #database: Database;
   #failure: SqliteFailure | undefined;
+  #records: Statement[] = [];
 
   constructor(path: string, open: OpenDatabase) {
     this.#path = path;
@@ -28,7 +30,26 @@ export class Connection implements Database {
   }
 
   run(sql: string, values: readonly SqlValue[]): number {
-    return this.#watch(() => this.#database.run(sql, values));
+    const rowCount = this.#watch(() => this.#database.run(sql, values));
+    if (rowCount > 0) this.#records.push({ sql, values });
+    return rowCount;
+  }
+
+  /** How many statements have changed rows since `takeRecords`. */
+  get recordCount(): number {
+    return this.#records.length;
+  }
+
+  /** Forgets the records from this one on: what they wrote was undone. */
+  dropRecords(from: number): void {
+    this.#records.length = Math.min(from, this.#records.length);
+  }
+
+  /** The statements that changed rows since it was last called, in their order. */
+  takeRecords(): readonly Statement[] {
+    const records = this.#records;
+    this.#records = [];
+    return records;
   }
 
   all(sql: string, values: readonly SqlValue[] = []): SqlRow[] {
@@ -40,6 +61,7 @@ export class Connection implements Database {
    * is opened anew, which does.
    */
   restore(): void {
+    this.#records = [];
     try {
       this.#database.exec('ROLLBACK');
     } catch {

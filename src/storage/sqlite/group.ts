@@ -1,5 +1,6 @@
 import type { Claim, Transaction } from '../storage.js';
 import { checkClaim } from './claims.js';
+import type { CommitLog } from './commit-log.js';
 import type { Connection } from './connection.js';
 import type { Database } from './database.js';
 import { inTime } from './in-time.js';
@@ -64,6 +65,7 @@ export function createJob<Result>(
 ): Job {
   const run = async (connection: Connection, counters: CommitCounters) => {
     let hasSavepoint = false;
+    const recordCount = connection.recordCount;
     const tx = new SqliteTransaction(connection, shard, counters.numbersOf(shard), () => {
       if (!hasSavepoint) connection.exec('SAVEPOINT "work"');
       hasSavepoint = true;
@@ -78,6 +80,7 @@ export function createJob<Result>(
       // A failure of the disk is one of the whole group.
       if (connection.failure !== undefined) throw connection.failure;
       if (hasSavepoint) connection.exec('ROLLBACK TO "work"; RELEASE "work"');
+      connection.dropRecords(recordCount);
       return () => reject(error);
     } finally {
       tx.end();
@@ -98,13 +101,14 @@ const GROUP_JOBS_MAX = 1000;
  */
 export async function runGroup(
   connection: Connection,
+  log: CommitLog,
   counters: CommitCounters,
   next: () => Job | undefined,
   monotonicMs: () => number,
 ): Promise<(() => void)[]> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
   const answers: (() => void)[] = [];
-  connection.exec('BEGIN IMMEDIATE');
+  log.begin(connection);
   for (let job = next(); job !== undefined; ) {
     answers.push(await job.run(connection, counters));
     // A job that swallowed a failure of the disk has not mended it.
@@ -116,6 +120,6 @@ export async function runGroup(
     connection.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
   }
   if (commits.length > 0) trim(connection);
-  connection.exec('COMMIT');
+  await log.commit(connection, connection.takeRecords());
   return answers;
 }

@@ -18,9 +18,15 @@ interface Schema {
  * Version 1 is what the first release made; each migration adds one.
  *
  * @param path for messages.
+ * @param recover brings in what stands beside the file, once that is known to be a store, or to become a new one.
  * @throws StorageError for a store that is newer, has another count of shards, or is none.
  */
-export function migrate(database: Database, path: string, schema: Partial<Schema> = {}): void {
+export function migrate(
+  database: Database,
+  path: string,
+  schema: Partial<Schema> = {},
+  recover: (isNew: boolean) => void = () => {},
+): void {
   const { tables = ownTables, migrations: steps = migrations } = schema;
   const version = versionOf(database, path);
   const target = 1 + steps.length;
@@ -31,6 +37,7 @@ export function migrate(database: Database, path: string, schema: Partial<Schema
         'start the windrow that wrote it, or a newer one',
     );
   }
+  recover(version === 0);
   if (version < target) inTransaction(database, () => bring(database, version, { tables, migrations: steps }));
   checkShardCount(database, path);
 }

@@ -4,11 +4,13 @@ import { StorageError, StorageFullError } from '../errors.js';
 import type { Storage } from '../storage.js';
 import type { Table } from '../table.js';
 import { endClaims } from './claims.js';
+import { CommitLog } from './commit-log.js';
 import { Connection } from './connection.js';
 import { type Database, type FailureKind, type OpenDatabase, SqliteFailure } from './database.js';
 import { CommitCounters } from './group.js';
 import { syncDirectory } from './journal.js';
 import { acquireLock, type LockOptions } from './lock.js';
+import { type OpenLogFile, openLogFile } from './log-file.js';
 import { migrate } from './migrate.js';
 import type { Migration } from './migrations.js';
 import { loadNodeSqlite } from './node-database.js';
@@ -21,6 +23,10 @@ export interface SqliteOptions {
   readonly clock: StorageClock;
   /** How the file is opened; by Node's own SQLite where there is one, else by the one in WebAssembly. */
   readonly openDatabase?: OpenDatabase;
+  /** How the file of the commit log is opened. */
+  readonly openLog?: OpenLogFile;
+  /** Whether groups of commits go to the log, true by default; if not, each is a commit of SQLite. */
+  readonly isLogging?: boolean;
   readonly lock?: LockOptions;
   /** The tables of this version; those of windrow where absent. */
   readonly tables?: readonly Table<never>[];
@@ -29,6 +35,7 @@ export interface SqliteOptions {
 }
 
 const FILE_NAME = 'windrow.db';
+const LOG_NAME = 'windrow.log';
 
 /**
  * Opens the store in a directory.
@@ -44,15 +51,22 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = await acquireLock(directory, options.lock);
   let connection: Connection | undefined;
+  let log: CommitLog | undefined;
   try {
     const path = join(directory, FILE_NAME);
-    connection = new Connection(path, (file) => configured(open(file)));
-    migrate(connection, path, options);
-    endClaims(connection);
+    const opened = new Connection(path, (file) => configured(open(file)));
+    connection = opened;
+    const { openLog = openLogFile, isLogging = true } = options;
+    const commitLog = new CommitLog(openLog(join(directory, LOG_NAME)), isLogging);
+    log = commitLog;
+    migrate(opened, path, options, (isNew) => (isNew ? commitLog.clear() : commitLog.recover(opened)));
+    endClaims(opened);
+    opened.takeRecords();
     syncDirectory(directory);
-    const counters = new CommitCounters(connection);
-    return new SqliteStorage({ connection, counters, clock, explain, lock });
+    const counters = new CommitCounters(opened);
+    return new SqliteStorage({ connection: opened, log: commitLog, counters, clock, explain, lock });
   } catch (error) {
+    log?.close();
     connection?.close();
     lock.release();
     throw explain(error);

@@ -2,6 +2,7 @@ import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import type { Claim, Reader, Storage, Transaction } from '../storage.js';
 import { giveBackClaim, takeClaim } from './claims.js';
+import type { CommitLog } from './commit-log.js';
 import type { Connection } from './connection.js';
 import { type CommitCounters, createJob, type Job, runGroup } from './group.js';
 import { inTime } from './in-time.js';
@@ -19,6 +20,7 @@ export interface StorageClock {
 
 export interface StorageParts {
   readonly connection: Connection;
+  readonly log: CommitLog;
   readonly counters: CommitCounters;
   readonly clock: StorageClock;
   /** What a failure of SQLite means to a caller. */
@@ -46,7 +48,7 @@ export class SqliteStorage implements Storage {
     return this.#turns.read(async () => {
       const tx = new SqliteReader(connection, shard, counters.numbersOf(shard));
       try {
-        if (connection.failure !== undefined) this.#restore();
+        this.#mend();
         return await inTime(() => work(tx));
       } catch (error) {
         throw explain(error);
@@ -92,14 +94,25 @@ export class SqliteStorage implements Storage {
       this.#onDrained = resolve;
       if (!this.#isScheduled) resolve();
     });
-    const { connection, lock, explain } = this.#parts;
+    const { lock, explain } = this.#parts;
     try {
       // A file that has become another process's is left as it is.
-      if (!lock.isLost) await this.#turns.write(async () => connection.close());
+      if (!lock.isLost) await this.#turns.write(async () => this.#closeFiles());
     } catch (error) {
       throw explain(error);
     } finally {
       lock.release();
+    }
+  }
+
+  // What cannot be committed now stands in the log, for the next process.
+  #closeFiles(): void {
+    const { connection, log } = this.#parts;
+    try {
+      if (connection.failure === undefined && !log.isBehind) log.endEpoch(connection);
+    } finally {
+      log.close();
+      connection.close();
     }
   }
 
@@ -137,7 +150,7 @@ export class SqliteStorage implements Storage {
   }
 
   async #runGroup(): Promise<void> {
-    const { connection, counters, clock, lock } = this.#parts;
+    const { connection, log, counters, clock, lock } = this.#parts;
     const taken: Job[] = [];
     const next = () => {
       const job = this.#queue.shift();
@@ -146,8 +159,8 @@ export class SqliteStorage implements Storage {
     };
     try {
       lock.assertHeld();
-      if (connection.failure !== undefined) this.#restore();
-      const answers = await runGroup(connection, counters, next, () => clock.monotonicMs());
+      this.#mend();
+      const answers = await runGroup(connection, log, counters, next, () => clock.monotonicMs());
       const commits = counters.pending();
       counters.settle();
       for (const answer of answers) answer();
@@ -159,10 +172,18 @@ export class SqliteStorage implements Storage {
     }
   }
 
+  /** Throws where a failure of before is not mended: what stands in the log would not be seen. */
+  #mend(): void {
+    const { connection, log } = this.#parts;
+    if (connection.failure !== undefined || log.isBehind) this.#restore();
+    if (log.isBehind) log.begin(connection);
+  }
+
   #restore(): void {
-    const { connection, counters } = this.#parts;
+    const { connection, log, counters } = this.#parts;
     try {
       connection.restore();
+      log.restore(connection);
       counters.reset(connection);
     } catch {
       // The next reader or group is told what is wrong, and tries again.

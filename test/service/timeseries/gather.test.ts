@@ -116,7 +116,7 @@ describe('bodies that are gathered', () => {
     return createGatherer(context as Parameters<typeof createGatherer>[0]);
   };
 
-  it('leave what they would one after the other, and those that a failing commit takes along leave nothing', async () => {
+  it('leave what they would one after the other, and nothing where their commit fails', async () => {
     const steps = fc.array(fc.tuple(body, fc.boolean(), fc.nat(9)), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {

@@ -37,7 +37,8 @@ export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
   const held = hold(await loadWasmSqlite());
   const open = async () => ({
-    storage: await openSqliteStorage({ directory, clock, openDatabase: held.open }),
+    // Each group a COMMIT, also one that wrote nothing, which `failCommit` has fail.
+    storage: await openSqliteStorage({ directory, clock, openDatabase: held.open, isLogging: false }),
     samples: createSampleStore({ clock, sizes }),
     other: createSampleStore({ clock, sizes }),
   });
