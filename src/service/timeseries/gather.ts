@@ -2,14 +2,14 @@ import type { SampleChange } from '../../storage/samples/samples.js';
 import { shardOf } from '../../storage/shard.js';
 import type { ServiceContext } from '../context.js';
 import type { SampleDefaults } from './read-json.js';
-import { createSampleBatch, isSound, type SampleBatch, takeRows } from './sample-batch.js';
+import { type BatchCounts, createSampleBatch, isSound, type SampleBatch, takeRows } from './sample-batch.js';
 import { createScan, type Scan } from './scan.js';
 import { scanJsonSamples } from './scan-json.js';
 import type { Ingest } from './sink.js';
 
 /** What became of a body that was gathered. */
 export interface Gathered {
-  readonly sampleCount: number;
+  readonly counts: BatchCounts;
   /** Resolves once the samples are on the disk. What it rejects with may be the fault of another body. */
   readonly stored: Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Gathered {
 export interface Gatherer {
   /**
    * Takes a body of JSON, with `SCAN_PADDING` line feeds behind it; undefined, and nothing taken, where it is not of
-   * the usual form, lacks values, or has two samples of one time.
+   * the usual form, or is a small one that lacks values, or goes back in time.
    */
   take(job: Ingest, bytes: Uint8Array): Gathered | undefined;
 }
@@ -56,19 +56,31 @@ export function createGatherer(context: ServiceContext): Gatherer {
     take: (job, bytes) => {
       const table = openTable(tables, job.organisation);
       const isLarge = bytes.length > GATHERED_BYTES_MAX;
-      const batch = isLarge ? table.largeBatch : table.batch;
-      const { rowCount } = batch;
-      if (!scanJsonSamples(bytes, batch, job.defaults, table.scan) || !isSound(batch, rowCount)) {
-        batch.rowCount = rowCount;
-        return undefined;
-      }
-      const sampleCount = batch.rowCount - rowCount;
-      if (sampleCount === 0) return { sampleCount, stored: Promise.resolve() };
-      const gathering = isLarge ? begin(context, job, batch) : (table.open ?? open(context, job, table));
-      if (isLarge || batch.rowCount >= SAMPLES_ENOUGH) gathering.close();
-      return { sampleCount, stored: gathering.stored };
+      return isLarge ? takeLarge(context, job, table, bytes) : takeSmall(context, job, table, bytes);
     },
   };
+}
+
+function takeLarge(context: ServiceContext, job: Ingest, table: Table, bytes: Uint8Array): Gathered | undefined {
+  const { largeBatch: batch, scan } = table;
+  if (!scanJsonSamples(bytes, batch, job.defaults, scan)) return undefined;
+  const { changes, counts } = takeRows(batch);
+  return { counts, stored: changes.length === 0 ? Promise.resolve() : store(context, job, () => changes) };
+}
+
+function takeSmall(context: ServiceContext, job: Ingest, table: Table, bytes: Uint8Array): Gathered | undefined {
+  const { batch, scan } = table;
+  const { rowCount } = batch;
+  if (!scanJsonSamples(bytes, batch, job.defaults, scan) || !isSound(batch, rowCount)) {
+    batch.rowCount = rowCount;
+    return undefined;
+  }
+  const counts = { samples: batch.rowCount - rowCount, missing: 0, duplicate: 0 };
+  if (counts.samples === 0) return { counts, stored: Promise.resolve() };
+  table.open ??= begin(context, job, table);
+  const { stored, close } = table.open;
+  if (batch.rowCount >= SAMPLES_ENOUGH) close();
+  return { counts, stored };
 }
 
 function openTable(tables: Map<string, Table>, organisation: string): Table {
@@ -92,39 +104,33 @@ function isTooLarge({ batch, scan }: Table): boolean {
   );
 }
 
-function open(context: ServiceContext, job: Ingest, table: Table): Gathering {
-  table.open = begin(context, job, table.batch, () => {
-    table.open = undefined;
-  });
-  return table.open;
-}
-
-/** Has what is in the batch until it is closed stored. */
-function begin(
-  { storage, samples }: ServiceContext,
-  { organisation, onStored }: Ingest,
-  batch: SampleBatch,
-  onClose = () => {},
-): Gathering {
-  const shard = shardOf(organisation);
+/** Has what comes into the batch until it is closed stored. */
+function begin(context: ServiceContext, job: Ingest, table: Table): Gathering {
   let changes: readonly SampleChange[] | undefined;
   const close = (): readonly SampleChange[] => {
     if (changes === undefined) {
-      changes = takeRows(batch).changes;
-      onClose();
+      changes = takeRows(table.batch).changes;
+      table.open = undefined;
     }
     return changes;
   };
-  const store = async (): Promise<void> => {
-    try {
-      await storage.transaction(shard, async (tx) => {
-        // What comes until this work has its turn is of it; work that is run again finds the same.
-        await samples.append(tx, organisation, close());
-        onStored(shard);
-      });
-    } finally {
-      close();
-    }
-  };
-  return { close, stored: store() };
+  return { close, stored: store(context, job, close) };
+}
+
+/** @param close gives what is to be stored: called when it is its turn, or cannot be. */
+async function store(
+  { storage, samples }: ServiceContext,
+  { organisation, onStored }: Ingest,
+  close: () => readonly SampleChange[],
+): Promise<void> {
+  const shard = shardOf(organisation);
+  try {
+    await storage.transaction(shard, async (tx) => {
+      // What comes until this work has its turn is of it; work that is run again finds the same.
+      await samples.append(tx, organisation, close());
+      onStored(shard);
+    });
+  } finally {
+    close();
+  }
 }

@@ -42,9 +42,8 @@ async function ingestJson(
   // What a queue delivered is taken once, or not at all, by itself.
   const gathered = job.origin === undefined ? gatherer.take(job, bytes) : undefined;
   if (gathered !== undefined && (await isStored(gathered))) {
-    const { sampleCount: samples } = gathered;
-    context.metrics.samplesIngested.inc(samples);
-    return { samples, missing: 0, duplicate: 0, isRepeated: false };
+    context.metrics.samplesIngested.inc(gathered.counts.samples);
+    return { ...gathered.counts, isRepeated: false };
   }
   return ingestAlone(context, job, async ({ batch, issues }) => {
     const { defaults } = job;
