@@ -55,16 +55,12 @@ export function mergeColumn(column: Column, other: Column): void {
   addToColumn(column, other.lastMs, other.last);
 }
 
-/** Its points in time order, each once. */
+/** Its points in time order, each once; samples of one time with values of their own are all kept. */
 export function pointsOf(column: Column): [timeMs: number, value: number][] {
   const { firstMs, minMs, maxMs, lastMs } = column;
-  const points: [number, number][] = [[firstMs, column.first]];
-  const inner: [number, number][] = [
-    [minMs, column.min],
-    [maxMs, column.max],
-  ];
-  if (maxMs < minMs) inner.reverse();
-  for (const point of inner) if (point[0] > (points.at(-1)?.[0] ?? 0) && point[0] < lastMs) points.push(point);
-  if (lastMs > firstMs) points.push([lastMs, column.last]);
-  return points;
+  const least: [number, number] = [minMs, column.min];
+  const greatest: [number, number] = [maxMs, column.max];
+  const inner = maxMs < minMs ? [greatest, least] : [least, greatest];
+  const points: [number, number][] = [[firstMs, column.first], ...inner, [lastMs, column.last]];
+  return points.filter(([timeMs, value], i) => i === points.findIndex(([t, x]) => t === timeMs && x === value));
 }
