@@ -9,6 +9,7 @@ import { checkExpectedCounts, resultCountHints } from './bounds.js';
 import { buildGraph, type Graph } from './graph.js';
 import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
+import { Resting } from './resting.js';
 import { createBatchSink, type Sink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
 import { checkColumns, checkList, checkTimes } from './source.js';
@@ -89,7 +90,7 @@ function tryRun(
   checkExpectedCounts(plan, series, settings);
   const spare = spareColumns(reuse, series);
   const hints = resultCountHints(plan, series, settings);
-  const machine = takeMachine(plan, settings);
+  const machine = resting.take(plan, settings) ?? buildMachine(plan, settings);
   const { graph, sinks } = machine;
   for (const [item, { output }] of plan.items.entries()) {
     sinks[item] = createBatchSink(output, hints[item] ?? 0, spare[item]);
@@ -105,7 +106,8 @@ function tryRun(
   if (isRising) graph.close(Number.NEGATIVE_INFINITY);
   const results = sinks.map((sink) => sink.take());
   const report = createReport(plan, graph, 0, 0);
-  restMachine(plan, settings, machine);
+  sinks.length = 0;
+  resting.keep(plan, settings, machine);
   return isRising ? { series: results, report } : undefined;
 }
 
@@ -115,31 +117,12 @@ interface Machine {
   readonly sinks: Sink[];
 }
 
-// A graph rests with its plan between runs. Building one is little work, but the compiled code of its functions is
-// tied to it: with a new graph for each run, every garbage collection would have it compiled again.
-const resting = new WeakMap<Plan, Machine & { readonly key: string }>();
+const resting = new Resting<Machine>();
 
-function takeMachine(plan: Plan, settings: RunSettings): Machine {
-  const rested = resting.get(plan);
-  resting.delete(plan);
-  if (rested?.key === keyOf(settings)) {
-    rested.graph.reset();
-    return rested;
-  }
+function buildMachine(plan: Plan, settings: RunSettings): Machine {
   const sinks: Sink[] = [];
   const inlets = plan.items.map((_, item) => ({ receive: (chunk: Chunk) => sinks[item]!.receive(chunk) }));
   return { graph: buildGraph(plan, settings, inlets), sinks };
-}
-
-function restMachine(plan: Plan, settings: RunSettings, { graph, sinks }: Machine): void {
-  sinks.length = 0;
-  graph.reset();
-  resting.set(plan, { graph, sinks, key: keyOf(settings) });
-}
-
-// All that a graph is built with.
-function keyOf({ fromMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSettings): string {
-  return [fromMs, untilMs, maxOutputSamples, allowedLatenessMs].join();
 }
 
 // The columns of an earlier run, without those that this one reads.

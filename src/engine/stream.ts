@@ -6,6 +6,7 @@ import { type Progress, readCheckpoint, writeCheckpoint } from './checkpoint.js'
 import { buildGraph, type Graph } from './graph.js';
 import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
 import { createReport, type Report } from './report.js';
+import { Resting } from './resting.js';
 import type { Run } from './run-batch.js';
 import { type Sink, StreamSink } from './sink.js';
 import { snapshotOf } from './snapshot.js';
@@ -60,29 +61,46 @@ export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOpti
   return startStream(planInTimezone(plan, options.timezone), options, { bytes });
 }
 
-/** All that a stream works with, for the functions below. */
-interface Engine {
-  readonly plan: Plan;
-  readonly settings: RunSettings;
+/** What one stream after another can work with. */
+interface Machine {
   readonly graph: Graph;
   readonly sinks: readonly Sink[];
-  readonly sourceIndex: ReadonlyMap<string, number>;
   readonly progress: Progress;
+}
+
+const resting = new Resting<Machine>();
+
+function buildMachine(plan: Plan, settings: RunSettings): Machine {
+  const sinks = plan.items.map(({ output }) => new StreamSink(output));
+  const progress = newProgress();
+  return { graph: buildGraph(plan, settings, sinks, () => progress.advancedMs), sinks, progress };
+}
+
+function newProgress(): Progress {
+  return { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
+}
+
+/** All that a stream works with, for the functions below. */
+interface Engine extends Machine {
+  readonly plan: Plan;
+  readonly settings: RunSettings;
+  readonly sourceIndex: ReadonlyMap<string, number>;
   readonly startedMs: number;
   late: readonly Series[];
   isOpen: boolean;
   /** Why it can go no further: the rest of a stream that failed half way would be wrong. */
   failure: unknown;
+  /** What is left of a closed stream, whose graph is no longer its own. */
+  lastReport: Report | undefined;
 }
 
 function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes: Uint8Array } | undefined): Stream {
   const settings = readOptions(options, plan.timezone);
-  const sinks = plan.items.map(({ output }) => new StreamSink(output));
-  const progress: Progress = { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
+  const { graph, sinks, progress } = resting.take(plan, settings) ?? buildMachine(plan, settings);
   const engine: Engine = {
     plan,
     settings,
-    graph: buildGraph(plan, settings, sinks, () => progress.advancedMs),
+    graph,
     sinks,
     sourceIndex: new Map(plan.sources.map((source, index) => [seriesKey(source), index])),
     progress,
@@ -90,16 +108,13 @@ function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes:
     late: [],
     isOpen: true,
     failure: undefined,
+    lastReport: undefined,
   };
-  if (kept !== undefined) readCheckpoint(kept.bytes, plan, settings, engine.graph, progress);
+  if (kept !== undefined) readCheckpoint(kept.bytes, plan, settings, graph, progress);
   return {
     push: (series) => push(engine, series),
     advance: (instant) => advance(engine, instant),
-    close: () => {
-      call(engine, closeAll, undefined);
-      engine.isOpen = false;
-      return { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
-    },
+    close: () => close(engine),
     preview: () => preview(engine),
     checkpoint: () => checkpoint(engine),
     report: () => reportOf(engine),
@@ -141,6 +156,21 @@ function advanceAll({ graph, progress }: Engine, timeMs: number): void {
   graph.advance();
 }
 
+function close(engine: Engine): Run {
+  const { plan, settings, graph, sinks, progress } = engine;
+  call(engine, closeAll, undefined);
+  const run = { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
+  engine.isOpen = false;
+  engine.lastReport = run.report;
+  Object.assign(progress, newProgress());
+  resting.keep(plan, settings, { graph, sinks, progress });
+  return run;
+}
+
+function closeAll({ graph, progress }: Engine): void {
+  graph.close(progress.advancedMs);
+}
+
 function preview(engine: Engine): Series[] {
   const { graph, sinks, progress } = engine;
   checkUsable(engine);
@@ -172,10 +202,6 @@ function checkUsable(engine: Engine): void {
     const message = 'the stream has failed before; restore its last checkpoint';
     throw new InputError('stream.closed', message, { cause: engine.failure });
   }
-}
-
-function closeAll({ graph, progress }: Engine): void {
-  graph.close(progress.advancedMs);
 }
 
 // `work` is a function that stays, so that a call makes no closure.
@@ -213,6 +239,9 @@ function takeNew({ sinks }: Engine): Series[] {
   return results;
 }
 
-function reportOf({ plan, graph, progress, settings, startedMs }: Engine): Report {
-  return createReport(plan, graph, progress.unused, settings.clock() - startedMs);
+function reportOf({ plan, graph, progress, settings, startedMs, lastReport }: Engine): Report {
+  const durationMs = settings.clock() - startedMs;
+  return lastReport === undefined
+    ? createReport(plan, graph, progress.unused, durationMs)
+    : { ...lastReport, durationMs };
 }

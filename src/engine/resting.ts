@@ -1,0 +1,29 @@
+import type { Plan } from '../plan/plan.js';
+import type { Graph } from './graph.js';
+import type { RunSettings } from './options.js';
+
+/**
+ * Graphs that rest with their plan between runs. Building one is little work, but the compiled code of its functions
+ * is tied to it: with a new graph for each run, every garbage collection would have it compiled again.
+ */
+export class Resting<Machine extends { readonly graph: Graph }> {
+  readonly #rested = new WeakMap<Plan, { readonly machine: Machine; readonly key: string }>();
+
+  /** A machine as if newly built for these settings, if one rests; nobody else has it then. */
+  take(plan: Plan, settings: RunSettings): Machine | undefined {
+    const rested = this.#rested.get(plan);
+    this.#rested.delete(plan);
+    return rested?.key === keyOf(settings) ? rested.machine : undefined;
+  }
+
+  /** Sets a machine that has come to its end back to its start. One that failed half way is not to be kept. */
+  keep(plan: Plan, settings: RunSettings, machine: Machine): void {
+    machine.graph.reset();
+    this.#rested.set(plan, { machine, key: keyOf(settings) });
+  }
+}
+
+// All that a graph is built with.
+function keyOf({ fromMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSettings): string {
+  return [fromMs, untilMs, maxOutputSamples, allowedLatenessMs].join();
+}
