@@ -1,6 +1,7 @@
 // Requests over keep-alive connections, each with one request at a time, and how long they took.
 
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 
 /**
  * Sends what `next` gives until it gives undefined.
@@ -41,6 +42,60 @@ function sendOne(agent, url, { method, path, headers, body, onBytes = () => {} }
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/**
+ * Sends whole requests, as bytes, for so long; those of the first `warmSeconds` are not counted. Sockets alone: a
+ * client that reads no more of an answer than it must leaves most of the machine to the server.
+ *
+ * @param {{ url: string, nexts: (() => Buffer)[], warmSeconds: number, seconds: number }} load a source of requests
+ *   for each connection.
+ * @returns {Promise<{ seconds: number, latencies: Float64Array }>} latencies in ms, rising.
+ */
+export async function pour({ url, nexts, warmSeconds, seconds }) {
+  const startMs = performance.now() + 1000 * warmSeconds;
+  const endMs = startMs + 1000 * seconds;
+  const latencies = [];
+  let lastMs = startMs;
+  const lane = (next) =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      let sentMs = 0;
+      const sendNext = () => {
+        sentMs = performance.now();
+        if (sentMs > endMs) {
+          socket.destroy();
+          resolve();
+        } else socket.write(next());
+      };
+      let text = '';
+      socket.on('connect', sendNext);
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error('the server closed the connection')));
+      socket.on('data', (bytes) => {
+        text += bytes.latin1Slice();
+        if (!isWhole(text)) return;
+        if (!text.startsWith('HTTP/1.1 2')) reject(new Error(text));
+        text = '';
+        const nowMs = performance.now();
+        if (sentMs >= startMs) {
+          latencies.push(nowMs - sentMs);
+          lastMs = nowMs;
+        }
+        sendNext();
+      });
+    });
+  await Promise.all(nexts.map(lane));
+  return { seconds: (lastMs - startMs) / 1000, latencies: Float64Array.from(latencies).sort() };
+}
+
+/** Whether a text is an answer to its end; one that says no length has no body (204). */
+function isWhole(text) {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return false;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? '0';
+  return text.length >= headEnd + 4 + Number(length);
 }
 
 export function quantile(rising, q) {

@@ -1,11 +1,12 @@
 // npm run bench:service: what the service takes and gives over HTTP, beside InfluxDB 1.x where it is installed.
 //
-//   node bench/service/run.mjs [--seconds 5] [--only ingest|read|token] [--batches 1,100,10000] [--connections 1,8,64]
+//   node bench/service/run.mjs [--seconds 3] [--rounds 3] [--only ingest|read|token] [--batches 1,100,10000] [--connections 1,8,64]
 //                              [--write]   and writes docs/benchmarks-service.md
 //
 // Every figure is of a real server in a process of its own, over keep-alive connections on this machine, each with
 // one request at a time; the load and the server share its cores. A sample counts once its request is answered, and
-// it is answered once its commit is on the disk. Rivals are given the same samples in their own usual form.
+// it is answered once its commit is on the disk. Rivals are given the same samples in their own usual form. Servers
+// take turns in each round, after a second that is not counted; shown are medians of the rounds.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,11 +15,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { influxVersion, startInflux } from './influx.mjs';
-import { quantile, send } from './load.mjs';
+import { pour, quantile, send } from './load.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
     batches: { type: 'string', default: '1,100,10000' },
     connections: { type: 'string', default: '1,8,64' },
@@ -31,23 +33,36 @@ const wants = (work) => options.only === undefined || options.only === work;
 
 const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'windrow-bench-service-'));
-const startMs = Date.UTC(2024, 0, 1);
+const startMs = Date.UTC(2002, 0, 1);
 const SERIES_COUNT = 100;
+const DAY_MS = 86_400_000;
+/** Bodies of a run lie within a day, and are sent again as of the next ones. */
+const RUN_DAYS = 300;
 /** What has been printed, as a page. */
 const written = [];
 
-// The same samples in the usual form of each.
+// The same samples in the usual form of each, and where the part of a time stands that tells the day: what is sent
+// again is sent as of another day.
 const forms = {
-  windrow: (samples) =>
-    JSON.stringify(
-      samples.map(({ series, timeMs, value }) => ({
-        timeseriesId: series,
-        metric: 'Raw',
-        timestamp: new Date(timeMs).toISOString(),
-        val: value,
-      })),
-    ),
-  influx: (samples) => samples.map(({ series, timeMs, value }) => `raw,id=${series} val=${value} ${timeMs}`).join('\n'),
+  windrow: {
+    write: (samples) =>
+      JSON.stringify(
+        samples.map(({ series, timeMs, value }) => ({
+          timeseriesId: series,
+          metric: 'Raw',
+          timestamp: new Date(timeMs).toISOString(),
+          val: value,
+        })),
+      ),
+    times: /(?<="timestamp":")[^"]+/g,
+    timeOf: (timeMs) => new Date(timeMs).toISOString(),
+  },
+  influx: {
+    write: (samples) =>
+      samples.map(({ series, timeMs, value }) => `raw,id=${series} val=${value} ${timeMs}`).join('\n'),
+    times: /\d{13}$/gm,
+    timeOf: String,
+  },
 };
 
 const windrow = await startWindrow();
@@ -110,54 +125,76 @@ async function startWindrow() {
   };
 }
 
-// A run never writes a time twice.
 function samplesAt(run, batch, index) {
   return Array.from({ length: batch }, (_, i) => {
     const n = index * batch + i;
-    const timeMs = startMs + run * 10 ** 9 + Math.floor(n / SERIES_COUNT) * 1000;
+    const timeMs = startMs + run * RUN_DAYS * DAY_MS + Math.floor(n / SERIES_COUNT) * 1000;
     return { series: `sensor-${n % SERIES_COUNT}`, timeMs, value: Math.round(2000 + 500 * Math.sin(n / 1000)) / 100 };
   });
 }
 
 async function benchIngest() {
-  const rows = [];
+  const rivals = influx === undefined ? ['windrow'] : ['windrow', 'influx'];
+  const cases = listOf(options.batches).flatMap((batch) =>
+    listOf(options.connections).flatMap((connections) =>
+      rivals.map((rival) => ({ rival, batch, connections, runs: [] })),
+    ),
+  );
   let run = 0;
-  for (const batch of listOf(options.batches)) {
-    for (const connections of listOf(options.connections)) {
-      run++;
-      for (const rival of influx === undefined ? ['windrow'] : ['windrow', 'influx']) {
-        rows.push(await ingestOnce(rival, batch, connections, run));
-      }
+  for (let round = 0; round < Number(options.rounds); round++) {
+    for (const { rival, batch, connections, runs } of cases) {
+      runs.push(await ingestOnce(rival, batch, connections, run++));
     }
   }
-  print('Ingest, durable', ['server', 'batch', 'connections', 'samples/s', 'requests/s', 'p50 ms', 'p99 ms'], rows);
+  const median = (runs, field) => runs.map((one) => one[field]).sort((a, b) => a - b)[runs.length >> 1];
+  const rows = cases.map(({ rival, batch, connections, runs }) => {
+    const rate = median(runs, 'rate');
+    const peers = cases.find((one) => one.rival === 'influx' && one.batch === batch && one.connections === connections);
+    const times = rival === 'influx' || peers === undefined ? '' : (rate / median(peers.runs, 'rate')).toFixed(2);
+    const latencies = ['p50', 'p99'].map((field) => median(runs, field).toFixed(1));
+    return [rival, batch, connections, Math.round(rate * batch), Math.round(rate), ...latencies, times];
+  });
+  const columns = ['server', 'batch', 'connections', 'samples/s', 'requests/s', 'p50 ms', 'p99 ms', 'x influx'];
+  print('Ingest, durable', columns, rows);
 }
 
 async function ingestOnce(rival, batch, connections, run) {
   // Made beforehand: the load should cost little beside the server.
-  const count = Math.max(2 * connections, Math.min(20_000, Math.ceil(600_000 / batch)));
-  const bodies = Array.from({ length: count }, (_, index) => Buffer.from(forms[rival](samplesAt(run, batch, index))));
-  const headers =
-    rival === 'windrow'
-      ? { authorization: `Bearer ${windrow.token}`, 'content-type': 'application/json' }
-      : { 'content-type': 'text/plain' };
-  const path = rival === 'windrow' ? '/core/samples' : '/write?db=bench&precision=ms';
-  const endMs = performance.now() + seconds * 1000;
-  let sent = 0;
-  const next = () => {
-    if (sent >= count || performance.now() > endMs) return undefined;
-    return { method: 'POST', path, headers, body: bodies[sent++] };
-  };
+  const count = Math.max(connections, Math.min(6000, Math.ceil(400_000 / batch)));
+  const requests = Array.from({ length: count }, (_, index) => createRequest(rival, run, batch, index));
+  const nexts = Array.from({ length: connections }, (_, lane) => {
+    const own = requests.filter((_request, index) => index % connections === lane);
+    let sent = 0;
+    return () => {
+      const { bytes, setDay } = own[sent % own.length];
+      setDay(Math.floor(sent++ / own.length));
+      return bytes;
+    };
+  });
   const url = rival === 'windrow' ? windrow.url : influx.url;
-  const { seconds: took, latencies } = await send({ url, connections, next });
-  return [
-    rival,
-    batch,
-    connections,
-    Math.round((latencies.length * batch) / took),
-    Math.round(latencies.length / took),
-    ...latencyColumns(latencies),
-  ];
+  const { seconds: took, latencies } = await pour({ url, nexts, warmSeconds: 1, seconds });
+  return { rate: latencies.length / took, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
+}
+
+/** A request as bytes, whose samples can be moved to another day. */
+function createRequest(rival, run, batch, index) {
+  const { write, times, timeOf } = forms[rival];
+  const samples = samplesAt(run, batch, index);
+  const body = Buffer.from(write(samples));
+  const head =
+    rival === 'windrow'
+      ? `POST /core/samples HTTP/1.1\r\nauthorization: Bearer ${windrow.token}\r\ncontent-type: application/json`
+      : 'POST /write?db=bench&precision=ms HTTP/1.1\r\ncontent-type: text/plain';
+  const prefix = Buffer.from(`${head}\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`);
+  const bytes = Buffer.concat([prefix, body]);
+  const places = Array.from(body.latin1Slice().matchAll(times), (match) => prefix.length + match.index);
+  let day = 0;
+  const setDay = (next) => {
+    if (next === day) return;
+    day = next;
+    for (const [i, at] of places.entries()) bytes.latin1Write(timeOf(samples[i].timeMs + day * DAY_MS), at);
+  };
+  return { bytes, setDay };
 }
 
 async function benchReading() {
@@ -254,7 +291,8 @@ function writePage(machine) {
     'Every figure is of a real server in a process of its own, over keep-alive connections with one request at a time',
     'each; the load and the server share the machine. A sample counts once its request is answered, and it is answered',
     'once its commit is on the disk; InfluxDB is set to the same (`wal-fsync-delay = 0s`). Rivals are given the same',
-    'samples in their own usual form, 100 series in turn.',
+    `samples in their own usual form, 100 series in turn, one server after the other in each round, after a second that`,
+    `is not counted; ingest is the median of ${options.rounds} rounds of ${options.seconds} s.`,
     '',
     ...written,
   ];
