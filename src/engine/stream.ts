@@ -157,13 +157,14 @@ function advanceAll({ graph, progress }: Engine, timeMs: number): void {
 }
 
 function close(engine: Engine): Run {
-  const { plan, settings, graph, sinks, progress } = engine;
+  const { plan, settings, sinks, progress } = engine;
   call(engine, closeAll, undefined);
   const run = { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
   engine.isOpen = false;
   engine.lastReport = run.report;
   Object.assign(progress, newProgress());
-  resting.keep(plan, settings, { graph, sinks, progress });
+  // Whole, not its parts alone: while one engine is left, so are the shape of all of them and the code for it.
+  resting.keep(plan, settings, engine);
   return run;
 }
 
