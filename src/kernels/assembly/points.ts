@@ -1,8 +1,7 @@
 // The first sample that the last call was not done with.
 export let pointsEnd: i32 = 0;
 
-// Points of a grid with the value held at each, as in ../points.ts; gives how many it wrote. Where points lie further
-// apart than samples, the next sample that matters is first looked for as far on as the last one was.
+// Points of a grid with the value held at each, as in ../points.ts; gives how many it wrote.
 export function stepPoints(
   time: usize,
   value: usize,
@@ -16,45 +15,61 @@ export function stepPoints(
   isMet: i32,
   room: i32,
 ): i32 {
-  let point = firstPoint;
-  let written = 0;
-  let i = from;
+  const spanMs = f64.load(time + (<usize>count << 3) - 8) - f64.load(time + (<usize>from << 3));
+  const isSparse = 4 * spanMs < step * <f64>(count - from);
+  nextPoint = firstPoint;
+  written = 0;
   let last = from;
   let stride = 0;
+  let i = from;
   for (; i < count; i++) {
-    i = firstNotBefore(time, i, count, point, last + stride - 4);
-    if (i >= count) break;
-    stride = i - last;
-    last = i;
+    if (isSparse) {
+      // The next sample that matters is first looked for as far on as the last one was.
+      i = firstNotBefore(time, i, count, nextPoint, last + stride - 4);
+      if (i >= count) break;
+      stride = i - last;
+      last = i;
+    }
     const at = <usize>i << 3;
     const t = f64.load(time + at);
-    if (point < t) {
-      const held = i == 0 ? lastValue : f64.load(value + at - 8);
-      while (point < t && written < room) {
-        f64.store(outTime + (<usize>written << 3), point);
-        f64.store(outValue + (<usize>written << 3), held);
-        written++;
-        point += step;
-      }
-      if (point < t) break;
-      const alike = onePointEach(time, value, outTime, outValue, i + 1, count, point, step, written, room);
-      if (alike > 0) {
-        i += alike;
-        written += alike;
-        point += <f64>alike * step;
-        continue;
+    if (nextPoint < t) {
+      writeHeld(t, i == 0 ? lastValue : f64.load(value + at - 8), outTime, outValue, step, room);
+      if (nextPoint < t) break;
+      if (!isSparse) {
+        i += onePointEach(time, value, outTime, outValue, i + 1, count, step, room);
+        i += fewPointsEach(time, value, outTime, outValue, i + 1, count, step, room);
       }
     }
-    if (isMet && point == t) {
+    if (isMet && nextPoint == f64.load(time + (<usize>i << 3))) {
       if (written == room) break;
-      f64.store(outTime + (<usize>written << 3), point);
-      f64.store(outValue + (<usize>written << 3), f64.load(value + at));
+      f64.store(outTime + (<usize>written << 3), nextPoint);
+      f64.store(outValue + (<usize>written << 3), f64.load(value + (<usize>i << 3)));
       written++;
-      point += step;
+      nextPoint += step;
     }
   }
   pointsEnd = i;
   return written;
+}
+
+let nextPoint: f64 = 0;
+let written: i32 = 0;
+
+// The points before a time, as far as there is room.
+// @ts-ignore: decorator
+@inline
+function writeHeld(t: f64, held: f64, outTime: usize, outValue: usize, step: f64, room: i32): void {
+  let point = nextPoint;
+  let out = outTime + (<usize>written << 3);
+  const outEnd = outTime + (<usize>room << 3);
+  const toOutValue = outValue - outTime;
+  for (; point < t && out < outEnd; out += 8) {
+    f64.store(out, point);
+    f64.store(out + toOutValue, held);
+    point += step;
+  }
+  nextPoint = point;
+  written = <i32>((out - outTime) >> 3);
 }
 
 // The first of the times `from..count`, which rise, that is not before the point. It is most likely among the eight
@@ -87,8 +102,6 @@ function countBefore(at: usize, point: f64): i32 {
 
 // Samples that come as evenly as the points: while each of four has one point before it, later than the sample before,
 // they go together. Gives how many did.
-// @ts-ignore: decorator
-@inline
 function onePointEach(
   time: usize,
   value: usize,
@@ -96,20 +109,18 @@ function onePointEach(
   outValue: usize,
   from: i32,
   count: i32,
-  firstPoint: f64,
   step: f64,
-  written: i32,
   room: i32,
 ): i32 {
   const length = count - from < room - written ? count - from : room - written;
   let at = time + (<usize>from << 3);
-  if (length < 4 || f64.load(at) <= firstPoint) return 0;
+  if (length < 4 || f64.load(at) <= nextPoint) return 0;
   const toHeld = value - time - 8;
   const toOutTime = outTime + (<usize>written << 3) - at;
   const toOutValue = outValue + (<usize>written << 3) - at;
   const steps = f64x2.splat(step);
   const two = f64x2.splat(2 * step);
-  let point = f64x2(firstPoint, firstPoint + step);
+  let point = f64x2(nextPoint, nextPoint + step);
   let done = 0;
   for (; done + 3 < length; done += 4) {
     const next = f64x2.add(point, two);
@@ -125,5 +136,52 @@ function onePointEach(
     point = f64x2.add(next, two);
     at += 32;
   }
+  written += done;
+  nextPoint += <f64>done * step;
   return done;
+}
+
+// Samples that come about as often as the points, but unevenly: none, one or two points before each. Two are written
+// whatever there is, and the place moves on by as many as count: a branch would guess. Ends where there are more, and
+// after many samples without a point; gives how many samples went.
+function fewPointsEach(
+  time: usize,
+  value: usize,
+  outTime: usize,
+  outValue: usize,
+  from: i32,
+  count: i32,
+  step: f64,
+  room: i32,
+): i32 {
+  const steps = f64x2.splat(step);
+  let point = f64x2.splat(nextPoint);
+  let next = f64x2.add(point, steps);
+  let out = outTime + (<usize>written << 3);
+  const outEnd = outTime + (<usize>room << 3);
+  const toOutValue = outValue - outTime;
+  let at = time + (<usize>from << 3);
+  const last = time + (<usize>count << 3);
+  const toHeld = value - time - 8;
+  let quiet = 0;
+  for (; at < last && out + 8 < outEnd && quiet < 16; at += 8) {
+    const t = v128.load64_splat(at);
+    if (v128.any_true(f64x2.lt(f64x2.add(next, steps), t))) break;
+    const isOne = f64x2.lt(point, t);
+    const isTwo = f64x2.lt(next, t);
+    const held = v128.load64_zero(at + toHeld);
+    v128.store64_lane(out, point, 0);
+    v128.store64_lane(out, next, 0, 8);
+    v128.store64_lane(out + toOutValue, held, 0);
+    v128.store64_lane(out + toOutValue, held, 0, 8);
+    const passed = f64x2.add(v128.and(isOne, steps), v128.and(isTwo, steps));
+    point = f64x2.add(point, passed);
+    next = f64x2.add(next, passed);
+    const ones = i64x2.bitmask(isOne) & 1;
+    out += <usize>((ones + (i64x2.bitmask(isTwo) & 1)) << 3);
+    quiet = (quiet + 1) & (ones - 1);
+  }
+  nextPoint = f64x2.extract_lane(point, 0);
+  written = <i32>((out - outTime) >> 3);
+  return <i32>((at - time) >> 3) - from;
 }
