@@ -1,4 +1,3 @@
-import { scratchColumn } from './columns.js';
 import { simdFor } from './simd.js';
 
 /** Checks over columns that the engine makes on every chunk before it trusts it. */
@@ -42,35 +41,6 @@ export function isRising(timeMs: Float64Array, count: number, beforeMs: number):
   const simd = simdFor(timeMs, count);
   if (simd !== undefined) return simd.isRising(timeMs.byteOffset, count, beforeMs) === 1;
   return firstNotRising(timeMs, 0, count, beforeMs) === count;
-}
-
-/** From this many on, a copy where SIMD reads it is made up for. */
-const COPIED_MIN = 64;
-
-/** Whether the times `from..to` of a caller's column rise, from above `beforeMs`. Overwrites a scratch column. */
-export function isRisingOutside(
-  timeMs: Float64Array,
-  from: number,
-  to: number,
-  beforeMs: number,
-  scratch: Float64Array = scratchColumn(0),
-): boolean {
-  if (to - from < COPIED_MIN) return firstNotRising(timeMs, from, to, beforeMs) === to;
-  let before = beforeMs;
-  for (let at = from; at < to; at += scratch.length) {
-    const count = Math.min(scratch.length, to - at);
-    scratch.set(timeMs.subarray(at, at + count));
-    if (!isRising(scratch, count, before)) return false;
-    before = scratch[count - 1]!;
-  }
-  return true;
-}
-
-/** Whether the values `from..to`, at most as many as the scratch column has room for, are finite; overwrites it. */
-export function isAllFiniteOutside(value: Float64Array, from: number, to: number, scratch: Float64Array): boolean {
-  if (to - from < COPIED_MIN) return isAllFinite(value, from, to);
-  scratch.set(value.subarray(from, to));
-  return isAllFinite(scratch, 0, to - from);
 }
 
 /** Whether all of `value[from..to)` are finite: four sums keep the adder busy, and times zero only NaN survives. */
