@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -63,9 +63,27 @@ interface Act {
 }
 
 type Step =
-  | { readonly kind: 'group'; readonly acts: readonly Act[]; readonly fault: Fault }
+  | { readonly kind: 'group'; readonly acts: readonly Act[]; readonly faults: readonly Fault[] }
   | { readonly kind: 'crash' | 'reopen' };
-type Fault = 'none' | 'write' | 'sync' | 'synced' | 'COMMIT' | 'INSERT INTO "things"' | 'UPDATE "windrow_shard"';
+/**
+ * A call of the log, or how a statement begins, that fails once; one named twice fails twice. At COMMITTED a COMMIT
+ * tells of a failure after it took effect.
+ */
+type Fault = (typeof FAULTS)[number];
+const FAULTS = [
+  'write',
+  'sync',
+  'synced',
+  'truncate',
+  'BEGIN',
+  'COMMIT',
+  'COMMITTED',
+  'ROLLBACK',
+  'SELECT "value"',
+  'SELECT "commit"',
+  'INSERT INTO "things"',
+  'UPDATE "windrow_shard"',
+] as const;
 
 const act = fc.record<Act>({
   ids: fc.array(fc.nat(6), { maxLength: 4 }),
@@ -74,16 +92,10 @@ const act = fc.record<Act>({
   blobBytes: fc.oneof(fc.constant(0), fc.nat(3000), fc.constant(530_000)),
   isUndone: fc.nat(4).map((n) => n === 0),
 });
-const fault = fc.constantFrom<Fault>(
-  'none',
-  'none',
-  'none',
-  'write',
-  'sync',
-  'synced',
-  'COMMIT',
-  'INSERT INTO "things"',
-  'UPDATE "windrow_shard"',
+const faults = fc.oneof(
+  fc.constant([]),
+  fc.array(fc.constantFrom(...FAULTS), { minLength: 1, maxLength: 1 }),
+  fc.array(fc.constantFrom(...FAULTS), { minLength: 2, maxLength: 5 }),
 );
 const step = fc.oneof(
   {
@@ -91,7 +103,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('group' as const),
       acts: fc.array(act, { minLength: 1, maxLength: 3 }),
-      fault,
+      faults,
     }),
   },
   { weight: 2, arbitrary: fc.constantFrom({ kind: 'crash' as const }, { kind: 'reopen' as const }) },
@@ -141,24 +153,37 @@ describe.each(availableAdapters)('the commit log, by $name', ({ open }) => {
       remove();
     }
 
-    async function takeGroup({ acts, fault: at }: Extract<Step, { kind: 'group' }>): Promise<void> {
-      const fail = failAt(at, 'io');
+    async function takeGroup({ acts: all, faults: at }: Extract<Step, { kind: 'group' }>): Promise<void> {
+      // Of one alone the number of the last commit tells whether it is there.
+      const acts = at.includes('COMMITTED') ? all.slice(0, 1) : all;
+      const fails = at.map((start) => failAt(start, 'io'));
+      const fail = (call: string) => {
+        for (const one of fails) one(call);
+      };
       held.before = fail;
       heldLog.before = fail;
+      held.after = (sql) => sql === 'COMMIT' && fail('COMMITTED');
       const ends = await Promise.allSettled(acts.map((one) => storage.transaction(SHARD, work(one))));
       held.before = () => {};
+      held.after = () => {};
       heldLog.before = () => {};
-      // What was told to have failed is not there; all else is.
-      const stored = acts.filter((_, i) => ends[i]!.status === 'fulfilled');
-      if (at === 'none') expect(stored).toEqual(acts.filter(({ isUndone }) => !isUndone));
+      // What was told to have failed is not there, if SQLite has not committed it nevertheless; all else is.
+      const isThere = at.includes('COMMITTED') && (await isAhead());
+      const stored = acts.filter(({ isUndone }, i) => ends[i]!.status === 'fulfilled' || (isThere && !isUndone));
+      if (at.length === 0) expect(stored).toEqual(acts.filter(({ isUndone }) => !isUndone));
       await Promise.all(stored.map((one) => model.storage.transaction(SHARD, work(one))));
+    }
+
+    async function isAhead(): Promise<boolean> {
+      const lastCommit = (of: Storage) => of.read(SHARD, async (tx) => tx.lastCommit);
+      return (await lastCommit(storage)) > (await lastCommit(model.storage));
     }
 
     /** The files as a process leaves them that dies now. */
     async function crash(): Promise<void> {
-      const files = ['windrow.db', 'windrow.db-journal', 'windrow.log'].map(
-        (name) => [name, readFileSync(join(directory, name))] as const,
-      );
+      const files = ['windrow.db', 'windrow.db-journal', 'windrow.log']
+        .filter((name) => existsSync(join(directory, name)))
+        .map((name) => [name, readFileSync(join(directory, name))] as const);
       await storage.close();
       remove();
       ({ path: directory, remove } = temporaryDirectory(MEMORY));
@@ -205,6 +230,87 @@ describe.each(availableAdapters)('the commit log, by $name', ({ open }) => {
     await storage.close();
     expect(readFileSync(join(directory, 'windrow.log'))).toHaveLength(0);
     remove();
+  });
+
+  it.each([
+    ['truncate', Infinity],
+    ['COMMITTED', 1],
+    ['COMMITTED', 2],
+  ] as const)(
+    'what SQLite has committed is not executed again, whatever fails after that (%s)',
+    async (late, times) => {
+      const held = hold(open);
+      const heldLog = holdLog();
+      const options = { openDatabase: held.open, openLog: heldLog.open, tables: suiteTables };
+      const opened = await openTemporary(options, MEMORY);
+      const { storage } = opened;
+      const rename = (from: string, to: string) => (tx: Transaction) =>
+        tx.update(things, [['name', '=', from]], { name: to });
+      const names = async (tx: Reader) => (await tx.find(things)).map(({ name }) => name);
+      await storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: 'a', name: '1' })));
+      await storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: 'b', name: '2' })));
+      await storage.transaction(SHARD, rename('2', '3'));
+      await storage.transaction(SHARD, rename('1', '2'));
+      const fail = failAt(late, 'io', times);
+      const failWrite = failAt('write', 'io');
+      heldLog.before = (call) => {
+        fail(call);
+        failWrite(call);
+      };
+      held.after = (sql) => sql === 'COMMIT' && fail('COMMITTED');
+      await expect(storage.transaction(SHARD, insert('c'))).rejects.toMatchObject({ code: 'storage.failed' });
+      expect(await storage.read(SHARD, names)).toEqual(['2', '3']);
+      await storage.transaction(SHARD, rename('3', '4')).catch(() => {});
+      expect((await storage.read(SHARD, names))[0]).toBe('2');
+      [held.after, heldLog.before] = [() => {}, () => {}];
+      await storage.transaction(SHARD, rename('3', '4'));
+      expect(await (await opened.reopen()).read(SHARD, names)).toEqual(['2', '4']);
+      await opened.dispose();
+    },
+  );
+
+  it('a store of which nothing can be undone for now is not read, nor written, until it is', async () => {
+    const held = hold(open);
+    const heldLog = holdLog();
+    const opened = await openTemporary({ openDatabase: held.open, openLog: heldLog.open, tables: suiteTables }, MEMORY);
+    const { storage, directory } = opened;
+    for (const id of ['a', 'b']) await storage.transaction(SHARD, insert(id));
+    const [journal, aside] = [join(directory, 'windrow.db-journal'), join(directory, 'aside')];
+    heldLog.before = (call) => {
+      if (call !== 'sync') return;
+      // Whether there is something to undo can not be told now.
+      renameSync(journal, aside);
+      mkdirSync(journal);
+      throw new SqliteFailure('io', 'simulated');
+    };
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(storage.transaction(SHARD, insert('c'))).rejects.toThrow();
+      await expect(storage.read(SHARD, ids)).rejects.toMatchObject({ code: 'storage.failed' });
+    }
+    heldLog.before = () => {};
+    rmdirSync(journal);
+    renameSync(aside, journal);
+    expect(await storage.read(SHARD, ids)).toEqual(['a', 'b']);
+    await storage.transaction(SHARD, insert('d'));
+    expect(await (await opened.reopen()).read(SHARD, ids)).toEqual(['a', 'b', 'd']);
+    await opened.dispose();
+  });
+
+  it('a store that can not be committed at its close, or at its start, keeps all in the log', async () => {
+    const held = hold(open);
+    const opened = await openTemporary({ openDatabase: held.open, tables: suiteTables }, MEMORY);
+    for (const id of ['a', 'b']) await opened.storage.transaction(SHARD, insert(id));
+    held.before = failAt('COMMIT', 'full');
+    const storage = await opened.reopen();
+    expect(await storage.read(SHARD, ids)).toEqual(['a', 'b']);
+    await storage.transaction(SHARD, insert('c'));
+    await storage.transaction(SHARD, insert('d'));
+    held.before = failAt('COMMIT', 'full', 2);
+    await expect(opened.reopen()).rejects.toBeInstanceOf(StorageFullError);
+    held.before = failAt('UPDATE "windrow_shard"', 'io');
+    await expect(opened.reopen()).rejects.toMatchObject({ code: 'storage.failed' });
+    expect(await (await opened.reopen()).read(SHARD, ids)).toEqual(['a', 'b', 'c', 'd']);
+    await opened.dispose();
   });
 
   it('a disk without room for log or commit refuses writes, and loses nothing that was answered', async () => {

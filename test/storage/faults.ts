@@ -45,7 +45,7 @@ export function hold(open: OpenDatabase): Held {
 /** The commit log, at which tests stand: `before` each call, free to throw. */
 export interface HeldLog {
   readonly open: OpenLogFile;
-  before: (call: 'write' | 'sync' | 'synced') => void;
+  before: (call: 'write' | 'sync' | 'synced' | 'truncate') => void;
 }
 
 export function holdLog(open: OpenLogFile = openLogFile): HeldLog {
@@ -64,7 +64,10 @@ export function holdLog(open: OpenLogFile = openLogFile): HeldLog {
           await file.sync();
           held.before('synced');
         },
-        truncate: () => file.truncate(),
+        truncate: () => {
+          held.before('truncate');
+          file.truncate();
+        },
         close: () => file.close(),
       };
     },

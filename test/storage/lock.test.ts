@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { acquireLock } from '../../src/storage/sqlite/lock.js';
 import { ownIdentity, type ProcessIdentity } from '../../src/storage/sqlite/process-identity.js';
-import { suiteTables } from './conformance/tables.js';
+import { thing } from './conformance/some-things.js';
+import { suiteTables, things } from './conformance/tables.js';
 import { availableAdapters, temporaryDirectory } from './open-temporary.js';
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
@@ -141,6 +142,17 @@ describe.each(availableAdapters)('a store by $name', ({ open }) => {
     const files = readdirSync(directory);
     await storage.close();
     expect(readdirSync(directory)).toEqual(files);
+  });
+
+  it('does not write at its close either, though it was silent so long that it does not know yet', async () => {
+    const storage = await openSqliteStorage(options());
+    for (const id of ['a', 'b']) await storage.transaction(0, (tx) => tx.insert(things, thing({ id })));
+    const [database, log] = ['windrow.db', 'windrow.log'].map((name) => join(directory, name));
+    const before = [readFileSync(database!), readFileSync(log!)];
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);
+    leaveLock(OTHER_CONTAINER);
+    await storage.close();
+    expect([readFileSync(database!), readFileSync(log!)]).toEqual(before);
   });
 
   it('opens where the folder lock of a dead process was left', async () => {

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.js';
 import { SqliteFailure } from './database.js';
 import type { LogFile } from './log-file.js';
-import { decodeFrame, encodeFrame, frameBytes } from './log-frame.js';
+import { decodeFrame, encodeFrame, frameBytes, HEAD_BYTES } from './log-frame.js';
 import type { Statement } from './statements.js';
 
 // A commit of SQLite waits for the disk four times: for the journal, its head, the pages, and the journal's end. So its
@@ -86,8 +86,10 @@ export class CommitLog {
       this.#file.write(frame, this.#length);
       await this.#file.sync();
     } catch (cause) {
-      // Whether the frame will be found is not known; the next group makes it void.
+      // Whether the frame will be found is not known; it is void from the next commit of SQLite on, and before, if its
+      // head can be overwritten.
       this.#isSpoiled = true;
+      attempt(() => this.#file.write(new Uint8Array(HEAD_BYTES), this.#length));
       throw failureOf(cause);
     }
     this.#length += frame.length;
@@ -99,14 +101,16 @@ export class CommitLog {
     if (!this.#isOpen) return;
     const isNamed = this.#frameCount > 0 || this.#isSpoiled;
     if (isNamed) connection.run(WRITE_EPOCH, [String(this.#epoch + 1)]);
+    // It is no part of the next group.
+    connection.takeRecords();
     connection.exec('COMMIT');
     if (isNamed) this.#begin(this.#epoch + 1);
     this.#isOpen = false;
   }
 
   #begin(epoch: number): void {
-    // The disk may be full, with a log that is not needed now.
-    if (this.#isSpoiled) this.#file.truncate();
+    // The disk may be full, with a log that is not needed now; where it stays, its frames are void nevertheless.
+    if (this.#isSpoiled) attempt(() => this.#file.truncate());
     this.#epoch = epoch;
     this.#frameCount = 0;
     this.#length = 0;
@@ -114,31 +118,29 @@ export class CommitLog {
   }
 
   /**
-   * Executes the groups of the epoch again, after SQLite has undone its transaction, and has it commit them, so that
-   * what is tried next begins from a clean state; where it can not, for the disk is full, it is tried with each group.
+   * Has SQLite undo its transaction, executes the groups of the epoch again, and has it commit them, so that what is
+   * tried next begins from a clean state; where it can not, for the disk is full, it is tried with each group.
    */
   restore(connection: Connection): void {
     this.#isCautious = true;
-    this.#isOpen = false;
-    this.#isBehind = true;
-    const epoch = readEpoch(connection);
-    // A COMMIT may tell of a failure after it took effect.
-    if (epoch !== this.#epoch) this.#begin(epoch);
-    this.#replay(connection);
+    this.#bringBack(connection);
     if (this.#frameCount === 0 && !this.#isSpoiled) return;
     this.#isSpoiled = true;
     try {
       this.begin(connection);
       this.endEpoch(connection);
     } catch {
-      connection.restore();
-      this.#replay(connection);
+      this.#bringBack(connection);
     }
   }
 
-  #replay(connection: Connection): void {
+  #bringBack(connection: Connection): void {
     this.#isOpen = false;
     this.#isBehind = true;
+    connection.restore();
+    const epoch = readEpoch(connection);
+    // A COMMIT may tell of a failure after it took effect.
+    if (epoch !== this.#epoch) this.#begin(epoch);
     const frames = this.#frames(this.#frameCount);
     if (frames.length < this.#frameCount) throw new SqliteFailure('io', 'the commit log is damaged');
     this.#isBehind = false;
@@ -172,6 +174,15 @@ export class CommitLog {
 function execute(connection: Connection, frames: readonly (readonly Statement[])[]): void {
   for (const statements of frames) for (const { sql, values } of statements) connection.run(sql, values);
   connection.takeRecords();
+}
+
+/** For what is better done, and may fail nevertheless. */
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The disk fails; what needs it will say so.
+  }
 }
 
 function readEpoch(connection: Connection): number {

@@ -57,18 +57,24 @@ export class Connection implements Database {
   }
 
   /**
-   * Undoes what is left of a failed transaction. Where SQLite could not undo it (its journal still tells), the file
-   * is opened anew, which does.
+   * Undoes what is left of a failed transaction. Where SQLite could not undo it (it says so, or its journal still
+   * tells), the file is opened anew, which does.
    */
   restore(): void {
     this.#records = [];
+    if (!this.#rollBack() || isJournalHot(this.#path)) this.#reopen();
+    this.#failure = undefined;
+  }
+
+  /** @returns whether SQLite is in no transaction any more. */
+  #rollBack(): boolean {
     try {
       this.#database.exec('ROLLBACK');
-    } catch {
-      // There may be no transaction any more.
+      return true;
+    } catch (error) {
+      // SQLite may have undone it by itself.
+      return error instanceof SqliteFailure && error.message.includes('no transaction is active');
     }
-    if (isJournalHot(this.#path)) this.#reopen();
-    this.#failure = undefined;
   }
 
   #reopen(): void {

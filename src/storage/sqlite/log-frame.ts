@@ -11,7 +11,7 @@ import type { Statement } from './statements.js';
 //     double  number of the frame in its epoch, from 0
 //     …       statements
 
-const HEAD_BYTES = 24;
+export const HEAD_BYTES = 24;
 
 /** Which frame it is: the file holds those of its epoch, and behind them what is left of earlier ones. */
 export interface FrameNumber {

@@ -46,14 +46,17 @@ export class SqliteStorage implements Storage {
     this.#assertUsable(shard);
     const { connection, counters, explain } = this.#parts;
     return this.#turns.read(async () => {
-      const tx = new SqliteReader(connection, shard, counters.numbersOf(shard));
+      let tx: SqliteReader | undefined;
       try {
+        // Before the numbers are asked for: what is brought back may have others.
         this.#mend();
-        return await inTime(() => work(tx));
+        const reader = new SqliteReader(connection, shard, counters.numbersOf(shard));
+        tx = reader;
+        return await inTime(() => work(reader));
       } catch (error) {
         throw explain(error);
       } finally {
-        tx.end();
+        tx?.end();
       }
     });
   }
@@ -96,8 +99,10 @@ export class SqliteStorage implements Storage {
     });
     const { lock, explain } = this.#parts;
     try {
-      // A file that has become another process's is left as it is.
-      if (!lock.isLost) await this.#turns.write(async () => this.#closeFiles());
+      await this.#turns.write(async () => {
+        // A file that has become another process's is left as it is.
+        if (!isLost(lock)) this.#closeFiles();
+      });
     } catch (error) {
       throw explain(error);
     } finally {
@@ -105,11 +110,12 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  // What cannot be committed now stands in the log, for the next process.
   #closeFiles(): void {
     const { connection, log } = this.#parts;
     try {
       if (connection.failure === undefined && !log.isBehind) log.endEpoch(connection);
+    } catch {
+      // What can not be committed now stands in the log, for the next process: nothing is lost.
     } finally {
       log.close();
       connection.close();
@@ -182,7 +188,6 @@ export class SqliteStorage implements Storage {
   #restore(): void {
     const { connection, log, counters } = this.#parts;
     try {
-      connection.restore();
       log.restore(connection);
       counters.reset(connection);
     } catch {
@@ -204,5 +209,15 @@ export class SqliteStorage implements Storage {
     this.#parts.lock.assertHeld();
     if (Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT) return;
     throw new StorageError('storage.key', `expected a shard from 0 to ${SHARD_COUNT - 1}, received ${shard}`);
+  }
+}
+
+/** Whether another process has the lock, as far as can be known at this very moment. */
+function isLost(lock: DirectoryLock): boolean {
+  try {
+    lock.assertHeld();
+    return false;
+  } catch {
+    return true;
   }
 }
