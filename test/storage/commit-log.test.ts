@@ -313,6 +313,26 @@ describe.each(availableAdapters)('the commit log, by $name', ({ open }) => {
     await opened.dispose();
   });
 
+  it('a copy of the database alone, put back beside a later log, is what it was', async () => {
+    const opened = await openTemporary({ openDatabase: open, tables: suiteTables }, MEMORY);
+    await opened.storage.transaction(SHARD, insert('a'));
+    await opened.storage.close();
+    const copy = readFileSync(join(opened.directory, 'windrow.db'));
+    const storage = await opened.reopen();
+    const data = new Uint8Array(600_000);
+    await storage.transaction(SHARD, (tx) => tx.put(blobs, { series: 1, startMs: 0, endMs: null, data }));
+    await storage.transaction(SHARD, insert('b'));
+    await storage.close();
+    const { path: directory, remove } = temporaryDirectory(MEMORY);
+    writeFileSync(join(directory, 'windrow.db'), copy);
+    writeFileSync(join(directory, 'windrow.log'), readFileSync(join(opened.directory, 'windrow.log')));
+    const restored = await openSqliteStorage({ directory, clock, openDatabase: open, tables: suiteTables });
+    expect(await restored.read(SHARD, async (tx) => [tx.lastCommit, await ids(tx)])).toEqual([1, ['a']]);
+    await restored.close();
+    await opened.dispose();
+    remove();
+  });
+
   it('a disk without room for log or commit refuses writes, and loses nothing that was answered', async () => {
     const held = hold(open);
     const heldLog = holdLog();

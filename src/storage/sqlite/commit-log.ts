@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Connection } from './connection.js';
 import { SqliteFailure } from './database.js';
 import type { LogFile } from './log-file.js';
@@ -7,14 +8,18 @@ import type { Statement } from './statements.js';
 // A commit of SQLite waits for the disk four times: for the journal, its head, the pages, and the journal's end. So its
 // transaction is left open over many groups of commits, an epoch; what each group wrote stands as statements in this
 // log, for which it waits once, while others have the thread. At the end of the epoch SQLite commits, and the log
-// begins anew: the number of the epoch lies in the database, so the frames of one that is in it are void from the very
-// commit on. After a crash SQLite (or `rollBackJournal`) undoes the open transaction, and the frames of the epoch are
-// executed again: they are the same statements, on the same rows, in the same order.
+// begins anew: the name of the epoch lies in the database, and the commit writes another, so the frames are void from
+// that very commit on. The name is a random number, and each process begins with one of its own: frames never fit a
+// copy of the database that was put back, and nobody can send bytes that, left in the file, pass for a frame. After a
+// crash SQLite (or `rollBackJournal`) undoes the open transaction, and the frames of the epoch are executed again: they
+// are the same statements, on the same rows, in the same order.
 
 /** A larger group is worth a commit of SQLite: it would be written twice. */
 const GROUP_BYTES_MAX = 512 * 1024;
 /** What is executed again after a crash, and what the database lags behind. */
 const EPOCH_BYTES_MAX = 4 * 1024 * 1024;
+/** As far as `randomInt` goes. */
+const EPOCH_END = 2 ** 48 - 1;
 
 const READ_EPOCH = 'SELECT "value" FROM "windrow_meta" WHERE "name" = \'logEpoch\'';
 const WRITE_EPOCH =
@@ -33,8 +38,11 @@ export class CommitLog {
   /** Behind the last frame there may be one of a group that was told to have failed. */
   #isSpoiled = false;
   #isBehind = false;
-  /** After a failure the next group is a commit of SQLite: on a full disk, what it deletes makes room for others. */
-  #isCautious = false;
+  /**
+   * The next group is a commit of SQLite: the first, which names an epoch, and the one after a failure, for on a full
+   * disk what it deletes makes room for others.
+   */
+  #isCautious = true;
 
   constructor(file: LogFile, isLogging: boolean) {
     this.#file = file;
@@ -72,11 +80,12 @@ export class CommitLog {
 
   /** Puts on the disk what the group wrote. Where it throws, `restore` undoes the group. */
   async commit(connection: Connection, statements: readonly Statement[]): Promise<void> {
+    if (statements.length === 0) return;
     const isLarge = frameBytes(statements) > GROUP_BYTES_MAX || this.#length > EPOCH_BYTES_MAX;
     if (!this.#isLogging || this.#isSpoiled || this.#isCautious || isLarge) {
       this.endEpoch(connection);
       this.#isCautious = false;
-    } else if (statements.length > 0) {
+    } else {
       await this.#append(encodeFrame(statements, { epoch: this.#epoch, sequence: this.#frameCount }));
     }
   }
@@ -99,12 +108,13 @@ export class CommitLog {
   /** Has SQLite commit all that is in its open transaction. */
   endEpoch(connection: Connection): void {
     if (!this.#isOpen) return;
-    const isNamed = this.#frameCount > 0 || this.#isSpoiled;
-    if (isNamed) connection.run(WRITE_EPOCH, [String(this.#epoch + 1)]);
+    const isNamed = this.#frameCount === 0 && !this.#isSpoiled && !this.#isCautious;
+    const epoch = isNamed ? this.#epoch : randomInt(EPOCH_END);
+    if (!isNamed) connection.run(WRITE_EPOCH, [String(epoch)]);
     // It is no part of the next group.
     connection.takeRecords();
     connection.exec('COMMIT');
-    if (isNamed) this.#begin(this.#epoch + 1);
+    if (!isNamed) this.#begin(epoch);
     this.#isOpen = false;
   }
 

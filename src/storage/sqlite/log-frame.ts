@@ -7,7 +7,7 @@ import type { Statement } from './statements.js';
 //
 //     uint32  CRC-32 of all that follows
 //     uint32  byte length of the statements
-//     double  epoch
+//     double  epoch, a random whole number
 //     double  number of the frame in its epoch, from 0
 //     …       statements
 
