@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StorageFullError } from '../../src/storage/index.js';
 import type { Reader, Transaction } from '../../src/storage/storage.js';
@@ -196,7 +198,44 @@ function smallFileSystem(): { readonly path: string; remove(): void } | undefine
   };
 }
 
+function fillUp(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, new Uint8Array(4096));
+  } catch {
+    // There is no room any more.
+  } finally {
+    closeSync(file);
+  }
+}
+
 describe.each(ways)('a disk that is full, by $name, with a log: $isLogging', ({ name, open, isLogging }) => {
+  it('after a crash the store waits for room: what was answered stays in the log', async ({ skip }) => {
+    const disk = smallFileSystem();
+    if (disk === undefined) return skip('a small file system can be made by root on Linux alone');
+    const options = { openDatabase: open, tables: suiteTables, isLogging };
+    const left = await openTemporary(options);
+    for (const id of ['a', 'b', 'c']) await left.storage.transaction(SHARD, insert(id));
+    for (const file of ['windrow.db', 'windrow.db-journal', 'windrow.log']) {
+      const path = join(left.directory, file);
+      if (existsSync(path)) copyFileSync(path, join(disk.path, file));
+    }
+    await left.dispose();
+    const filler = join(disk.path, 'filler');
+    try {
+      fillUp(filler);
+      const files = readdirSync(disk.path);
+      await expect(openTemporary({ ...options, directory: disk.path })).rejects.toThrow();
+      expect(readdirSync(disk.path)).toEqual(files);
+      rmSync(filler);
+      const opened = await openTemporary({ ...options, directory: disk.path });
+      expect(await opened.storage.read(SHARD, ids)).toEqual(['a', 'b', 'c']);
+      await opened.dispose();
+    } finally {
+      disk.remove();
+    }
+  });
+
   it('refuses writes with storage.full, goes on reading, and takes writes once there is room', async ({ skip }) => {
     const disk = smallFileSystem();
     if (disk === undefined) return skip('a small file system can be made by root on Linux alone');

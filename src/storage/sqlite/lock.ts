@@ -103,8 +103,8 @@ class FileLock implements DirectoryLock {
 /** Makes the file with its content at once: nobody sees it half written. */
 function create(path: string, content: string): boolean {
   const ownPath = `${path}.${process.pid}.${openingCount}`;
-  writeFileSync(ownPath, content, { mode: 0o600 });
   try {
+    writeFileSync(ownPath, content, { mode: 0o600 });
     linkSync(ownPath, path);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
