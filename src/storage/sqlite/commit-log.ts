@@ -80,7 +80,7 @@ export class CommitLog {
 
   /** Puts on the disk what the group wrote. Where it throws, `restore` undoes the group. */
   async commit(connection: Connection, statements: readonly Statement[]): Promise<void> {
-    if (statements.length === 0) return;
+    if (this.#isLogging && statements.length === 0) return;
     const isLarge = frameBytes(statements) > GROUP_BYTES_MAX || this.#length > EPOCH_BYTES_MAX;
     if (!this.#isLogging || this.#isSpoiled || this.#isCautious || isLarge) {
       this.endEpoch(connection);
