@@ -59,7 +59,7 @@ export interface Reader {
   count<Row>(table: Table<Row>, where?: readonly Condition<Row>[]): Promise<number>;
 }
 
-/** Bytes of a row given to it are not to be changed before the transaction is answered: a driver may read them again. */
+/** Bytes of a row given to it may not change before the transaction is answered: a driver may read them anew. */
 export interface Transaction extends Reader {
   /** The number that this transaction's commit will have: `lastCommit + 1`. */
   readonly commit: number;
