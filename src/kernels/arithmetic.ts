@@ -1,4 +1,3 @@
-import { isAllFinite } from './check.js';
 import { simdFor } from './simd.js';
 
 /**
@@ -15,57 +14,97 @@ export type VectorKernel = (left: Float64Array, right: Float64Array, count: numb
 export function addScalar(value: Float64Array, count: number, scalar: number): boolean {
   const simd = simdFor(value, count);
   if (simd !== undefined) return simd.addScalar(value.byteOffset, count, scalar) === 1;
-  for (let i = 0; i < count; i++) value[i] = value[i]! + scalar;
-  return isAllFinite(value, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = value[i]! + scalar;
+    value[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function subScalar(value: Float64Array, count: number, scalar: number): boolean {
   const simd = simdFor(value, count);
   if (simd !== undefined) return simd.subScalar(value.byteOffset, count, scalar) === 1;
-  for (let i = 0; i < count; i++) value[i] = value[i]! - scalar;
-  return isAllFinite(value, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = value[i]! - scalar;
+    value[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function mulScalar(value: Float64Array, count: number, scalar: number): boolean {
   const simd = simdFor(value, count);
   if (simd !== undefined) return simd.mulScalar(value.byteOffset, count, scalar) === 1;
-  for (let i = 0; i < count; i++) value[i] = value[i]! * scalar;
-  return isAllFinite(value, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = value[i]! * scalar;
+    value[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function divScalar(value: Float64Array, count: number, scalar: number): boolean {
   const simd = simdFor(value, count);
   if (simd !== undefined) return simd.divScalar(value.byteOffset, count, scalar) === 1;
-  for (let i = 0; i < count; i++) value[i] = value[i]! / scalar;
-  return isAllFinite(value, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = value[i]! / scalar;
+    value[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function add(left: Float64Array, right: Float64Array, count: number): boolean {
   const simd = simdFor(left, count, right);
   if (simd !== undefined) return simd.add(left.byteOffset, right.byteOffset, count) === 1;
-  for (let i = 0; i < count; i++) left[i] = left[i]! + right[i]!;
-  return isAllFinite(left, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = left[i]! + right[i]!;
+    left[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function sub(left: Float64Array, right: Float64Array, count: number): boolean {
   const simd = simdFor(left, count, right);
   if (simd !== undefined) return simd.sub(left.byteOffset, right.byteOffset, count) === 1;
-  for (let i = 0; i < count; i++) left[i] = left[i]! - right[i]!;
-  return isAllFinite(left, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = left[i]! - right[i]!;
+    left[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function mul(left: Float64Array, right: Float64Array, count: number): boolean {
   const simd = simdFor(left, count, right);
   if (simd !== undefined) return simd.mul(left.byteOffset, right.byteOffset, count) === 1;
-  for (let i = 0; i < count; i++) left[i] = left[i]! * right[i]!;
-  return isAllFinite(left, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = left[i]! * right[i]!;
+    left[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function div(left: Float64Array, right: Float64Array, count: number): boolean {
   const simd = simdFor(left, count, right);
   if (simd !== undefined) return simd.div(left.byteOffset, right.byteOffset, count) === 1;
-  for (let i = 0; i < count; i++) left[i] = left[i]! / right[i]!;
-  return isAllFinite(left, 0, count);
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = left[i]! / right[i]!;
+    left[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
 }
 
 export function abs(value: Float64Array, count: number): true {
