@@ -17,10 +17,9 @@ export function firstNotRising(timeMs: Float64Array, from: number, to: number, b
 export function isRisingIn(timeMs: Float64Array, from: number, to: number, beforeMs: number): boolean {
   const simd = simdFor(timeMs, to - from);
   if (simd !== undefined) return simd.isRising(timeMs.byteOffset + 8 * from, to - from, beforeMs) === 1;
-  const end = to | 0;
-  let before = +beforeMs;
-  let i = from | 0;
-  for (; i + 3 < end; i += 4) {
+  let before = beforeMs;
+  let i = from;
+  for (; i + 3 < to; i += 4) {
     const t = timeMs[i]!;
     const u = timeMs[i + 1]!;
     const v = timeMs[i + 2]!;
@@ -28,7 +27,7 @@ export function isRisingIn(timeMs: Float64Array, from: number, to: number, befor
     if (!(t > before && u > t && v > u && w > v)) return false;
     before = w;
   }
-  for (; i < end; i++) {
+  for (; i < to; i++) {
     const t = timeMs[i]!;
     if (!(t > before)) return false;
     before = t;
