@@ -3,7 +3,7 @@ import { simdFor } from './simd.js';
 /**
  * Arithmetic over columns, in place: the first `count` entries of `value` (or `left`) become the results.
  * Each tells whether all of them are finite. The loops are the definition; columns in WebAssembly memory go
- * to the SIMD form of the same name, which gives the same bits.
+ * to the SIMD form of the same name, which gives the same bits. A number less itself is 0 only if it is finite.
  */
 
 /** Overwrites the values with the results; false when a result may not be finite. */
