@@ -12,6 +12,7 @@ export type { Series, SeriesReference } from './core/series.js';
 export { type Fleet, type FleetRun, type FleetSeries, openFleet, restoreFleet } from './engine/fleet.js';
 export type { FleetInput } from './engine/fleet-input.js';
 export type { FleetSamples } from './engine/fleet-sink.js';
+export { loadSeries } from './engine/loaded-series.js';
 export type { Instant, RunOptions, StreamOptions } from './engine/options.js';
 export type { Report, SourceReport, StepReport } from './engine/report.js';
 export { type BatchOptions, type Run, runBatch } from './engine/run-batch.js';

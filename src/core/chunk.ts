@@ -7,11 +7,12 @@ export interface Chunk {
   value: Float64Array;
   count: number;
   /**
-   * The same in the caller's own arrays, on to their ends, where they are those: results may share what lasts.
+   * The same in the caller's own arrays, on to their ends, where they are those: results may share what lasts. Where
+   * `value` is `lastingValue` itself nobody may write to it.
    */
   lastingTimeMs: Float64Array | undefined;
   lastingValue: Float64Array | undefined;
 }
 
-/** Samples in one chunk: a column of it fits into a core's first cache (32 KiB). */
-export const CHUNK_LENGTH = 4096;
+/** Samples in one chunk: a few columns of it (256 KiB each) fit into a core's second cache. */
+export const CHUNK_LENGTH = 32_768;

@@ -1,7 +1,7 @@
 import type { Chunk } from '../core/chunk.js';
 import { DoubleList } from '../core/list.js';
 import { copyFinite } from '../kernels/check.js';
-import { copyInto, scratchColumn } from '../kernels/columns.js';
+import { scratchColumn } from '../kernels/columns.js';
 import type { FilterRunner, MapRunner, State } from '../operations/operation.js';
 import type { StepCounts } from './counts.js';
 
@@ -69,6 +69,11 @@ export function chunkOver(timeMs: Float64Array, value: Float64Array): Chunk {
   return { timeMs, value, count: 0, lastingTimeMs: undefined, lastingValue: undefined };
 }
 
+/** Whether the values of a chunk lie in a column that is to stay as it is. */
+export function isFixed(chunk: Chunk): boolean {
+  return chunk.value === chunk.lastingValue;
+}
+
 export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
   if (chunk.count === 0) return;
   for (let i = 0; i < outlets.length; i++) outlets[i]!.receive(chunk);
@@ -133,12 +138,12 @@ export class MapNode extends StatelessNode {
     const result = this.#result;
     const { count } = chunk;
     this.#counts.samplesIn += count;
-    if (!this.#mayOverwrite) copyInto(spare.value, chunk.value, count);
     result.timeMs = chunk.timeMs;
     result.lastingTimeMs = chunk.lastingTimeMs;
-    result.value = this.#mayOverwrite ? chunk.value : spare.value;
+    result.value = this.#mayOverwrite && !isFixed(chunk) ? chunk.value : spare.value;
     result.count = count;
-    deliverFinite(this.outlets, result, spare, this.#counts, this.#runner.apply(result.value, count));
+    const isAllFinite = this.#runner.apply(chunk.value, count, result.value);
+    deliverFinite(this.outlets, result, spare, this.#counts, isAllFinite);
   }
 
   override reset(): void {

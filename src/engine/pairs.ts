@@ -3,7 +3,7 @@ import { isSameTimes } from '../kernels/check.js';
 import { copyInto, scratchColumn } from '../kernels/columns.js';
 import type { CombineRunner, State } from '../operations/operation.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
-import { chunkOver, deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
+import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, scratchChunk } from './node.js';
 
 /** Pairs of values that have met, on their way into a combining operation. */
 export interface Pairs {
@@ -29,10 +29,11 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   function combine(
     timeMs: Float64Array,
     lastingTimeMs: Float64Array | undefined,
+    left: Float64Array,
     right: Float64Array,
     count: number,
   ): void {
-    const isAllFinite = runner.apply(own.value, right, count);
+    const isAllFinite = runner.apply(left, right, count, own.value);
     result.timeMs = timeMs;
     result.lastingTimeMs = lastingTimeMs;
     result.count = count;
@@ -42,7 +43,7 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   function flush(): void {
     const { count } = own;
     own.count = 0;
-    if (count > 0) combine(own.timeMs, undefined, second, count);
+    if (count > 0) combine(own.timeMs, undefined, own.value, second, count);
   }
 
   function add(timeMs: number, first: number, secondValue: number): void {
@@ -71,11 +72,13 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
 type Combine = (
   timeMs: Float64Array,
   lastingTimeMs: Float64Array | undefined,
+  left: Float64Array,
   right: Float64Array,
   count: number,
 ) => void;
 
-// The chunk of one input that waits for its partner. Its values lie in the columns of the pairs: first's in `own`.
+// The chunk of one input that waits for its partner. Values that would not last are kept in the columns of the pairs,
+// those of the first input in `own`.
 function createHeld(
   own: Chunk,
   second: Float64Array,
@@ -84,13 +87,15 @@ function createHeld(
 ): Pick<Pairs, 'hold' | 'meet' | 'spill' | 'clear'> {
   let heldInput: 0 | 1 = 0;
   let heldTimes = own.timeMs;
+  let heldValues = own.value;
   let heldCount = 0;
 
   function hold(input: 0 | 1, chunk: Chunk): void {
     flush();
     heldInput = input;
     heldCount = chunk.count;
-    copyInto(input === 0 ? own.value : second, chunk.value, chunk.count);
+    heldValues = isFixed(chunk) ? chunk.value : input === 0 ? own.value : second;
+    if (heldValues !== chunk.value) copyInto(heldValues, chunk.value, chunk.count);
     heldTimes = chunk.lastingTimeMs ?? own.timeMs;
     if (chunk.lastingTimeMs === undefined) copyInto(own.timeMs, chunk.timeMs, chunk.count);
   }
@@ -102,21 +107,22 @@ function createHeld(
       lastingTimeMs?.buffer === heldTimes.buffer && lastingTimeMs.byteOffset === heldTimes.byteOffset;
     if (!isSameColumn && !isSameTimes(heldTimes, timeMs, count)) return false;
     heldCount = 0;
-    if (input === 0) copyInto(own.value, value, count);
-    combine(timeMs, lastingTimeMs, input === 0 ? second : value, count);
+    if (input === 0) combine(timeMs, lastingTimeMs, value, heldValues, count);
+    else combine(timeMs, lastingTimeMs, heldValues, value, count);
     return true;
   }
 
   function spill({ lists }: State): void {
     if (heldCount === 0) return;
     lists[heldInput === 0 ? FIRST_TIMES : SECOND_TIMES]!.append(heldTimes, 0, heldCount);
-    lists[heldInput === 0 ? FIRST_VALUES : SECOND_VALUES]!.append(heldInput === 0 ? own.value : second, 0, heldCount);
+    lists[heldInput === 0 ? FIRST_VALUES : SECOND_VALUES]!.append(heldValues, 0, heldCount);
     heldCount = 0;
   }
 
   function clear(): void {
     heldCount = 0;
     heldTimes = own.timeMs;
+    heldValues = own.value;
   }
 
   return { hold, meet, spill, clear };

@@ -1,3 +1,4 @@
+import { type Arena, currentArena } from '../kernels/arena.js';
 import type { Plan } from '../plan/plan.js';
 import type { Graph } from './graph.js';
 import type { RunSettings } from './options.js';
@@ -7,19 +8,24 @@ import type { RunSettings } from './options.js';
  * is tied to it: with a new graph for each run, every garbage collection would have it compiled again.
  */
 export class Resting<Machine extends { readonly graph: Graph }> {
-  readonly #rested = new WeakMap<Plan, { readonly machine: Machine; readonly key: string }>();
+  /** By the arena of the graph's columns. */
+  readonly #rested = new WeakMap<Arena, WeakMap<Plan, { readonly machine: Machine; readonly key: string }>>();
 
   /** A machine as if newly built for these settings, if one rests; nobody else has it then. */
   take(plan: Plan, settings: RunSettings): Machine | undefined {
-    const rested = this.#rested.get(plan);
-    this.#rested.delete(plan);
+    const here = this.#rested.get(currentArena());
+    const rested = here?.get(plan);
+    here?.delete(plan);
     return rested?.key === keyOf(settings) ? rested.machine : undefined;
   }
 
   /** Sets a machine that has come to its end back to its start. One that failed half way is not to be kept. */
   keep(plan: Plan, settings: RunSettings, machine: Machine): void {
     machine.graph.reset();
-    this.#rested.set(plan, { machine, key: keyOf(settings) });
+    const arena = currentArena();
+    const here = this.#rested.get(arena) ?? new WeakMap();
+    this.#rested.set(arena, here);
+    here.set(plan, { machine, key: keyOf(settings) });
   }
 }
 

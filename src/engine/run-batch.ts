@@ -2,11 +2,13 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { parseDuration } from '../core/duration.js';
 import { InputError } from '../core/errors.js';
 import { type Series, seriesKey, seriesName } from '../core/series.js';
+import { homeArena, workIn } from '../kernels/arena.js';
 import { firstAtOrAfter } from '../kernels/search.js';
 import { planInTimezone } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
 import { checkExpectedCounts, resultCountHints } from './bounds.js';
 import { buildGraph, type Graph } from './graph.js';
+import { loadedOf } from './loaded-series.js';
 import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
 import { Resting } from './resting.js';
@@ -43,40 +45,54 @@ export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOp
   const settings = readOptions(options, planned.timezone);
   const startedMs = settings.clock();
   checkList(inputs);
-  const { series, unused } = chooseInputs(planned, inputs);
-  const sortedSeries = (): SortedInput[] => series.map((one) => sorted(one, settings));
-  const run =
-    tryRun(planned, settings, series.map(asGiven), options.reuse) ??
-    tryRun(planned, settings, sortedSeries(), options.reuse);
+  const { given, unused } = chooseInputs(planned, inputs);
+  const sortedInputs = (): SortedInput[] => given.map((one) => sorted(one, settings));
+  // Loaded series are worked on where they lie.
+  const arena = given.map(({ series }) => loadedOf(series)?.arena).find((one) => one !== undefined) ?? homeArena();
+  const run = workIn(
+    arena,
+    () => tryRun(planned, settings, given, options.reuse) ?? tryRun(planned, settings, sortedInputs(), options.reuse),
+  );
   if (run === undefined) throw new Error('assertion failed: sorted input does not rise');
   return { ...run, report: { ...run.report, unused, durationMs: settings.clock() - startedMs } };
 }
 
-function asGiven(series: Series): SortedInput {
-  return { series, missing: 0, outOfRun: 0, duplicate: 0 };
-}
-
-function sorted(series: Series, settings: RunSettings): SortedInput {
-  checkTimes(series);
-  return sortInput(series, settings.fromMs, settings.untilMs ?? Number.POSITIVE_INFINITY);
-}
-
-function chooseInputs(plan: Plan, inputs: readonly Series[]): { series: Series[]; unused: number } {
+function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: SortedInput[]; unused: number } {
   const parts = new Map<string, Series[]>(plan.sources.map((source) => [seriesKey(source), []]));
   let unused = 0;
   for (const input of inputs) {
     checkColumns(input);
     const wanted = parts.get(seriesKey(input));
-    if (wanted === undefined) unused += input.timeMs.length;
+    if (wanted === undefined) unused += sampleCountOf(input);
     else wanted.push(input);
   }
-  const series = plan.sources.map((source) => {
-    const given = parts.get(seriesKey(source)) ?? [];
-    if (given.length > 0) return joinSeries(given);
+  const given = plan.sources.map((source) => {
+    const own = parts.get(seriesKey(source)) ?? [];
+    if (own.length > 0) return asGiven(own);
     const names = inputs.map(seriesName).join(', ') || 'none';
     throw new InputError('input.missing', `inputs: expected the series ${seriesName(source)}, received ${names}`);
   });
-  return { series, unused };
+  return { given, unused };
+}
+
+// Of a series that was loaded, also those that loading left out.
+function sampleCountOf(series: Series): number {
+  const loaded = loadedOf(series);
+  return series.timeMs.length + (loaded === undefined ? 0 : loaded.missing + loaded.duplicateMs.length);
+}
+
+function asGiven(parts: readonly Series[]): SortedInput {
+  const loaded = parts.flatMap((part) => loadedOf(part) ?? []);
+  const missing = loaded.reduce((sum, one) => sum + one.missing, 0);
+  return { series: joinSeries(parts), missing, outOfRun: 0, duplicateMs: loaded.flatMap((one) => one.duplicateMs) };
+}
+
+function sorted(given: SortedInput, settings: RunSettings): SortedInput {
+  if (loadedOf(given.series) !== undefined) return given;
+  checkTimes(given.series);
+  const own = sortInput(given.series, settings.fromMs, settings.untilMs ?? Number.POSITIVE_INFINITY);
+  const duplicateMs = [...given.duplicateMs, ...own.duplicateMs];
+  return { ...own, missing: given.missing + own.missing, duplicateMs };
 }
 
 // Undefined when an input does not rise in time: then nothing has been lost but the time until it was seen.
@@ -95,11 +111,12 @@ function tryRun(
   for (const [item, { output }] of plan.items.entries()) {
     sinks[item] = createBatchSink(output, hints[item] ?? 0, spare[item]);
   }
-  for (const [index, { missing, outOfRun, duplicate }] of inputs.entries()) {
+  for (const [index, { missing, outOfRun, duplicateMs }] of inputs.entries()) {
     const { counts } = graph.sources[index]!;
-    counts.samplesIn += missing + outOfRun + duplicate;
+    counts.samplesIn += missing + outOfRun + duplicateMs.length;
     counts.missing += missing;
-    counts.outOfRun += outOfRun;
+    const duplicate = countWithin(duplicateMs, settings);
+    counts.outOfRun += outOfRun + duplicateMs.length - duplicate;
     counts.duplicate += duplicate;
   }
   const isRising = pushAll(plan, graph, series);
@@ -109,6 +126,12 @@ function tryRun(
   sinks.length = 0;
   resting.keep(plan, settings, machine);
   return isRising ? { series: results, report } : undefined;
+}
+
+function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): number {
+  let count = 0;
+  for (const t of timesMs) if (t >= fromMs && t < untilMs) count++;
+  return count;
 }
 
 /** A graph and where its results go: set anew for each run. */
@@ -138,6 +161,7 @@ function spareColumns(earlier: Run | undefined, inputs: readonly Series[]): Spar
 function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
   const frequencyMs = shortestFrequencyMs(plan);
   const position = inputs.map(() => 0);
+  const areLoaded = inputs.map((input) => loadedOf(input) !== undefined);
   let checked: { readonly timeMs: Float64Array; readonly from: number; readonly to: number } | undefined;
   let lastMs = Number.NaN;
   for (;;) {
@@ -157,7 +181,8 @@ function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
     }
     // Series that share one column of times have it checked once.
     const isChecked = checked !== undefined && checked.timeMs === timeMs && checked.from === from && checked.to === to;
-    if (!graph.sources[at]!.pushRising(input, from, to, isChecked)) return false;
+    const known = areLoaded[at] === true ? 'all' : isChecked ? 'times' : 'nothing';
+    if (!graph.sources[at]!.pushRising(input, from, to, known)) return false;
     checked = { timeMs, from, to };
     position[at] = to;
   }

@@ -22,7 +22,8 @@ export interface SortedInput {
   readonly series: Series;
   readonly missing: number;
   readonly outOfRun: number;
-  readonly duplicate: number;
+  /** The times of those that a later one of the same time replaced. */
+  readonly duplicateMs: readonly number[];
 }
 
 /**
@@ -41,16 +42,21 @@ export function sortInput(series: Series, fromMs: number, untilMs: number): Sort
   const indices = orderByTime(timeMs, order.subarray(0, taken));
   const sortedTimes = new Float64Array(taken);
   const sortedValues = new Float64Array(taken);
+  const duplicateMs: number[] = [];
   let count = 0;
   for (const at of indices) {
     const t = timeMs[at]!;
-    if (count > 0 && sortedTimes[count - 1] === t) count--;
+    if (count > 0 && sortedTimes[count - 1] === t) {
+      duplicateMs.push(t);
+      count--;
+    }
     sortedTimes[count] = t;
     sortedValues[count] = value[at]!;
     count++;
   }
   const sorted = { ...series, timeMs: sortedTimes.subarray(0, count), value: sortedValues.subarray(0, count) };
-  return { series: sorted, missing, outOfRun: timeMs.length - missing - taken, duplicate: taken - count };
+  const outOfRun = timeMs.length - missing - taken;
+  return { series: sorted, missing, outOfRun, duplicateMs };
 }
 
 // By time and then by place. Nearly sorted input is the usual disorder, and the sort uses the runs that it has.

@@ -2,6 +2,7 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { describeValue, InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { currentArena } from '../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
@@ -20,6 +21,9 @@ const GREATEST_MS = 0; // the greatest time seen
 const PROMISED_MS = 1; // the last advance
 
 type Columns = Pick<Series, 'timeMs' | 'value'>;
+
+/** What the caller of `pushRising` knows: that the times rise and are possible, and that no value is missing. */
+export type Known = 'nothing' | 'times' | 'all';
 
 /** Fewer samples than this are taken one by one. */
 const RUN_MIN = 8;
@@ -76,10 +80,10 @@ export class Source {
 
   /**
    * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
-   * nothing taken. With `areTimesChecked` the caller knows that they do.
+   * nothing taken.
    */
-  pushRising(series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
-    return pushRising(this.#gate, series, from, to, areTimesChecked);
+  pushRising(series: Series, from: number, to: number, known: Known): boolean {
+    return pushRising(this.#gate, series, from, to, known);
   }
 
   /** No sample before this time will come. */
@@ -203,11 +207,11 @@ function copyTo(target: Float64Array, at: number, source: Float64Array, from: nu
   else for (let i = from; i < to; i++) target[at + i - from] = source[i]!;
 }
 
-function pushRising(gate: Gate, series: Series, from: number, to: number, areTimesChecked: boolean): boolean {
+function pushRising(gate: Gate, series: Series, from: number, to: number, known: Known): boolean {
   const { counts, slots, out, passing } = gate;
   const firstMs = series.timeMs[from]!;
   const lastMs = series.timeMs[to - 1]!;
-  if (!areTimesChecked) {
+  if (known === 'nothing') {
     if (!isRisingIn(series.timeMs, from, to, slots[GREATEST_MS]!)) return false;
     // Rising times lie within the known years when the first and the last do.
     if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
@@ -218,11 +222,14 @@ function pushRising(gate: Gate, series: Series, from: number, to: number, areTim
   // To their ends: a result that shares them may go on past this chunk.
   const timeMs = series.timeMs.subarray(from);
   const value = series.value.subarray(from);
-  // The values go where steps may write over them; the times stay as they lie.
-  copyInto(out.value, value, count);
-  if (isAllFinite(out.value, 0, count) && firstMs >= gate.fromMs && lastMs < gate.untilMs) {
+  // The values go where steps may write over them, unless they lie where kernels read them. The times stay as they lie.
+  const isHere = known === 'all' && value.buffer === currentArena().buffer;
+  if (!isHere) copyInto(out.value, value, count);
+  const isWhole = firstMs >= gate.fromMs && lastMs < gate.untilMs;
+  if (isWhole && (known === 'all' || isAllFinite(out.value, 0, count))) {
     counts.samplesOut += count;
     passing.timeMs = timeMs;
+    passing.value = isHere ? value : out.value;
     passing.lastingTimeMs = timeMs;
     passing.lastingValue = value;
     passing.count = count;

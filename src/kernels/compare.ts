@@ -1,122 +1,89 @@
 import { simdFor } from './simd.js';
 
-/** Comparisons and logic over columns, in place: results are 1 (true) or 0 (false), so always finite. */
+/**
+ * Comparisons and logic over columns, whose results are 1 and 0, so always finite. They go to `out`, which may be the
+ * column of `value` or `left`. `yes` is what a comparison that holds gives, 1 or 0, and the other where it does not: as
+ * all values are finite, one is at most another where it is not greater.
+ */
 
-export function eqScalar(value: Float64Array, count: number, scalar: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.eqScalar(value.byteOffset, count, scalar);
-  else for (let i = 0; i < count; i++) value[i] = value[i]! === scalar ? 1 : 0;
+/** Writes `yes` where the comparison holds, else the other of 1 and 0. */
+export type ScalarComparison = (value: Column, count: number, scalar: number, out: Column, yes: 0 | 1) => true;
+/** Writes `yes` where the comparison holds, else the other of 1 and 0. */
+export type VectorComparison = (left: Column, right: Column, count: number, out: Column, yes: 0 | 1) => true;
+
+type Column = Float64Array;
+
+export function eqScalar(value: Column, count: number, scalar: number, out: Column, yes: 0 | 1): true {
+  return nearScalar(value, count, scalar, 0, out, yes);
+}
+
+export function ltScalar(value: Column, count: number, scalar: number, out: Column, yes: 0 | 1): true {
+  const simd = simdFor(value, count, out);
+  if (simd !== undefined) simd.ltScalar(value.byteOffset, count, scalar, out.byteOffset, yes);
+  else for (let i = 0; i < count; i++) out[i] = value[i]! < scalar ? yes : 1 - yes;
   return true;
 }
 
-export function neScalar(value: Float64Array, count: number, scalar: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.neScalar(value.byteOffset, count, scalar);
-  else for (let i = 0; i < count; i++) value[i] = value[i]! !== scalar ? 1 : 0;
-  return true;
-}
-
-export function lteScalar(value: Float64Array, count: number, scalar: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.lteScalar(value.byteOffset, count, scalar);
-  else for (let i = 0; i < count; i++) value[i] = value[i]! <= scalar ? 1 : 0;
-  return true;
-}
-
-export function ltScalar(value: Float64Array, count: number, scalar: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.ltScalar(value.byteOffset, count, scalar);
-  else for (let i = 0; i < count; i++) value[i] = value[i]! < scalar ? 1 : 0;
-  return true;
-}
-
-export function gtScalar(value: Float64Array, count: number, scalar: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.gtScalar(value.byteOffset, count, scalar);
-  else for (let i = 0; i < count; i++) value[i] = value[i]! > scalar ? 1 : 0;
-  return true;
-}
-
-export function gteScalar(value: Float64Array, count: number, scalar: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.gteScalar(value.byteOffset, count, scalar);
-  else for (let i = 0; i < count; i++) value[i] = value[i]! >= scalar ? 1 : 0;
+export function gtScalar(value: Column, count: number, scalar: number, out: Column, yes: 0 | 1): true {
+  const simd = simdFor(value, count, out);
+  if (simd !== undefined) simd.gtScalar(value.byteOffset, count, scalar, out.byteOffset, yes);
+  else for (let i = 0; i < count; i++) out[i] = value[i]! > scalar ? yes : 1 - yes;
   return true;
 }
 
 /** |value − scalar| ≤ tolerance. */
-export function nearScalar(value: Float64Array, count: number, scalar: number, tolerance: number): true {
-  const simd = simdFor(value, count);
-  if (simd !== undefined) simd.nearScalar(value.byteOffset, count, scalar, tolerance);
-  else for (let i = 0; i < count; i++) value[i] = Math.abs(value[i]! - scalar) <= tolerance ? 1 : 0;
+export function nearScalar(
+  value: Column,
+  count: number,
+  scalar: number,
+  tolerance: number,
+  out: Column,
+  yes: 0 | 1,
+): true {
+  const simd = simdFor(value, count, out);
+  if (simd !== undefined) simd.nearScalar(value.byteOffset, count, scalar, tolerance, out.byteOffset, yes);
+  else for (let i = 0; i < count; i++) out[i] = Math.abs(value[i]! - scalar) <= tolerance ? yes : 1 - yes;
   return true;
 }
 
-export function eq(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.eq(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! === right[i]! ? 1 : 0;
+export function eq(left: Column, right: Column, count: number, out: Column, yes: 0 | 1): true {
+  return near(left, right, count, 0, out, yes);
+}
+
+export function lt(left: Column, right: Column, count: number, out: Column, yes: 0 | 1): true {
+  const simd = simdFor(left, count, out, right);
+  if (simd !== undefined) simd.lt(left.byteOffset, right.byteOffset, count, out.byteOffset, yes);
+  else for (let i = 0; i < count; i++) out[i] = left[i]! < right[i]! ? yes : 1 - yes;
   return true;
 }
 
-export function ne(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.ne(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! !== right[i]! ? 1 : 0;
-  return true;
-}
-
-export function lte(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.lte(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! <= right[i]! ? 1 : 0;
-  return true;
-}
-
-export function lt(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.lt(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! < right[i]! ? 1 : 0;
-  return true;
-}
-
-export function gt(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.gt(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! > right[i]! ? 1 : 0;
-  return true;
-}
-
-export function gte(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.gte(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! >= right[i]! ? 1 : 0;
-  return true;
+export function gt(left: Column, right: Column, count: number, out: Column, yes: 0 | 1): true {
+  return lt(right, left, count, out, yes);
 }
 
 /** |left − right| ≤ tolerance. */
-export function near(left: Float64Array, right: Float64Array, count: number, tolerance: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.near(left.byteOffset, right.byteOffset, count, tolerance);
-  else for (let i = 0; i < count; i++) left[i] = Math.abs(left[i]! - right[i]!) <= tolerance ? 1 : 0;
+export function near(left: Column, right: Column, count: number, tolerance: number, out: Column, yes: 0 | 1): true {
+  const simd = simdFor(left, count, out, right);
+  if (simd !== undefined) simd.near(left.byteOffset, right.byteOffset, count, tolerance, out.byteOffset, yes);
+  else for (let i = 0; i < count; i++) out[i] = Math.abs(left[i]! - right[i]!) <= tolerance ? yes : 1 - yes;
   return true;
 }
 
 /** Zero becomes 1, anything else 0. */
-export function not(value: Float64Array, count: number): true {
-  return eqScalar(value, count, 0);
+export function not(value: Column, count: number, out: Column): true {
+  return eqScalar(value, count, 0, out, 1);
 }
 
-export function and(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! !== 0 && right[i]! !== 0 ? 1 : 0;
+export function and(left: Column, right: Column, count: number, out: Column): true {
+  const simd = simdFor(left, count, out, right);
+  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count, out.byteOffset);
+  else for (let i = 0; i < count; i++) out[i] = left[i]! !== 0 && right[i]! !== 0 ? 1 : 0;
   return true;
 }
 
-export function or(left: Float64Array, right: Float64Array, count: number): true {
-  const simd = simdFor(left, count, right);
-  if (simd !== undefined) simd.or(left.byteOffset, right.byteOffset, count);
-  else for (let i = 0; i < count; i++) left[i] = left[i]! !== 0 || right[i]! !== 0 ? 1 : 0;
+export function or(left: Column, right: Column, count: number, out: Column): true {
+  const simd = simdFor(left, count, out, right);
+  if (simd !== undefined) simd.or(left.byteOffset, right.byteOffset, count, out.byteOffset);
+  else for (let i = 0; i < count; i++) out[i] = left[i]! !== 0 || right[i]! !== 0 ? 1 : 0;
   return true;
 }

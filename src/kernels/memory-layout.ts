@@ -3,14 +3,13 @@ import { CHUNK_LENGTH } from '../core/chunk.js';
 /** What lies where in the memory of the kernels, in bytes. */
 
 export const PAGE_BYTES = 65_536;
-/** 8 MiB. Plans with more columns than fit take ordinary arrays for the rest. */
-export const PAGE_COUNT = 128;
+/** 32 MiB, of which only what is used takes memory. Plans with more columns than fit take arrays for the rest. */
+export const PAGE_COUNT = 512;
 
-/** The constants of the two modules lie below (see scripts/build-kernels.mjs); here the borders and sums of windows. */
+/** The constants of the two modules lie below (see scripts/build-kernels.mjs); here the borders of windows. */
 export const WINDOW_BORDERS_FROM = 16_384;
-export const WINDOW_SUMS_FROM = WINDOW_BORDERS_FROM + 4 * (CHUNK_LENGTH + 16);
 /** Then pieces of a CSV file, with room to read past their ends, and the columns that its rows are read into. */
-export const SCAN_INPUT_FROM = WINDOW_SUMS_FROM + 8 * (CHUNK_LENGTH + 16);
+export const SCAN_INPUT_FROM = WINDOW_BORDERS_FROM + 4 * (CHUNK_LENGTH + 16);
 export const SCAN_INPUT_BYTES = 65_536;
 export const SCAN_BLOCK_FROM = SCAN_INPUT_FROM + SCAN_INPUT_BYTES + 256;
 export const SCAN_BLOCK_BYTES = 262_144;

@@ -30,17 +30,18 @@ const FAST_LIMIT = 1e14;
 
 export type RoundMode = 'halfaway' | 'halfeven';
 
-/** Rounds in place to `digits` (−15 to 15) after the point, ties away from zero. Results are finite. */
-export function roundHalfAway(value: Float64Array, count: number, digits: number): true {
-  if (digits < 0) return roundEach(value, count, digits, 'halfaway');
+/** Rounds to `digits` (−15 to 15) after the point, ties away from zero. Results are finite. */
+export function roundHalfAway(value: Float64Array, count: number, digits: number, out: Float64Array): true {
+  if (digits < 0) return roundEach(value, count, digits, 'halfaway', out);
   const power = powerOfTen(digits);
-  const simd = simdFor(value, count);
+  const simd = simdFor(value, count, out);
   if (simd !== undefined) {
     const [head, rest] = partsOfUnit(digits);
     // It stops at a product that is too large for it; that value is rounded by its digits.
     for (let i = 0; i < count; i++) {
-      i += simd.roundHalfAway(value.byteOffset + 8 * i, count - i, power, head, rest);
-      if (i < count) value[i] = roundOne(value[i]!, digits, 'halfaway');
+      const from = 8 * i;
+      i += simd.roundHalfAway(value.byteOffset + from, count - i, power, head, rest, out.byteOffset + from);
+      if (i < count) out[i] = roundOne(value[i]!, digits, 'halfaway');
     }
     return true;
   }
@@ -51,21 +52,21 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
     if (product < FAST_LIMIT) {
       const k = Math.floor(product);
       const rounded = (size >= (k + 0.5) / power ? k + 1 : k) / power;
-      value[i] = x < 0 && rounded !== 0 ? -rounded : rounded;
+      out[i] = x < 0 && rounded !== 0 ? -rounded : rounded;
     } else {
-      value[i] = roundDecimal(x, digits, 'halfaway');
+      out[i] = roundDecimal(x, digits, 'halfaway');
     }
   }
   return true;
 }
 
-/** Rounds in place to `digits` (−15 to 15) after the point, ties to the even neighbour. Results are finite. */
-export function roundHalfEven(value: Float64Array, count: number, digits: number): true {
-  return roundEach(value, count, digits, 'halfeven');
+/** Rounds to `digits` (−15 to 15) after the point, ties to the even neighbour. Results are finite. */
+export function roundHalfEven(value: Float64Array, count: number, digits: number, out: Float64Array): true {
+  return roundEach(value, count, digits, 'halfeven', out);
 }
 
-function roundEach(value: Float64Array, count: number, digits: number, mode: RoundMode): true {
-  for (let i = 0; i < count; i++) value[i] = roundOne(value[i]!, digits, mode);
+function roundEach(value: Float64Array, count: number, digits: number, mode: RoundMode, out: Float64Array): true {
+  for (let i = 0; i < count; i++) out[i] = roundOne(value[i]!, digits, mode);
   return true;
 }
 

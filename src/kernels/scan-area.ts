@@ -1,3 +1,4 @@
+import { homeArena } from './arena.js';
 import {
   JOINED_TIMES_FROM,
   JOINED_VALUES_FROM,
@@ -11,7 +12,6 @@ import {
 } from './memory-layout.js';
 import { openModule } from './open-module.js';
 import { scanHex } from './scan-module.js';
-import { kernelMemory } from './simd.js';
 
 /** The scanner of CSV rows: a module of its own, so that who reads no CSV does not carry it. */
 interface ScanKernels {
@@ -50,7 +50,7 @@ let area: ScanArea | undefined;
 /** The area for scanning, or undefined where there is no WebAssembly SIMD. Shared by all readers. */
 export function scanArea(): ScanArea | undefined {
   if (area === undefined) {
-    const memory = kernelMemory();
+    const { memory } = homeArena();
     // The interface above is the one that assembly/csv.ts exports.
     const kernels = memory === undefined ? undefined : (openModule(scanHex, memory) as ScanKernels | undefined);
     if (memory === undefined || kernels === undefined) return undefined;

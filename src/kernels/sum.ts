@@ -1,5 +1,3 @@
-import { simdFor, type WindowColumns } from './simd.js';
-
 /**
  * Compensated sums. `slots[at]` is the running sum and `slots[at + 1]` what rounding has lost so far; the
  * result is their sum. The loss of each addition is exact (Knuth's TwoSum, which has no branch to mispredict)
@@ -54,23 +52,5 @@ export function sumDeviationsInto(
     const deviation = value[i]! - origin;
     addInto(slots, at, deviation);
     addInto(slots, at + 2, deviation * deviation);
-  }
-}
-
-/**
- * The sums of windows that follow each other: window w holds `value[borders[w]..borders[w + 1])`, and its sum goes
- * to `sums[w]`. The columns are those of `windowColumnsOf`.
- */
-export function sumWindows(value: Float64Array, { borders, sums }: WindowColumns, windowCount: number): void {
-  const simd = simdFor(value, borders[windowCount]! - borders[0]!, sums);
-  if (simd !== undefined) {
-    simd.sumWindows(value.byteOffset, borders.byteOffset, windowCount, sums.byteOffset);
-  }
-  const slots = new Float64Array(2);
-  for (let w = 0; w < windowCount; w++) {
-    if (simd !== undefined && Number.isFinite(sums[w]!)) continue;
-    slots.fill(0);
-    sumInto(slots, 0, value, borders[w]!, borders[w + 1]!);
-    sums[w] = slots[0]! + slots[1]!;
   }
 }

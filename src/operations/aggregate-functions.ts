@@ -16,8 +16,8 @@ export interface Accumulator {
   readonly words: string;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
   readonly add: (slots: Float64Array, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
-  /** Turns the sum of a whole window into the result, where the sum is all that the function needs. */
-  readonly ofSum?: (sum: number, count: number) => number;
+  /** What the result of a whole window is of its sum, where it needs nothing else. */
+  readonly ofWhole?: 'sum' | 'mean';
   readonly result: (slots: Float64Array, at: number, count: number, values: DoubleList | undefined) => number;
 }
 
@@ -28,14 +28,14 @@ const sum: Accumulator = {
   slotCount: 2,
   words: 'the sum',
   add: (slots, at, chunk, from, to) => sumInto(slots, at, chunk.value, from, to),
-  ofSum: (total) => total,
+  ofWhole: 'sum',
   result: (slots, at) => slots[at]! + slots[at + 1]!,
 };
 
 const average: Accumulator = {
   ...sum,
   words: 'the average',
-  ofSum: (total, sampleCount) => total / sampleCount,
+  ofWhole: 'mean',
   result: (slots, at, count) => (slots[at]! + slots[at + 1]!) / count,
 };
 

@@ -1,10 +1,10 @@
 import type { Chunk } from '../core/chunk.js';
 import type { Windows } from '../core/windows.js';
+import { currentArena } from '../kernels/arena.js';
 import { addScalar } from '../kernels/arithmetic.js';
 import { isAllFinite } from '../kernels/check.js';
-import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../kernels/search.js';
-import { windowColumnsOf } from '../kernels/simd.js';
-import { sumWindows } from '../kernels/sum.js';
+import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
+import { findWindows, sumsToMeans, sumWindows } from '../kernels/windows.js';
 import type { Accumulator } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -41,10 +41,11 @@ export function windowRunner(
 ): RegridRunner {
   const isRight = options.closed === 'right';
   const { label, empty, windows } = options;
-  const { ofSum } = accumulator;
+  const { ofWhole } = accumulator;
   const canSumWhole = empty === 'omit' && !isRight && Number.isInteger(windows.gridMs);
   const lengthMs = windows.gridMs ?? 0;
-  const whole = canSumWhole && ofSum ? { ofSum, lengthMs, startsMs: column(), results: column() } : undefined;
+  const isMean = ofWhole === 'mean';
+  const whole = canSumWhole && ofWhole ? { isMean, lengthMs, startsMs: column(), results: column() } : undefined;
   const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
   return {
     kind: 'regrid',
@@ -131,7 +132,7 @@ function emit({ slots, lists }: State, accumulator: Accumulator, label: 'start' 
 
 /** A function that the sum of a window is enough for, over windows of one length. */
 interface WholeWindows {
-  readonly ofSum: (sum: number, count: number) => number;
+  readonly isMean: boolean;
   readonly lengthMs: number;
   /** Scratch columns of the step's own. */
   readonly startsMs: Float64Array;
@@ -141,30 +142,22 @@ interface WholeWindows {
 // Windows that begin and end within the chunk need no state: their borders first, then all their sums. Gives the
 // index of the first sample that is left.
 function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: WholeWindows, out: Output): number {
-  const columns = windowColumnsOf();
-  const { borders, sums } = columns;
-  const { timeMs, count } = chunk;
-  const { lengthMs, startsMs, results } = whole;
-  const { windows } = options;
-  let from = first;
-  let length = 0;
+  const { borders } = currentArena();
+  const { timeMs, value, count } = chunk;
+  const { isMean, lengthMs, startsMs, results } = whole;
   let windowCount = 0;
-  let startMs = windows.startOf(timeMs[from]!);
-  borders[0] = from;
+  borders[0] = first;
   for (;;) {
-    const to = firstAtOrAfterGuess(timeMs, from, count, startMs + lengthMs, length);
-    if (to === count) break;
-    startsMs[windowCount] = startMs;
-    borders[++windowCount] = to;
-    length = to - from;
-    from = to;
-    const t = timeMs[to]!;
-    startMs = t < startMs + 2 * lengthMs ? startMs + lengthMs : windows.startOf(t);
+    const startMs = options.windows.startOf(timeMs[borders[windowCount]!]!);
+    const found = findWindows(timeMs, count, startMs, lengthMs, borders, windowCount, startsMs);
+    if (found === windowCount) break;
+    windowCount = found;
   }
-  sumWindows(chunk.value, columns, windowCount);
-  for (let w = 0; w < windowCount; w++) results[w] = whole.ofSum(sums[w]!, borders[w + 1]! - borders[w]!);
-  if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs);
+  const to = borders[windowCount]!;
+  sumWindows(value, borders, windowCount, results);
+  if (isMean) sumsToMeans(results, borders, windowCount);
+  if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs, startsMs);
   if (isAllFinite(results, 0, windowCount)) out.addRun(startsMs, results, windowCount);
   else for (let w = 0; w < windowCount; w++) out.add(startsMs[w]!, results[w]!);
-  return from;
+  return to;
 }

@@ -259,7 +259,7 @@ function arithmetic(name: string, summary: string, words: string, code: Kernels)
     open: (parameters) => {
       if (parameters.scalar === undefined) return { kind: 'combine', apply: code.vector };
       const operand = numberIn(parameters, 'scalar');
-      return { kind: 'map', apply: (value, count) => code.scalar(value, count, operand) };
+      return { kind: 'map', apply: (value, count, out) => code.scalar(value, count, operand, out) };
     },
     examples: code.examples,
   };

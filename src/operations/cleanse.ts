@@ -35,7 +35,7 @@ export const cleanse: Operation = {
     if (textIn(parameters, 'function') === 'BoundsLimitAnomaly') {
       return { kind: 'filter', select: (chunk, out) => selectRange(lower, upper, false, chunk, out) };
     }
-    return { kind: 'map', apply: (value, count) => clamp(value, count, lower, upper) };
+    return { kind: 'map', apply: (value, count, out) => clamp(value, count, lower, upper, out) };
   },
   examples: [
     {

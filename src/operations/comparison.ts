@@ -1,42 +1,27 @@
-import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import type { Example, MapRunner, Operation } from './operation.js';
+import type { Example, Operation } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import { alignParameters, checkAlign, describeTwo, scalar } from './two-inputs.js';
 
 interface Kernels {
-  readonly scalar: ScalarKernel;
-  readonly vector: VectorKernel;
-  /** For Eq and Ne alone: the result within the tolerance. */
-  readonly within?: 0 | 1;
+  readonly scalar: kernels.ScalarComparison;
+  readonly vector: kernels.VectorComparison;
+  /** What it gives where the kernels' comparison holds. */
+  readonly yes: 0 | 1;
   /** Values to compare with 2, and the results. */
   readonly results: readonly [below: number, equal: number, above: number];
 }
 
-export const eq = comparison('Eq', 'equal to', {
-  scalar: kernels.eqScalar,
-  vector: kernels.eq,
-  within: 1,
-  results: [0, 1, 0],
-});
-export const ne = comparison('Ne', 'not equal to', {
-  scalar: kernels.neScalar,
-  vector: kernels.ne,
-  within: 0,
-  results: [1, 0, 1],
-});
-export const lte = comparison('Lte', 'at most', { scalar: kernels.lteScalar, vector: kernels.lte, results: [1, 1, 0] });
-export const lt = comparison('Lt', 'less than', { scalar: kernels.ltScalar, vector: kernels.lt, results: [1, 0, 0] });
-export const gt = comparison('Gt', 'greater than', {
-  scalar: kernels.gtScalar,
-  vector: kernels.gt,
-  results: [0, 0, 1],
-});
-export const gte = comparison('Gte', 'at least', {
-  scalar: kernels.gteScalar,
-  vector: kernels.gte,
-  results: [0, 1, 1],
-});
+const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
+const less = { scalar: kernels.ltScalar, vector: kernels.lt };
+const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
+
+export const eq = comparison('Eq', 'equal to', { ...equal, yes: 1, results: [0, 1, 0] });
+export const ne = comparison('Ne', 'not equal to', { ...equal, yes: 0, results: [1, 0, 1] });
+export const lte = comparison('Lte', 'at most', { ...greater, yes: 0, results: [1, 1, 0] });
+export const lt = comparison('Lt', 'less than', { ...less, yes: 1, results: [1, 0, 0] });
+export const gt = comparison('Gt', 'greater than', { ...greater, yes: 1, results: [0, 0, 1] });
+export const gte = comparison('Gte', 'at least', { ...less, yes: 0, results: [0, 1, 1] });
 
 function comparison(name: string, words: string, code: Kernels): Operation {
   const tolerance = number({
@@ -50,7 +35,7 @@ function comparison(name: string, words: string, code: Kernels): Operation {
     summary: `Tells whether each value is ${words} a scalar, or the second series: 1 or 0.`,
     shape: 'map',
     inputs: 'one with scalar, or two',
-    parameters: { scalar, ...(code.within === undefined ? {} : { tolerance }), ...alignParameters },
+    parameters: { scalar, ...(code.vector === kernels.eq ? { tolerance } : {}), ...alignParameters },
     check: checkAlign,
     describe: (parameters) =>
       parameters.scalar === undefined
@@ -66,24 +51,19 @@ function comparison(name: string, words: string, code: Kernels): Operation {
   };
 }
 
-function openComparison(parameters: Parameters, code: Kernels): ReturnType<Operation['open']> {
+function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels): ReturnType<Operation['open']> {
   const tolerance = parameters.tolerance === undefined ? 0 : numberIn(parameters, 'tolerance');
-  const isTolerant = tolerance > 0 && code.within !== undefined;
   if (parameters.scalar === undefined) {
-    const vector: VectorKernel = (left, right, count) => {
-      kernels.near(left, right, count, tolerance);
-      return code.within === 1 || kernels.not(left, count);
-    };
-    return { kind: 'combine', apply: isTolerant ? vector : code.vector };
+    const compare: kernels.VectorComparison =
+      tolerance === 0 ? vector : (left, right, count, out) => kernels.near(left, right, count, tolerance, out, yes);
+    return { kind: 'combine', apply: (left, right, count, out) => compare(left, right, count, out, yes) };
   }
   const operand = numberIn(parameters, 'scalar');
-  const apply: MapRunner['apply'] = isTolerant
-    ? (value, count) => {
-        kernels.nearScalar(value, count, operand, tolerance);
-        return code.within === 1 || kernels.not(value, count);
-      }
-    : (value, count) => code.scalar(value, count, operand);
-  return { kind: 'map', apply };
+  const compare: kernels.ScalarComparison =
+    tolerance === 0
+      ? scalar
+      : (value, count, _scalar, out) => kernels.nearScalar(value, count, operand, tolerance, out, yes);
+  return { kind: 'map', apply: (value, count, out) => compare(value, count, operand, out, yes) };
 }
 
 function examplesOf(words: string, code: Kernels): Example[] {
@@ -120,8 +100,8 @@ function examplesOf(words: string, code: Kernels): Example[] {
       output,
     },
   ];
-  if (code.within === undefined) return examples;
-  const inside = code.within;
+  if (code.vector !== kernels.eq) return examples;
+  const inside = code.yes;
   return [
     ...examples,
     {

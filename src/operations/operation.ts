@@ -62,18 +62,18 @@ export interface RunContext {
 export type Runner = MapRunner | CombineRunner | FilterRunner | RegridRunner;
 
 /**
- * Overwrites the first `count` values with the results, and tells whether all of them are finite: a result
- * that is not is dropped by the engine.
+ * Writes the results of the first `count` values to `out`, which may be the same column, and tells whether all of them
+ * are finite: a result that is not is dropped by the engine.
  */
 export interface MapRunner {
   readonly kind: 'map';
-  readonly apply: (value: Float64Array, count: number) => boolean;
+  readonly apply: (value: Float64Array, count: number, out: Float64Array) => boolean;
 }
 
-/** A map over two inputs that meet at equal times: results overwrite `left`. */
+/** A map over two inputs that meet at equal times: `out` may be the column of `left`. */
 export interface CombineRunner {
   readonly kind: 'combine';
-  readonly apply: (left: Float64Array, right: Float64Array, count: number) => boolean;
+  readonly apply: (left: Float64Array, right: Float64Array, count: number, out: Float64Array) => boolean;
 }
 
 /** Copies the samples to keep to the columns of `out` and sets its count. */

@@ -30,7 +30,7 @@ export const round: Operation = {
   open: (parameters) => {
     const digits = numberIn(parameters, 'roundtodigits');
     const kernel = parameters.mode === 'halfeven' ? roundHalfEven : roundHalfAway;
-    return { kind: 'map', apply: (value, count) => kernel(value, count, digits) };
+    return { kind: 'map', apply: (value, count, out) => kernel(value, count, digits, out) };
   },
   examples: [
     {

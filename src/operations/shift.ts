@@ -175,8 +175,10 @@ type Move = (timeMs: Float64Array, count: number, moved: Float64Array) => void;
 
 function fixedMove(byMs: number): Move {
   return (timeMs, count, moved) => {
-    if (moved !== timeMs) copyInto(moved, timeMs, count);
-    addScalar(moved, count, byMs);
+    // Times that lie elsewhere are brought to where the kernel works.
+    const isHere = timeMs.buffer === moved.buffer;
+    if (!isHere) copyInto(moved, timeMs, count);
+    addScalar(isHere ? timeMs : moved, count, byMs, moved);
   };
 }
 
@@ -229,8 +231,8 @@ function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
       const lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
       if (isRising(moved, count, lastMs)) {
         flush(slots, out);
-        copyInto(values, value, count);
-        out.addRun(moved, values, count - 1, lastingValue);
+        if (value !== lastingValue) copyInto(values, value, count);
+        out.addRun(moved, value === lastingValue ? value : values, count - 1, lastingValue);
       } else {
         addDistinct(slots, moved, value, count, out);
       }

@@ -23,18 +23,38 @@ const meanings = {
   or: (a: number, b: number) => one(a !== 0 || b !== 0),
 } as const;
 
-const vectors = { ...arithmetic, ...compare };
+/** A comparison with what it gives where it holds. */
+const giving =
+  (kernel: compare.VectorComparison, yes: 0 | 1): arithmetic.VectorKernel =>
+  (left, right, count, out) =>
+    kernel(left, right, count, out, yes);
+const givingScalar =
+  (kernel: compare.ScalarComparison, yes: 0 | 1): arithmetic.ScalarKernel =>
+  (value, count, scalar, out) =>
+    kernel(value, count, scalar, out, yes);
+
+const vectors = {
+  ...arithmetic,
+  and: compare.and,
+  or: compare.or,
+  eq: giving(compare.eq, 1),
+  ne: giving(compare.eq, 0),
+  lt: giving(compare.lt, 1),
+  lte: giving(compare.gt, 0),
+  gt: giving(compare.gt, 1),
+  gte: giving(compare.lt, 0),
+};
 const scalars = {
   add: arithmetic.addScalar,
   sub: arithmetic.subScalar,
   mul: arithmetic.mulScalar,
   div: arithmetic.divScalar,
-  eq: compare.eqScalar,
-  ne: compare.neScalar,
-  lt: compare.ltScalar,
-  lte: compare.lteScalar,
-  gt: compare.gtScalar,
-  gte: compare.gteScalar,
+  eq: givingScalar(compare.eqScalar, 1),
+  ne: givingScalar(compare.eqScalar, 0),
+  lt: givingScalar(compare.ltScalar, 1),
+  lte: givingScalar(compare.gtScalar, 0),
+  gt: givingScalar(compare.gtScalar, 1),
+  gte: givingScalar(compare.ltScalar, 0),
 } as const;
 
 /** The values once in WebAssembly memory, as chunks have them, and once in an array of their own. */
@@ -42,6 +62,12 @@ function places(values: readonly number[], column: number): Float64Array[] {
   const scratch = scratchColumn(column);
   scratch.set(values);
   return [scratch, Float64Array.from(values)];
+}
+
+/** A column for results beside the given one, and that one itself. */
+function outsFor(column: Float64Array): Float64Array[] {
+  const isOutside = column.byteOffset === 0;
+  return [isOutside ? new Float64Array(column.length) : scratchColumn(2), column];
 }
 
 const runs = { numRuns: 400 };
@@ -56,13 +82,14 @@ describe('a kernel over two columns means the same value by value, in WebAssembl
         const rights = places(b, 1);
         for (const left of places(a, 0)) {
           for (const right of rights) {
-            const copy = left.byteOffset === 0 ? left.slice() : left;
-            copy.set(a);
-            const areFinite = kernel(copy, right, count);
-            expect(bitsOf(copy.subarray(0, count))).toBe(bitsOf(expected));
-            if (areFinite) expect(expected.every(Number.isFinite)).toBe(true);
-            else expect(expected.every(Number.isFinite)).toBe(false);
-            expect(bitsOf(copy.subarray(count, a.length))).toBe(bitsOf(a.slice(count)));
+            for (const out of outsFor(left)) {
+              left.set(a);
+              const after = out.slice(count, count + 8);
+              expect(kernel(left, right, count, out)).toBe(expected.every(Number.isFinite));
+              expect(bitsOf(out.subarray(0, count))).toBe(bitsOf(expected));
+              expect(bitsOf(out.subarray(count, count + 8))).toBe(bitsOf(after));
+              if (out !== left) expect(bitsOf(left.subarray(0, a.length))).toBe(bitsOf(a));
+            }
           }
         }
       }),
@@ -78,9 +105,12 @@ describe('a kernel over a column and a scalar means the same value by value, in 
       fc.property(columnOf(anyFinite), anyFinite, (a, scalar) => {
         const expected = a.map((x) => meaning(x, scalar));
         for (const column of places(a, 0)) {
-          const areFinite = kernel(column, a.length, scalar);
-          expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(expected));
-          expect(areFinite).toBe(expected.every(Number.isFinite));
+          for (const out of outsFor(column)) {
+            column.set(a);
+            expect(kernel(column, a.length, scalar, out)).toBe(expected.every(Number.isFinite));
+            expect(bitsOf(out.subarray(0, a.length))).toBe(bitsOf(expected));
+            if (out !== column) expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(a));
+          }
         }
       }),
       runs,
@@ -92,21 +122,26 @@ test('Not, Abs, clamp and nearness mean the same in WebAssembly memory and out o
   fc.assert(
     fc.property(columnOf(anyFinite), anyFinite, fc.double({ min: 0, max: 1e9, noNaN: true }), (a, x, width) => {
       const forms = [
-        [(column: Float64Array) => compare.not(column, a.length), (y: number) => one(y === 0)],
-        [(column: Float64Array) => arithmetic.abs(column, a.length), (y: number) => Math.abs(y)],
+        [(column: Float64Array, out: Float64Array) => compare.not(column, a.length, out), (y: number) => one(y === 0)],
         [
-          (column: Float64Array) => arithmetic.clamp(column, a.length, x, x + width),
+          (column: Float64Array, out: Float64Array) => arithmetic.abs(column, a.length, out),
+          (y: number) => Math.abs(y),
+        ],
+        [
+          (column: Float64Array, out: Float64Array) => arithmetic.clamp(column, a.length, x, x + width, out),
           (y: number) => (y < x ? x : y > x + width ? x + width : y),
         ],
         [
-          (column: Float64Array) => compare.nearScalar(column, a.length, x, width),
+          (column: Float64Array, out: Float64Array) => compare.nearScalar(column, a.length, x, width, out, 1),
           (y: number) => one(Math.abs(y - x) <= width),
         ],
       ] as const;
       for (const [kernel, meaning] of forms) {
         for (const column of places(a, 0)) {
-          kernel(column);
-          expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(a.map(meaning)));
+          for (const out of outsFor(column)) {
+            kernel(column, out);
+            expect(bitsOf(out.subarray(0, a.length))).toBe(bitsOf(a.map(meaning)));
+          }
         }
       }
     }),
@@ -124,7 +159,7 @@ test('near compares two columns within a tolerance', () => {
         [places(a, 0)[0]!, inMemory!],
         [Float64Array.from(a), outside!],
       ] as const) {
-        compare.near(column, right, a.length, tolerance);
+        compare.near(column, right, a.length, tolerance, column, 1);
         expect(bitsOf(column.subarray(0, a.length))).toBe(bitsOf(expected));
       }
     }),

@@ -20,7 +20,7 @@ test('a value range keeps what lies inside it or outside, in WebAssembly memory 
     fc.property(columnOf(anyFinite), anyFinite, anyFinite, fc.boolean(), (values, lower, upper, isInside) => {
       const times = values.map((_, i) => i);
       const kept = times.filter((i) => (values[i]! >= lower && values[i]! <= upper) === isInside);
-      const own = (): Float64Array => new Float64Array(4096);
+      const own = (): Float64Array => new Float64Array(values.length);
       const places = [
         [filled(0, times), filled(1, values), scratchColumn(2), scratchColumn(3)],
         [Float64Array.from(times), filled(1, values), scratchColumn(2), scratchColumn(3)],

@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { scratchColumn } from '../../src/kernels/columns.js';
-import { windowColumnsOf } from '../../src/kernels/simd.js';
-import { addInto, sumDeviationsInto, sumInto, sumWindows } from '../../src/kernels/sum.js';
+import { addInto, sumDeviationsInto, sumInto } from '../../src/kernels/sum.js';
 import { sumOf } from '../oracle/numbers.js';
-import { anyFinite, bitsOf, columnOf } from './columns.js';
-
-const tame = fc.oneof(
-  fc.integer({ min: -999_999, max: 999_999 }).map((x) => x / 1000),
-  fc.double({ noNaN: true, min: -1e30, max: 1e30 }),
-  fc.constantFrom(1e30, -1e30, 1, -1, 1e-30, 0.1, -0),
-);
+import { anyFinite, bitsOf, tame } from './columns.js';
 
 /** A double as a whole number of 2^-1074. */
 function exact(x: number): bigint {
@@ -91,31 +83,5 @@ test('sums of deviations are those of the deviations and of their squares', () =
       expect(bitsOf(slots)).toBe(bitsOf(expected));
     }),
     { numRuns: 1000 },
-  );
-});
-
-test('the sums of many windows at once are those of each by itself, in WebAssembly memory and out of it', () => {
-  const borders = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 70 })), {
-    maxLength: 40,
-  });
-  fc.assert(
-    fc.property(columnOf(fc.oneof(tame, anyFinite)), borders, (values, lengths) => {
-      const ends = [0];
-      for (const length of lengths) if (ends.at(-1)! + length <= values.length) ends.push(ends.at(-1)! + length);
-      const scratch = scratchColumn(0);
-      scratch.set(values);
-      for (const column of [scratch, Float64Array.from(values)]) {
-        const columns = windowColumnsOf();
-        columns.borders.set(ends);
-        sumWindows(column, columns, ends.length - 1);
-        const expected = ends.slice(1).map((end, w) => {
-          const slots = new Float64Array(2);
-          sumInto(slots, 0, column, ends[w]!, end);
-          return slots[0]! + slots[1]!;
-        });
-        expect(bitsOf(columns.sums.subarray(0, ends.length - 1))).toBe(bitsOf(expected));
-      }
-    }),
-    { numRuns: 1500 },
   );
 });

@@ -8,4 +8,4 @@ export * from './round';
 export * from './check';
 export * from './select';
 export * from './points';
-export * from './sum';
+export * from './windows';

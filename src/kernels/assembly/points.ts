@@ -72,18 +72,27 @@ function writeHeld(t: f64, held: f64, outTime: usize, outValue: usize, step: f64
   written = <i32>((out - outTime) >> 3);
 }
 
-// The first of the times `from..count`, which rise, that is not before the point. It is most likely among the eight
-// from `guess` on, and then counting those before it takes no branch; else every eighth time is looked at.
+// The first of the times `from..count`, which rise, that is not before the point, when it is among the eight from
+// `guess` on: then counting those before it takes no branch. Else −1.
 // @ts-ignore: decorator
 @inline
-function firstNotBefore(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
+export function firstAmongEight(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
   const likely = guess > from ? guess : from;
   if (likely + 7 < count && f64.load(time + (<usize>likely << 3), 56) >= point) {
     if (likely == from || f64.load(time + (<usize>likely << 3) - 8) < point) {
       return likely + countBefore(time + (<usize>likely << 3), point);
     }
   }
-  let i = from;
+  return -1;
+}
+
+// Likewise, wherever it is: most likely among the eight from `guess` on, else every eighth time is looked at.
+// @ts-ignore: decorator
+@inline
+function firstNotBefore(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
+  let i = firstAmongEight(time, from, count, point, guess);
+  if (i >= 0) return i;
+  i = from;
   while (i + 7 < count && f64.load(time + (<usize>i << 3), 56) < point) i += 8;
   while (i < count && f64.load(time + (<usize>i << 3)) < point) i++;
   return i;

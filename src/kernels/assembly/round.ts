@@ -30,12 +30,13 @@ function signedQuotient(multiple: v128, power: v128, x: v128): v128 {
 
 // Rounds until a value whose product with the power of ten is too large, and gives the index it stopped at.
 // `head` + `rest` is 10^-d, 26 bits of it in `head`, which is 0 where only the division is exact.
-export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, rest: f64): i32 {
+export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, rest: f64, out: usize): i32 {
+  const toOut = out - value;
   let i = 0;
   for (; i + 3 < count; i += 4) {
-    if (head != 0) i = roundShort(value, i, count, power, head, rest);
+    if (head != 0) i = roundShort(value, i, count, power, head, rest, toOut);
     if (i + 3 >= count) break;
-    if (!roundLong(value + (<usize>i << 3), power)) break;
+    if (!roundLong(value + (<usize>i << 3), power, toOut)) break;
   }
   const p = f64x2.splat(power);
   for (; i < count; i++) {
@@ -44,7 +45,7 @@ export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, r
     const size = f64x2.abs(x);
     const product = f64x2.mul(size, p);
     if (!(f64x2.extract_lane(product, 0) < LIMIT)) return i;
-    v128.store64_lane(at, signedQuotient(nearestMultiple(size, product, p), p, x), 0);
+    v128.store64_lane(at + toOut, signedQuotient(nearestMultiple(size, product, p), p, x), 0);
   }
   return count;
 }
@@ -59,17 +60,17 @@ function worth(multiple: v128, head: v128, rest: v128): v128 {
 }
 
 // The first of them without a division; gives the index of the first four among which one is too large for that.
-function roundShort(value: usize, from: i32, count: i32, power: f64, head: f64, rest: f64): i32 {
+function roundShort(value: usize, from: i32, count: i32, power: f64, head: f64, rest: f64, toOut: usize): i32 {
   const p = f64x2.splat(power);
   const h = f64x2.splat(head);
   const r = f64x2.splat(rest);
   const last = value + (<usize>count << 3);
-  const at = roundPlain(value + (<usize>from << 3), last, p, h, r);
-  return <i32>((roundTies(at, last, p, h, r) - value) >> 3);
+  const at = roundPlain(value + (<usize>from << 3), last, p, h, r, toOut);
+  return <i32>((roundTies(at, last, p, h, r, toOut) - value) >> 3);
 }
 
 // Four at a time, until four among which one is too large or close to a tie; gives the address of the first of them.
-function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v128): usize {
+function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v128, toOut: usize): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   const tie = f64x2.splat(NEAR_TIE);
   const zero = f64x2.splat(0);
@@ -83,8 +84,8 @@ function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v12
     const size = f64x2.pmax(f64x2.abs(xProduct), f64x2.abs(yProduct));
     if (v128.any_true(v128.or(f64x2.ge(fromNearest, tie), f64x2.ge(size, limit)))) break;
     // −0 plus 0 is +0: nothing has no sign.
-    v128.store(at, f64x2.add(worth(x, head, rest), zero));
-    v128.store(at, f64x2.add(worth(y, head, rest), zero), 16);
+    v128.store(at + toOut, f64x2.add(worth(x, head, rest), zero));
+    v128.store(at + toOut, f64x2.add(worth(y, head, rest), zero), 16);
   }
   return at;
 }
@@ -101,7 +102,7 @@ function roundedAtTie(x: v128, product: v128, head: v128, rest: v128): v128 {
 }
 
 // Likewise, but ties do not stop it: where there is one there are more, and a branch would guess at each.
-function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128): usize {
+function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128, toOut: usize): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   let at = from;
   for (; at + 24 < last; at += 32) {
@@ -110,14 +111,14 @@ function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128
     const xProduct = f64x2.abs(f64x2.mul(x, power));
     const yProduct = f64x2.abs(f64x2.mul(y, power));
     if (v128.any_true(f64x2.ge(f64x2.pmax(xProduct, yProduct), limit))) break;
-    v128.store(at, roundedAtTie(x, xProduct, head, rest));
-    v128.store(at, roundedAtTie(y, yProduct, head, rest), 16);
+    v128.store(at + toOut, roundedAtTie(x, xProduct, head, rest));
+    v128.store(at + toOut, roundedAtTie(y, yProduct, head, rest), 16);
   }
   return at;
 }
 
 // Four values by division; 0, with nothing done, when one is too large for that.
-function roundLong(at: usize, power: f64): i32 {
+function roundLong(at: usize, power: f64, toOut: usize): i32 {
   const p = f64x2.splat(power);
   const limit = f64x2.splat(LIMIT);
   const x = v128.load(at);
@@ -127,7 +128,7 @@ function roundLong(at: usize, power: f64): i32 {
   const xProduct = f64x2.mul(xSize, p);
   const yProduct = f64x2.mul(ySize, p);
   if (!i64x2.all_true(v128.and(f64x2.lt(xProduct, limit), f64x2.lt(yProduct, limit)))) return 0;
-  v128.store(at, signedQuotient(nearestMultiple(xSize, xProduct, p), p, x));
-  v128.store(at, signedQuotient(nearestMultiple(ySize, yProduct, p), p, y), 16);
+  v128.store(at + toOut, signedQuotient(nearestMultiple(xSize, xProduct, p), p, x));
+  v128.store(at + toOut, signedQuotient(nearestMultiple(ySize, yProduct, p), p, y), 16);
   return 1;
 }

@@ -101,9 +101,9 @@ export function takeRows(batch: SampleBatch): { changes: SampleChange[]; counts:
       changes.push(one);
       continue;
     }
-    const { series, missing, duplicate } = sortInput(one, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    const { series, missing, duplicateMs } = sortInput(one, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
     counts.missing += missing;
-    counts.duplicate += duplicate;
+    counts.duplicate += duplicateMs.length;
     counts.samples += series.timeMs.length;
     if (series.timeMs.length > 0) changes.push(series);
   }

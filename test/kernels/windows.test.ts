@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { currentArena } from '../../src/kernels/arena.js';
+import { scratchColumn } from '../../src/kernels/columns.js';
+import { sumInto } from '../../src/kernels/sum.js';
+import { findWindows, sumsToMeans, sumWindows } from '../../src/kernels/windows.js';
+import { anyFinite, bitsOf, columnOf, risingOf, tame } from './columns.js';
+
+const { borders } = currentArena();
+
+function inMemory(index: number, values: ArrayLike<number>): Float64Array {
+  const column = scratchColumn(index);
+  column.set(values);
+  return column;
+}
+
+test('windows that follow each other are found as by hand, in WebAssembly memory and out of it', () => {
+  const length = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 200 }));
+  const gaps = fc.array(fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 400), { maxLength: 20 });
+  fc.assert(
+    fc.property(risingOf(300), length, gaps, fc.nat(20), (even, lengthMs, jumps, skipped) => {
+      const times = even.map((t, i) => t + jumps.slice(0, i / 9).reduce<number>((sum, gap) => sum + gap, 0));
+      const first = Math.min(skipped, times.length - 1);
+      if (first < 0) return;
+      const startOf = (t: number): number => Math.floor(t / lengthMs) * lengthMs;
+      const startMs = startOf(times[first]!);
+      const starts: number[] = [];
+      const ends = [first];
+      for (;;) {
+        const start = startMs + starts.length * lengthMs;
+        const end = times.findIndex((t, i) => i >= ends.at(-1)! && t >= start + lengthMs);
+        if (end < 0) break;
+        starts.push(start);
+        ends.push(end);
+        if (startOf(times[end]!) !== start + lengthMs) break;
+      }
+      for (const [timeMs, startsMs] of [
+        [inMemory(0, times), scratchColumn(1)],
+        [times, new Float64Array(times.length)],
+      ] as const) {
+        borders[0] = first;
+        expect(findWindows(timeMs, times.length, startMs, lengthMs, borders, 0, startsMs)).toBe(starts.length);
+        expect(Array.from(borders.subarray(0, ends.length))).toEqual(ends);
+        expect(Array.from(startsMs.subarray(0, starts.length))).toEqual(starts);
+      }
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('the sums and means of many windows at once are those of each by itself, wherever they lie', () => {
+  const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 70 })), {
+    maxLength: 40,
+  });
+  fc.assert(
+    fc.property(columnOf(fc.oneof(tame, anyFinite)), lengths, (values, each) => {
+      const ends = [0];
+      for (const length of each) if (ends.at(-1)! + length <= values.length) ends.push(ends.at(-1)! + length);
+      const count = ends.length - 1;
+      const expected = ends.slice(1).map((end, w) => {
+        const slots = new Float64Array(2);
+        sumInto(slots, 0, Float64Array.from(values), ends[w]!, end);
+        return slots[0]! + slots[1]!;
+      });
+      for (const [value, sums] of [
+        [inMemory(0, values), scratchColumn(1)],
+        [Float64Array.from(values), new Float64Array(count)],
+      ] as const) {
+        borders.set(ends);
+        sumWindows(value, borders, count, sums);
+        expect(bitsOf(sums.subarray(0, count))).toBe(bitsOf(expected));
+        sumsToMeans(sums, borders, count);
+        const means = expected.map((sum, w) => sum / (ends[w + 1]! - ends[w]!));
+        expect(bitsOf(sums.subarray(0, count))).toBe(bitsOf(means));
+      }
+    }),
+    { numRuns: 1500 },
+  );
+});

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import { createPlan, loadSeries, runBatch, type Series } from '../../src/index.js';
+import { linesOf, type Scene, sceneArbitrary, seriesOf } from './running.js';
+import { delayed } from './samples.js';
+
+// Short chunks, so that short series have many of them.
+vi.mock('../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
+// And little memory beside them: each loading takes some of its own.
+vi.mock('../../src/kernels/memory-layout.js', async (original) => ({ ...(await original<object>()), PAGE_COUNT: 16 }));
+
+const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
+
+/** Ways to load some series: all together, each by itself, only the first, and some more than once. */
+const loadings: Readonly<Record<string, (series: readonly Series[]) => readonly Series[]>> = {
+  together: loadSeries,
+  apart: (series) => series.flatMap((one) => loadSeries([one])),
+  'in part': ([first, ...rest]) => [...loadSeries([first!]), ...rest],
+  again: (series) => loadSeries(loadSeries(series)),
+  'as two parts': (series) => series.flatMap((one) => loadSeries([part(one, 0, 5), part(one, 5)])),
+};
+
+function part(series: Series, from: number, to?: number): Series {
+  return { ...series, timeMs: series.timeMs.slice(from, to), value: series.value.slice(from, to) };
+}
+
+function copiesOf(series: readonly Series[]): Float64Array[] {
+  return series.flatMap(({ timeMs, value }) => [timeMs.slice(), value.slice()]);
+}
+
+function outcomeOf({ request, options }: Scene, series: readonly Series[], times: number): unknown {
+  const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
+  try {
+    const runs = Array.from({ length: times }, () => runBatch(plan, series, { ...options, maxOutputSamples: 4000 }));
+    return runs.map((run) => ({ lines: linesOf(run.series), report: run.report }));
+  } catch (error) {
+    return error;
+  }
+}
+
+test.each(Object.entries(loadings))('series loaded %s give the bits and the report of the series', (_name, load) => {
+  const property = fc.property(sceneArbitrary(6), delays, fc.boolean(), (scene, late, areTimesShared) => {
+    const given = seriesOf(scene.samples.map((own) => delayed(own, late, 7_200_000)));
+    const [{ timeMs }] = given as [Series];
+    const series = given.map((one) =>
+      areTimesShared && one.value.length === timeMs.length ? { ...one, timeMs } : one,
+    );
+    const before = copiesOf(series);
+    const expected = outcomeOf(scene, series, 1);
+    const loaded = load(series);
+    const columns = copiesOf(loaded);
+    const twice = outcomeOf(scene, loaded, 2);
+    if (Array.isArray(expected)) expect(twice).toEqual([expected[0], expected[0]]);
+    else expect(twice).toEqual(expected);
+    expect(copiesOf(series)).toEqual(before);
+    expect(copiesOf(loaded)).toEqual(columns);
+  });
+  fc.assert(property, { numRuns: 500 });
+});
