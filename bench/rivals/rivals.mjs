@@ -19,6 +19,7 @@ const node = (name) => [process.execPath, '--expose-gc', '--max-old-space-size=8
 export const RIVALS = [
   { name: 'windrow', label: 'windrow', command: node('windrow.mjs'), threaded: true, runsCsvItself: true },
   { name: 'windrow-reuse', label: 'windrow, columns reused', command: node('windrow.mjs'), suffix: ':reuse' },
+  { name: 'windrow-arrays', label: 'windrow, arrays as they are', command: node('windrow.mjs'), suffix: ':arrays' },
   { name: 'duckdb', label: 'DuckDB', command: node('duckdb.mjs'), threaded: true },
   { name: 'clickhouse', label: 'ClickHouse (chdb)', command: node('clickhouse.mjs'), threaded: true },
   { name: 'polars', label: 'Polars', command: node('polars.mjs'), threaded: true },

@@ -14,5 +14,5 @@ export interface Chunk {
   lastingValue: Float64Array | undefined;
 }
 
-/** Samples in one chunk: a few columns of it (256 KiB each) fit into a core's second cache. */
-export const CHUNK_LENGTH = 32_768;
+/** The most samples in one chunk: a column of it takes 1 MiB, as the second cache of a core does. */
+export const CHUNK_LENGTH = 131_072;

@@ -1,5 +1,5 @@
 import { OutputLimitError } from '../core/errors.js';
-import { scratchColumn } from '../kernels/columns.js';
+import { currentArena } from '../kernels/arena.js';
 import { operationsByName } from '../operations/index.js';
 import type { RunContext, Runner } from '../operations/operation.js';
 import { durationMsIn } from '../operations/parameters.js';
@@ -124,19 +124,34 @@ export function buildGraph(
   sinks: readonly Inlet[],
   advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
 ): Graph {
-  let columnCount = 0;
-  const nextColumn = (): number => columnCount++;
-  const sources = plan.sources.map(() => new Source(settings, nextColumn));
+  // How long columns can be follows from how many there are, so it is wired twice: the first time to count them.
+  let count = 0;
+  const uncounted = new Float64Array(0);
+  wire(plan, settings, sinks, advancedMs, () => {
+    count++;
+    return uncounted;
+  });
+  const columns = currentArena().scratchColumns(count);
+  return wire(plan, settings, sinks, advancedMs, () => columns[--count]!);
+}
+
+function wire(
+  plan: Plan,
+  settings: RunSettings,
+  sinks: readonly Inlet[],
+  advancedMs: () => number,
+  column: () => Float64Array,
+): Graph {
+  const sources = plan.sources.map(() => new Source(settings, column));
   const readerCount = countReaders(plan);
   const itemsOf: number[][] = plan.steps.map(() => []);
   for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
-  const column = (): Float64Array => scratchColumn(nextColumn());
   const run: RunContext = { untilMs: settings.untilMs, advancedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
-    const step = openStep(planStep, settings, run, { nextColumn, mayOverwrite }, limits);
+    const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);
     steps.push(step);
     for (const [side, input] of planStep.inputs.entries()) {
       outletsOf(input, sources, steps).push(step.nodes[0]!.inlets[side]!);
@@ -168,7 +183,7 @@ function openStep(
   step: PlanStep,
   settings: RunSettings,
   run: RunContext,
-  place: Pick<NodeContext, 'nextColumn' | 'mayOverwrite'>,
+  place: Pick<NodeContext, 'column' | 'mayOverwrite'>,
   limits: SampleLimit[],
 ): GraphStep {
   const operation = operationsByName.get(step.operation);

@@ -1,7 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
 import { DoubleList } from '../core/list.js';
 import { copyFinite } from '../kernels/check.js';
-import { scratchColumn } from '../kernels/columns.js';
 import type { FilterRunner, MapRunner, State } from '../operations/operation.js';
 import type { StepCounts } from './counts.js';
 
@@ -44,8 +43,8 @@ export interface OutputLimit {
 /** What a node needs of its surroundings. */
 export interface NodeContext {
   readonly counts: StepCounts;
-  /** A number for each scratch column, its own within the plan. */
-  readonly nextColumn: () => number;
+  /** A scratch column of its own, one chunk long. */
+  readonly column: () => Float64Array;
   /** Whether it may overwrite the values that it is given: nobody else reads them. */
   readonly mayOverwrite: boolean;
   readonly limit: OutputLimit;
@@ -60,8 +59,8 @@ export function clearState({ slots, lists }: State): void {
   for (const list of lists) list.clear();
 }
 
-export function scratchChunk(context: Pick<NodeContext, 'nextColumn'>): Chunk {
-  return chunkOver(scratchColumn(context.nextColumn()), scratchColumn(context.nextColumn()));
+export function scratchChunk({ column }: Pick<NodeContext, 'column'>): Chunk {
+  return chunkOver(column(), column());
 }
 
 /** An empty chunk over two columns. Chunks are all made here, so that they have one shape for the compiler. */

@@ -1,6 +1,6 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Chunk } from '../core/chunk.js';
 import { isSameTimes } from '../kernels/check.js';
-import { copyInto, scratchColumn } from '../kernels/columns.js';
+import { copyInto } from '../kernels/columns.js';
 import type { CombineRunner, State } from '../operations/operation.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
 import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, scratchChunk } from './node.js';
@@ -24,7 +24,7 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
   const { counts } = context;
   const spare = scratchChunk(context);
   const own = scratchChunk(context);
-  const second = scratchColumn(context.nextColumn());
+  const second = context.column();
   const result = chunkOver(own.timeMs, own.value);
   function combine(
     timeMs: Float64Array,
@@ -56,7 +56,7 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
     own.value[own.count] = first;
     second[own.count] = secondValue;
     own.count++;
-    if (own.count === CHUNK_LENGTH) flush();
+    if (own.count === own.timeMs.length) flush();
   }
 
   const held = createHeld(own, second, flush, combine);

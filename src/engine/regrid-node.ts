@@ -1,4 +1,4 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Chunk } from '../core/chunk.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Output, RegridRunner, State } from '../operations/operation.js';
 import type { StepCounts } from './counts.js';
@@ -91,7 +91,7 @@ class ChunkOutput implements Output {
       this.#timeMs[count] = timeMs;
       this.#value[count] = value;
       this.#count = count + 1;
-      if (count + 1 === CHUNK_LENGTH) this.flush();
+      if (count + 1 === this.#timeMs.length) this.flush();
     }
   }
 
@@ -110,7 +110,7 @@ class ChunkOutput implements Output {
   }
 
   expect(count: number): void {
-    if (count > CHUNK_LENGTH) this.#limit.check(this.#counts.samplesOut + this.#count + Math.ceil(count));
+    if (count > this.#timeMs.length) this.#limit.check(this.#counts.samplesOut + this.#count + Math.ceil(count));
   }
 
   drop(reason: 'duplicate' | 'insufficient', count: number): void {

@@ -1,4 +1,4 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Chunk } from '../core/chunk.js';
 import { parseDuration } from '../core/duration.js';
 import { InputError } from '../core/errors.js';
 import { type Series, seriesKey, seriesName } from '../core/series.js';
@@ -174,7 +174,7 @@ function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
     // Chunks that begin together go in together: then their samples meet without waiting in lists.
     if (nextMs !== lastMs) graph.advance();
     lastMs = nextMs;
-    let to = Math.min(from + CHUNK_LENGTH, timeMs.length);
+    let to = Math.min(from + graph.sources[at]!.chunkLength, timeMs.length);
     if (frequencyMs !== undefined) {
       const boundaryMs = (Math.floor(nextMs / frequencyMs) + 1) * frequencyMs;
       to = Math.max(from + 1, firstAtOrAfter(timeMs, from, to, boundaryMs));

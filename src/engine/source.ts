@@ -1,4 +1,4 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Chunk } from '../core/chunk.js';
 import { describeValue, InputError } from '../core/errors.js';
 import { DoubleList } from '../core/list.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
@@ -52,8 +52,8 @@ export class Source {
   readonly state: SourceState;
   readonly #gate: Gate;
 
-  constructor(settings: RunSettings, nextColumn: () => number) {
-    const out = scratchChunk({ nextColumn });
+  constructor(settings: RunSettings, column: () => Float64Array) {
+    const out = scratchChunk({ column });
     const gate: Gate = {
       fromMs: settings.fromMs,
       untilMs: settings.untilMs ?? Number.POSITIVE_INFINITY,
@@ -71,6 +71,11 @@ export class Source {
     this.outlets = gate.outlets;
     this.state = gate;
     this.#gate = gate;
+  }
+
+  /** The most samples that go on together. */
+  get chunkLength(): number {
+    return this.#gate.out.timeMs.length;
   }
 
   /** Takes samples `from..to` of two columns (all of them by default), in any order within the allowed lateness. */
@@ -131,8 +136,9 @@ function watermarkMs({ slots, allowedLatenessMs }: Gate): number {
 
 function push(gate: Gate, columns: Columns, start: number, end: number): void {
   gate.counts.samplesIn += end - start;
-  for (let from = start; from < end; from += CHUNK_LENGTH) {
-    const to = Math.min(from + CHUNK_LENGTH, end);
+  const chunkLength = gate.out.timeMs.length;
+  for (let from = start; from < end; from += chunkLength) {
+    const to = Math.min(from + chunkLength, end);
     if (to - from >= RUN_MIN && pushRun(gate, columns, from, to)) continue;
     for (let i = from; i < to; i++) pushOne(gate, columns, i);
   }
@@ -262,7 +268,7 @@ function give(gate: Gate, timeMs: number, value: number): void {
   const { out } = gate;
   out.timeMs[out.count] = timeMs;
   out.value[out.count] = value;
-  if (++out.count === CHUNK_LENGTH) flush(gate);
+  if (++out.count === out.timeMs.length) flush(gate);
 }
 
 function flush({ counts, outlets, out }: Gate): void {

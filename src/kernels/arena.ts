@@ -1,5 +1,5 @@
 import { CHUNK_LENGTH } from '../core/chunk.js';
-import { COLUMN_STRIDE, COLUMNS_FROM, PAGE_BYTES, PAGE_COUNT, WINDOW_BORDERS_FROM } from './memory-layout.js';
+import { COLUMN_GAP_BYTES, COLUMNS_FROM, PAGE_BYTES, PAGE_COUNT, WINDOW_BORDERS_FROM } from './memory-layout.js';
 import { openKernels, type SimdKernels } from './simd-kernels.js';
 
 /**
@@ -7,13 +7,14 @@ import { openKernels, type SimdKernels } from './simd-kernels.js';
  * them, room for whole columns of series, which kernels can then read where they lie. Without a memory its columns are
  * ordinary arrays.
  *
- * A call into the engine runs to its end before another begins, so all plans that work in an arena use the same scratch
- * columns: what has the number k in any plan writes to column k.
+ * A call into the engine runs to its end before another begins, so all plans that work in an arena lay their scratch
+ * columns out over the same room: the fewer they are, the longer.
  */
 export class Arena {
   readonly memory: WebAssembly.Memory | undefined;
   readonly buffer: ArrayBufferLike | undefined;
-  readonly #scratch: Float64Array[] = [];
+  /** By their length. */
+  readonly #scratch = new Map<number, Float64Array[]>();
   #borders: Uint32Array | undefined;
   #kernels: SimdKernels | undefined;
   #isOpened = false;
@@ -32,11 +33,13 @@ export class Arena {
     return this.#kernels;
   }
 
-  /** The scratch column of a number from 0, one chunk long. Its contents last until the call ends. */
-  scratchColumn(index: number): Float64Array {
-    const scratch = this.#scratch;
-    while (scratch.length <= index) scratch.push(this.#newColumn(scratch.length));
-    return scratch[index]!;
+  /** A chunk long each, and as many as a plan takes: their contents last until the call ends. */
+  scratchColumns(count: number): readonly Float64Array[] {
+    const length = chunkLengthFor(count);
+    const scratch = this.#scratch.get(length) ?? [];
+    this.#scratch.set(length, scratch);
+    while (scratch.length < count) scratch.push(this.#newColumn(scratch.length, length));
+    return scratch;
   }
 
   /** For the borders of the windows in a chunk, indices of samples: shared by all plans, as the scratch columns are. */
@@ -48,11 +51,21 @@ export class Arena {
     return this.#borders;
   }
 
-  #newColumn(index: number): Float64Array {
-    const offset = COLUMNS_FROM + index * COLUMN_STRIDE;
-    const isRoom = this.buffer !== undefined && offset + COLUMN_STRIDE <= PAGE_COUNT * PAGE_BYTES;
-    return isRoom ? new Float64Array(this.buffer, offset, CHUNK_LENGTH) : new Float64Array(CHUNK_LENGTH);
+  #newColumn(index: number, length: number): Float64Array {
+    const offset = COLUMNS_FROM + index * (8 * length + COLUMN_GAP_BYTES);
+    const isRoom = this.buffer !== undefined && offset + 8 * length <= PAGE_COUNT * PAGE_BYTES;
+    return isRoom ? new Float64Array(this.buffer, offset, length) : new Float64Array(length);
   }
+}
+
+/** Shorter ones are not worth their calls; where thousands of them find no room, the rest are ordinary arrays. */
+const CHUNK_LENGTH_MIN = 512;
+
+/** How long the chunks of a plan are that takes so many columns. */
+function chunkLengthFor(columnCount: number): number {
+  const bytes = (PAGE_COUNT * PAGE_BYTES - COLUMNS_FROM) / columnCount - COLUMN_GAP_BYTES;
+  const fitting = CHUNK_LENGTH_MIN * Math.floor(bytes / (8 * CHUNK_LENGTH_MIN));
+  return Math.min(CHUNK_LENGTH, Math.max(CHUNK_LENGTH_MIN, fitting));
 }
 
 /** A memory with room for so many pages behind the scratch columns; undefined where there is none to be had. */
@@ -69,8 +82,6 @@ function openMemory(pageCount: number): WebAssembly.Memory | undefined {
 
 /** 4 GiB: what 32-bit addresses reach. */
 const PAGES_MAX = 65_536;
-/** Columns do not begin at the same place of a 4 KiB page, where loads of one would wait for stores to another. */
-const PAGE_SHIFT_BYTES = 832;
 const SMALL_PAGE_BYTES = 4096;
 
 /**
@@ -81,7 +92,7 @@ export function openArena(lengths: readonly number[]): { readonly arena: Arena; 
   const from = PAGE_COUNT * PAGE_BYTES;
   let end = from;
   const offsets = lengths.map((length, index) => {
-    const offset = end + (((index + 1) * PAGE_SHIFT_BYTES) % SMALL_PAGE_BYTES);
+    const offset = end + (((index + 1) * COLUMN_GAP_BYTES) % SMALL_PAGE_BYTES);
     end = SMALL_PAGE_BYTES * Math.ceil((offset + 8 * length) / SMALL_PAGE_BYTES);
     return offset;
   });

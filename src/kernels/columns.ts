@@ -1,10 +1,3 @@
-import { currentArena } from './arena.js';
-
-/** The scratch column of a number from 0, one chunk long, in the arena of the work that is being done. */
-export function scratchColumn(index: number): Float64Array {
-  return currentArena().scratchColumn(index);
-}
-
 /** Copies the first `count` entries; a view is worth its making only for many. */
 export function copyInto(target: Float64Array, source: Float64Array, count: number): void {
   if (count < 32) for (let i = 0; i < count; i++) target[i] = source[i]!;

@@ -3,8 +3,8 @@ import { CHUNK_LENGTH } from '../core/chunk.js';
 /** What lies where in the memory of the kernels, in bytes. */
 
 export const PAGE_BYTES = 65_536;
-/** 32 MiB, of which only what is used takes memory. Plans with more columns than fit take arrays for the rest. */
-export const PAGE_COUNT = 512;
+/** 64 MiB, of which only what is used takes memory. */
+export const PAGE_COUNT = 1024;
 
 /** The constants of the two modules lie below (see scripts/build-kernels.mjs); here the borders of windows. */
 export const WINDOW_BORDERS_FROM = 16_384;
@@ -20,5 +20,5 @@ export const JOINED_TIMES_FROM = SCAN_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
 export const JOINED_VALUES_FROM = JOINED_TIMES_FROM + 8 * SCAN_ROWS_MAX + 832;
 /** Then the scratch columns, to the end. */
 export const COLUMNS_FROM = JOINED_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
-/** Columns lie a little more than their length apart: at a multiple of 4096 bytes, loads would wait for stores. */
-export const COLUMN_STRIDE = 8 * CHUNK_LENGTH + 832;
+/** Columns lie so much more than their length apart: at a multiple of 4096 bytes, loads would wait for stores. */
+export const COLUMN_GAP_BYTES = 832;

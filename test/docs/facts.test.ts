@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_LENGTH } from '../../src/core/chunk.js';
 import { createPlan, openStream, operations, pipeline, runBatch } from '../../src/index.js';
-import { scratchColumn } from '../../src/kernels/columns.js';
+import { homeArena } from '../../src/kernels/arena.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -10,11 +10,11 @@ const plan = createPlan([pipeline('a').abs().as('B')]);
 
 describe('what the written pages say of the code is so', () => {
   test('the length of a chunk and the size of the memory', () => {
-    const memoryBytes = scratchColumn(0).buffer.byteLength;
+    const memoryBytes = homeArena().buffer!.byteLength;
     expect(read('docs/architecture.md')).toContain(`at most ${CHUNK_LENGTH} samples`);
     expect(read('docs/architecture.md')).toContain(`(${memoryBytes / 2 ** 20} MiB;`);
     expect(read('docs/performance.md')).toContain(`chunks of ${CHUNK_LENGTH}:`);
-    expect(read('docs/performance.md')).toContain(`(${(8 * CHUNK_LENGTH) / 2 ** 10} KiB)`);
+    expect(read('docs/performance.md')).toContain(`(${(8 * CHUNK_LENGTH) / 2 ** 20} MiB)`);
   });
 
   test('the first bytes of a checkpoint', () => {

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
+import { homeArena } from '../../src/kernels/arena.js';
 
 /** Columns for kernels, and ways to compare what they become. */
+
+/** A column in WebAssembly memory, of a number from 0 to 7. */
+export function scratchColumn(index: number): Float64Array {
+  return homeArena().scratchColumns(8)[index]!;
+}
 
 export const anyFinite: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: -50, max: 50 }).map((x) => x / 4),

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as arithmetic from '../../src/kernels/arithmetic.js';
 import { isAllFinite, isRising } from '../../src/kernels/check.js';
-import { scratchColumn } from '../../src/kernels/columns.js';
 import * as compare from '../../src/kernels/compare.js';
-import { anyDouble, anyFinite, bitsOf, columnOf } from './columns.js';
+import { anyDouble, anyFinite, bitsOf, columnOf, scratchColumn } from './columns.js';
 
 /** What each kernel says of one pair of values. */
 const one = (isTrue: boolean): number => (isTrue ? 1 : 0);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { scratchColumn } from '../../src/kernels/columns.js';
 import { type Points, stepPoints } from '../../src/kernels/points.js';
-import { bitsOf, risingOf } from './columns.js';
+import { bitsOf, risingOf, scratchColumn } from './columns.js';
 
 type Sample = readonly [timeMs: number, value: number];
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { scratchColumn } from '../../src/kernels/columns.js';
 import { roundDecimal, roundHalfAway, roundHalfEven, roundOne } from '../../src/kernels/round.js';
 import { roundTo } from '../oracle/numbers.js';
-import { anyFinite, bitsOf, columnOf } from './columns.js';
+import { anyFinite, bitsOf, columnOf, scratchColumn } from './columns.js';
 
 const digits = fc.integer({ min: -15, max: 15 }).map((x) => x + 0);
 

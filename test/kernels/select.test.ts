@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Chunk } from '../../src/core/chunk.js';
-import { scratchColumn } from '../../src/kernels/columns.js';
 import { selectRange } from '../../src/kernels/select.js';
-import { anyFinite, bitsOf, columnOf } from './columns.js';
+import { anyFinite, bitsOf, columnOf, scratchColumn } from './columns.js';
 
 function chunkOf(timeMs: Float64Array, value: Float64Array, count: number): Chunk {
   return { timeMs, value, count, lastingTimeMs: undefined, lastingValue: undefined };

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { currentArena } from '../../src/kernels/arena.js';
-import { scratchColumn } from '../../src/kernels/columns.js';
 import { sumInto } from '../../src/kernels/sum.js';
 import { findWindows, sumsToMeans, sumWindows } from '../../src/kernels/windows.js';
-import { anyFinite, bitsOf, columnOf, risingOf, tame } from './columns.js';
+import { anyFinite, bitsOf, columnOf, risingOf, scratchColumn, tame } from './columns.js';
 
 const { borders } = currentArena();
 
