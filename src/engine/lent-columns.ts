@@ -56,14 +56,15 @@ export function lendColumn(column: Float64Array, count: number): Float64Array {
     kept -= oldest.column.length;
     loans.delete(oldest);
   }
-  watchDoors(view, loan);
+  watchDoors(view, () => loans.delete(loan));
   return view;
 }
 
-// The loan knows its view weakly, and so must these functions: the view comes as `this`.
-function watchDoors(view: Float64Array, loan: Loan): void {
+/** Calls `forget` before the first way past a view to its column opens: then the column is nobody's to take back. */
+export function watchDoors(view: Float64Array, forget: () => void): void {
+  // What lends knows its view weakly, and so must these functions: the view comes as `this`.
   function giveUp(seen: Float64Array): void {
-    loans.delete(loan);
+    forget();
     Reflect.deleteProperty(seen, 'buffer');
     Reflect.deleteProperty(seen, 'subarray');
   }

@@ -7,6 +7,11 @@ import type { StepCounts } from './counts.js';
 /** Where a chunk goes next. It is read before the call returns. */
 export interface Inlet {
   receive(chunk: Chunk): void;
+  /**
+   * Where a column of the next chunk, of at most so many samples, is best written: from there it need not be copied.
+   * Undefined where it does not matter.
+   */
+  placeFor?(column: 'timeMs' | 'value', count: number): Float64Array | undefined;
 }
 
 /**
@@ -71,6 +76,15 @@ export function chunkOver(timeMs: Float64Array, value: Float64Array): Chunk {
 /** Whether the values of a chunk lie in a column that is to stay as it is. */
 export function isFixed(chunk: Chunk): boolean {
   return chunk.value === chunk.lastingValue;
+}
+
+/** Where the next chunk for these outlets is best written, if somewhere. */
+export function placeFor(
+  outlets: readonly Inlet[],
+  column: 'timeMs' | 'value',
+  count: number,
+): Float64Array | undefined {
+  return outlets.length === 1 ? outlets[0]!.placeFor?.(column, count) : undefined;
 }
 
 export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
@@ -139,34 +153,44 @@ export class MapNode extends StatelessNode {
     this.#counts.samplesIn += count;
     result.timeMs = chunk.timeMs;
     result.lastingTimeMs = chunk.lastingTimeMs;
-    result.value = this.#mayOverwrite && !isFixed(chunk) ? chunk.value : spare.value;
+    const own = this.#mayOverwrite && !isFixed(chunk) ? chunk.value : spare.value;
+    result.value = placeFor(this.outlets, 'value', count) ?? own;
     result.count = count;
     const isAllFinite = this.#runner.apply(chunk.value, count, result.value);
     deliverFinite(this.outlets, result, spare, this.#counts, isAllFinite);
   }
 
   override reset(): void {
-    Object.assign(this.#result, this.#spare); // the caller's own times are not held on to
+    Object.assign(this.#result, this.#spare); // neither the caller's own times nor a result are held on to
   }
 }
 
 export class FilterNode extends StatelessNode {
   readonly #runner: FilterRunner;
   readonly #counts: StepCounts;
+  readonly #own: Chunk;
   readonly #kept: Chunk;
 
   constructor(runner: FilterRunner, context: NodeContext) {
     super();
     this.#runner = runner;
     this.#counts = context.counts;
-    this.#kept = scratchChunk(context);
+    this.#own = scratchChunk(context);
+    this.#kept = chunkOver(this.#own.timeMs, this.#own.value);
   }
 
   receive(chunk: Chunk): void {
+    const own = this.#own;
     const kept = this.#kept;
+    kept.timeMs = placeFor(this.outlets, 'timeMs', chunk.count) ?? own.timeMs;
+    kept.value = placeFor(this.outlets, 'value', chunk.count) ?? own.value;
     this.#counts.samplesIn += chunk.count;
     this.#runner.select(chunk, kept);
     this.#counts.samplesOut += kept.count;
     deliver(this.outlets, kept);
+  }
+
+  override reset(): void {
+    Object.assign(this.#kept, this.#own); // no result is held on to
   }
 }

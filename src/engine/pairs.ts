@@ -3,7 +3,7 @@ import { isSameTimes } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import type { CombineRunner, State } from '../operations/operation.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
-import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, scratchChunk } from './node.js';
+import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, placeFor, scratchChunk } from './node.js';
 
 /** Pairs of values that have met, on their way into a combining operation. */
 export interface Pairs {
@@ -33,7 +33,8 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
     right: Float64Array,
     count: number,
   ): void {
-    const isAllFinite = runner.apply(left, right, count, own.value);
+    result.value = placeFor(outlets, 'value', count) ?? own.value;
+    const isAllFinite = runner.apply(left, right, count, result.value);
     result.timeMs = timeMs;
     result.lastingTimeMs = lastingTimeMs;
     result.count = count;

@@ -11,6 +11,7 @@ import {
   type NodeContext,
   newState,
   type OutputLimit,
+  placeFor,
   scratchChunk,
 } from './node.js';
 
@@ -107,6 +108,11 @@ class ChunkOutput implements Output {
     run.value = value;
     run.lastingValue = lastingValue;
     this.#give(run, count);
+  }
+
+  placeFor(column: 'timeMs' | 'value', count: number): Float64Array | undefined {
+    this.flush();
+    return placeFor(this.#outlets, column, count);
   }
 
   expect(count: number): void {

@@ -1,4 +1,3 @@
-import type { Chunk } from '../core/chunk.js';
 import { parseDuration } from '../core/duration.js';
 import { InputError } from '../core/errors.js';
 import { type Series, seriesKey, seriesName } from '../core/series.js';
@@ -9,9 +8,11 @@ import type { Plan } from '../plan/plan.js';
 import { checkExpectedCounts, resultCountHints } from './bounds.js';
 import { buildGraph, type Graph } from './graph.js';
 import { loadedOf } from './loaded-series.js';
+import type { Inlet } from './node.js';
 import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
 import { Resting } from './resting.js';
+import { beginRooms, isLentRoom } from './result-rooms.js';
 import { createBatchSink, type Sink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
 import { checkColumns, checkList, checkTimes } from './source.js';
@@ -104,6 +105,7 @@ function tryRun(
 ): Run | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
+  beginRooms();
   const spare = spareColumns(reuse, series);
   const hints = resultCountHints(plan, series, settings);
   const machine = resting.take(plan, settings) ?? buildMachine(plan, settings);
@@ -144,15 +146,24 @@ const resting = new Resting<Machine>();
 
 function buildMachine(plan: Plan, settings: RunSettings): Machine {
   const sinks: Sink[] = [];
-  const inlets = plan.items.map((_, item) => ({ receive: (chunk: Chunk) => sinks[item]!.receive(chunk) }));
+  const inlets = plan.items.map(
+    (_, item): Inlet => ({
+      receive: (chunk) => sinks[item]!.receive(chunk),
+      placeFor: (column, count) => sinks[item]!.placeFor?.(column, count),
+    }),
+  );
   return { graph: buildGraph(plan, settings, inlets), sinks };
 }
 
 // The columns of an earlier run, without those that this one reads.
 function spareColumns(earlier: Run | undefined, inputs: readonly Series[]): SpareColumns[] {
   if (earlier === undefined) return [];
-  const read = new Set(inputs.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]));
-  const free = (column: Float64Array): Float64Array | undefined => (read.has(column.buffer) ? undefined : column);
+  const columns = inputs.flatMap(({ timeMs, value }) => [timeMs, value]);
+  const buffers = new Set(columns.map(({ buffer }) => buffer));
+  // What lies in the arena shares its buffer with the series there.
+  const isRead = (column: Float64Array): boolean =>
+    isLentRoom(column) ? columns.includes(column) : buffers.has(column.buffer);
+  const free = (column: Float64Array): Float64Array | undefined => (isRead(column) ? undefined : column);
   return earlier.series.map(({ timeMs, value }) => ({ timeMs: free(timeMs), value: free(value) }));
 }
 

@@ -1,7 +1,8 @@
-import type { Chunk } from '../core/chunk.js';
+import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import type { Series, SeriesReference } from '../core/series.js';
 import { lendColumn, takeColumn } from './lent-columns.js';
 import type { Inlet } from './node.js';
+import { freeRoom, isRoom, lendRoom, takeRoom } from './result-rooms.js';
 
 /** Gathers the results of one item. */
 export interface Sink extends Inlet {
@@ -17,6 +18,8 @@ export interface SpareColumns {
 }
 
 const FIRST_CAPACITY = 16;
+/** Results that are fewer are copied as fast. */
+const ROOM_LENGTH_MIN = CHUNK_LENGTH;
 /** A stream gives back more room than this once it is no longer needed. */
 const KEPT_CAPACITY_MAX = 65_536;
 
@@ -78,8 +81,13 @@ const handedOut = new WeakSet<ArrayBufferLike>();
 
 // The whole column behind a result of an earlier run, when it is ours and large enough; else a new one.
 function roomFor(length: number, spare: Float64Array | undefined): Float64Array {
+  if (spare !== undefined && freeRoom(spare)) return columnFor(length);
   const isUsable = spare !== undefined && handedOut.has(spare.buffer) && spare.buffer.byteLength >= 8 * length;
-  return isUsable ? new Float64Array(spare.buffer) : takeColumn(length);
+  return isUsable ? new Float64Array(spare.buffer) : columnFor(length);
+}
+
+function columnFor(length: number): Float64Array {
+  return (length >= ROOM_LENGTH_MIN ? takeRoom(length) : undefined) ?? takeColumn(length);
 }
 
 /**
@@ -100,6 +108,7 @@ export function createBatchSink(
       timeMs.add(chunk.timeMs, chunk.count, chunk.lastingTimeMs);
       value.add(chunk.value, chunk.count, chunk.lastingValue);
     },
+    placeFor: (column, count) => (column === 'value' ? value : timeMs).place(count),
     take: () => ({ timeseriesId, metric, timeMs: timeMs.take(), value: value.take() }),
     count: timeMs.count,
   };
@@ -108,6 +117,8 @@ export function createBatchSink(
 /** One column of a result. */
 interface Gathered {
   readonly add: (column: Float64Array, count: number, lasting: Float64Array | undefined) => void;
+  /** Where so many entries more will lie, in room where kernels can write them. */
+  readonly place: (count: number) => Float64Array | undefined;
   readonly take: () => Float64Array;
   readonly count: () => number;
 }
@@ -116,14 +127,24 @@ interface Gathered {
 function gatherColumn(capacityHint: number, spare: Float64Array | undefined): Gathered {
   let own: Float64Array = new Float64Array(0);
   let shared: Float64Array | undefined;
+  let placed: Float64Array | undefined;
   let count = 0;
 
   function makeRoom(needed: number): void {
     if (own.length === 0) own = roomFor(Math.max(needed, capacityHint, FIRST_CAPACITY), spare);
     if (needed <= own.length) return;
-    const larger = takeColumn(Math.max(needed, 2 * own.length));
+    const larger = columnFor(Math.max(needed, 2 * own.length));
     larger.set(own.subarray(0, count));
     own = larger;
+  }
+
+  function place(added: number): Float64Array | undefined {
+    const end = count + added;
+    if (shared !== undefined || Math.max(end, capacityHint) < ROOM_LENGTH_MIN) return undefined;
+    if (own.length === 0) makeRoom(end);
+    if (end > own.length || !isRoom(own)) return undefined;
+    placed = own.subarray(count, end);
+    return placed;
   }
 
   function add(column: Float64Array, added: number, lasting: Float64Array | undefined): void {
@@ -134,10 +155,11 @@ function gatherColumn(capacityHint: number, spare: Float64Array | undefined): Ga
       own.set(firstOf(shared, count));
       shared = undefined;
     }
-    if (shared === undefined) {
+    if (shared === undefined && column !== placed) {
       if (own.length < end) makeRoom(end);
       write(own, count, column, added);
     }
+    placed = undefined;
     count = end;
   }
 
@@ -148,7 +170,7 @@ function gatherColumn(capacityHint: number, spare: Float64Array | undefined): Ga
     return firstOf(shared, count);
   }
 
-  return { add, take, count: () => count };
+  return { add, place, take, count: () => count };
 }
 
 function firstOf(shared: Float64Array, count: number): Float64Array {
@@ -181,6 +203,7 @@ function write(target: Float64Array, at: number, source: Float64Array, count: nu
 
 // Room that was never written takes no memory, so a view is cheap; but small results should not hold large columns.
 function handOver(column: Float64Array, count: number): Float64Array {
+  if (isRoom(column)) return lendRoom(column, count);
   const kept = count * 4 >= column.length ? column : column.slice(0, count);
   handedOut.add(kept.buffer);
   return lendColumn(kept, count);

@@ -18,10 +18,22 @@ export class Arena {
   #borders: Uint32Array | undefined;
   #kernels: SimdKernels | undefined;
   #isOpened = false;
+  /** Where whole columns end so far, and how many they are. */
+  #end = PAGE_COUNT * PAGE_BYTES;
+  #columnCount = 0;
 
   constructor(memory: WebAssembly.Memory | undefined) {
     this.memory = memory;
     this.buffer = memory?.buffer;
+  }
+
+  /** A whole column behind the others; undefined where there is no room for it. */
+  takeColumn(length: number): Float64Array | undefined {
+    const { buffer } = this;
+    const offset = columnAfter(this.#end, ++this.#columnCount);
+    if (buffer === undefined || offset + 8 * length > buffer.byteLength) return undefined;
+    this.#end = offset + 8 * length;
+    return new Float64Array(buffer, offset, length);
   }
 
   /** What works on its columns; undefined where there is no WebAssembly SIMD. */
@@ -84,23 +96,21 @@ function openMemory(pageCount: number): WebAssembly.Memory | undefined {
 const PAGES_MAX = 65_536;
 const SMALL_PAGE_BYTES = 4096;
 
+// Columns do not begin at the same place of a 4 KiB page, where loads of one would wait for stores to another.
+function columnAfter(end: number, index: number): number {
+  return SMALL_PAGE_BYTES * Math.ceil(end / SMALL_PAGE_BYTES) + ((index * COLUMN_GAP_BYTES) % SMALL_PAGE_BYTES);
+}
+
 /**
- * Room for whole columns of series of these lengths: in an arena of their own, or in ordinary arrays beside the home
- * arena where they are few or no memory is to be had.
+ * Room for whole columns of series of these lengths: in an arena of their own, with as much room again for the columns of
+ * results, or in ordinary arrays beside the home arena where they are few or no memory is to be had.
  */
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
-  const from = PAGE_COUNT * PAGE_BYTES;
-  let end = from;
-  const offsets = lengths.map((length, index) => {
-    const offset = end + (((index + 1) * COLUMN_GAP_BYTES) % SMALL_PAGE_BYTES);
-    end = SMALL_PAGE_BYTES * Math.ceil((offset + 8 * length) / SMALL_PAGE_BYTES);
-    return offset;
-  });
-  const isMany = lengths.reduce((sum, length) => sum + length, 0) >= CHUNK_LENGTH;
-  const memory = isMany ? openMemory(Math.ceil((end - from) / PAGE_BYTES)) : undefined;
-  if (memory === undefined) return { arena: homeArena(), columns: lengths.map((length) => new Float64Array(length)) };
-  const columns = lengths.map((length, index) => new Float64Array(memory.buffer, offsets[index], length));
-  return { arena: new Arena(memory), columns };
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const pages = Math.ceil((8 * total + 2 * SMALL_PAGE_BYTES * (lengths.length + 1)) / PAGE_BYTES);
+  const memory = total < CHUNK_LENGTH ? undefined : (openMemory(2 * pages) ?? openMemory(pages));
+  const arena = memory === undefined ? homeArena() : new Arena(memory);
+  return { arena, columns: lengths.map((length) => arena.takeColumn(length) ?? new Float64Array(length)) };
 }
 
 let home: Arena | undefined;

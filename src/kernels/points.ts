@@ -2,8 +2,8 @@ import { simdFor } from './simd.js';
 
 /** Points of an even grid, `stepMs` apart, and what was held when the samples before them had come. */
 export interface Points {
-  readonly timeMs: Float64Array;
-  readonly value: Float64Array;
+  timeMs: Float64Array;
+  value: Float64Array;
   count: number;
   /** The next point, which has not been written. */
   nextMs: number;

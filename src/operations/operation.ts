@@ -115,6 +115,8 @@ export interface Output {
    * it read them at once, and may write over the values. `lastingValue`: the same in the caller's array, if they are.
    */
   addRun(timeMs: Float64Array, value: Float64Array, count: number, lastingValue?: Float64Array): void;
+  /** Where a column of the next `addRun`, of at most `count` samples, is best written, if somewhere. */
+  placeFor(column: 'timeMs' | 'value', count: number): Float64Array | undefined;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient', count: number): void;

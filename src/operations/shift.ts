@@ -215,7 +215,7 @@ interface MoverColumns {
   readonly values: Float64Array;
 }
 
-function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
+function mover(move: Move, { moved: ownMoved, values }: MoverColumns): RegridRunner {
   const single = new Float64Array(1);
   function movedOne(timeMs: number): number {
     single[0] = timeMs;
@@ -227,10 +227,12 @@ function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
     slotCount: 3,
     listCount: 0,
     push: ({ slots }, { timeMs, value, count, lastingValue }, out) => {
-      move(timeMs, count, moved);
       const lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
-      if (isRising(moved, count, lastMs)) {
-        flush(slots, out);
+      const isAfter = movedOne(timeMs[0]!) > lastMs;
+      if (isAfter) flush(slots, out);
+      const moved = (isAfter ? out.placeFor('timeMs', count) : undefined) ?? ownMoved;
+      move(timeMs, count, moved);
+      if (isAfter && isRising(moved, count, lastMs)) {
         if (value !== lastingValue) copyInto(values, value, count);
         out.addRun(moved, value === lastingValue ? value : values, count - 1, lastingValue);
       } else {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { createPlan, loadSeries, runBatch, type Series } from '../../src/index.js';
+import { createPlan, loadSeries, OutputLimitError, runBatch, type Series } from '../../src/index.js';
 import { linesOf, type Scene, sceneArbitrary, seriesOf } from './running.js';
 import { delayed } from './samples.js';
 
@@ -34,7 +34,9 @@ function outcomeOf({ request, options }: Scene, series: readonly Series[], times
     const runs = Array.from({ length: times }, () => runBatch(plan, series, { ...options, maxOutputSamples: 4000 }));
     return runs.map((run) => ({ lines: linesOf(run.series), report: run.report }));
   } catch (error) {
-    return error;
+    if (!(error instanceof OutputLimitError)) throw error;
+    // How many more than allowed there would be follows from the cutting.
+    return error.pointer;
   }
 }
 
