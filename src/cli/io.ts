@@ -1,8 +1,43 @@
-import * as nodeFs from 'node:fs';
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
+import { processOutlet } from './outlet.js';
 import type { Crew } from './scan-crew.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from './thread-count.js';
 import type { CrewWorker } from './workers.js';
+
+// One by one: all of `node:fs` as one name is a copy of it in a bundle, and loads its promises too.
+const fs = {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+};
+
+/** What is used of `node:fs`. */
+export type FileSystem = Readonly<typeof fs>;
 
 /** All that a command touches of the world outside, so that tests can hold it. */
 export interface Io {
@@ -29,25 +64,6 @@ export interface Threads {
 }
 
 export type Interrupt = 'SIGINT' | 'SIGTERM';
-
-/** What is used of `node:fs`. */
-export type FileSystem = Pick<
-  typeof nodeFs,
-  | 'closeSync'
-  | 'createReadStream'
-  | 'fstatSync'
-  | 'fsyncSync'
-  | 'openSync'
-  | 'read'
-  | 'readdirSync'
-  | 'readFileSync'
-  | 'readSync'
-  | 'realpathSync'
-  | 'renameSync'
-  | 'rmSync'
-  | 'statSync'
-  | 'writeSync'
->;
 
 /** Standard input: its bytes as they come, or the file that it was redirected from. */
 export interface Input {
@@ -80,11 +96,12 @@ const RANGE_BYTES = 2 << 20;
 export function processIo(code: URL, workers: readonly CrewWorker[]): Io {
   return {
     stdin: standardInput,
-    stdout: outletOf(process.stdout),
-    stderr: outletOf(process.stderr),
-    fs: nodeFs,
+    stdout: processOutlet('stdout'),
+    stderr: processOutlet('stderr'),
+    fs,
     tempFolder: tmpdir(),
-    clock: () => performance.now(),
+    // Not `performance`, which Node loads when it is first asked: two milliseconds.
+    clock: () => Number(process.hrtime.bigint()) / 1e6,
     threads: {
       usual: THREADS_USUAL,
       bytesEach: BYTES_PER_THREAD,
@@ -121,24 +138,8 @@ async function askAtTerminal(question: string): Promise<string> {
 
 function isRegularFile(descriptor: number): boolean {
   try {
-    return nodeFs.fstatSync(descriptor).isFile();
+    return fstatSync(descriptor).isFile();
   } catch {
     return false; // closed by the caller
   }
-}
-
-function outletOf(stream: NodeJS.WriteStream): Outlet {
-  // A failed write is told by its callback; the event would end the process.
-  stream.on('error', () => undefined);
-  return {
-    write: (data) =>
-      new Promise((resolve, reject) => {
-        stream.write(data, (error) => (error ? reject(error) : resolve()));
-      }),
-    isTerminal: stream.isTTY === true,
-    get columns() {
-      return stream.columns ?? 80;
-    },
-    stream,
-  };
 }

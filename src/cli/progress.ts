@@ -14,8 +14,8 @@ const MEGABYTE = 1e6;
 
 /** @param totalBytes undefined where nobody knows: then only the bytes are counted. */
 export function createProgress(totalBytes: number | undefined, io: Io): Progress {
-  const { stream } = io.stderr;
-  if (!io.stderr.isTerminal || stream === undefined) return { add: () => {}, restart: () => {}, stop: () => {} };
+  const stream = io.stderr.isTerminal ? io.stderr.stream : undefined;
+  if (stream === undefined) return { add: () => {}, restart: () => {}, stop: () => {} };
   const startedMs = io.clock();
   let readBytes = 0;
   let isStopped = false;
