@@ -35,6 +35,24 @@ async function writeTwin({ name }: { readonly name: string }): Promise<void> {
   await writeFile(name.replace(/js$/, 'cjs'), code.replace(/(["']\.\/[\w-]+)\.js(["'])/g, '$1.cjs$2'));
 }
 
+const command: Options = {
+  ...shared,
+  outDir: 'dist/cli',
+  // What a start costs is mostly reading code. Not the identifiers: an unexpected error shows its stack.
+  esbuildOptions: (options) => {
+    options.minifyWhitespace = true;
+    options.minifySyntax = true;
+  },
+};
+
+/** What `main.ts` loads of the whole program stays the program's own: modules, in pieces. */
+const programApart: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'program apart',
+  setup: (build) => {
+    build.onResolve({ filter: /^\.\/start\.js$/ }, () => ({ path: './start.mjs', external: true }));
+  },
+};
+
 export default defineConfig([
   {
     ...library,
@@ -59,22 +77,34 @@ export default defineConfig([
     dts: { only: true },
   },
   {
-    ...shared,
+    ...command,
+    name: 'program',
+    entry: { start: 'src/cli/start.ts' },
+    format: ['esm'],
+    outExtension: () => ({ js: '.mjs' }),
+    clean: ['*.mjs', '*.mjs.map'],
+  },
+  {
+    ...command,
     name: 'command',
     // The shebang of main.ts is kept, and tsup makes the output executable.
     // The workers are files of their own: a thread of the command, or of the service, loads one of them, and no more.
     entry: {
       main: 'src/cli/main.ts',
+      local: 'src/cli/local.ts',
       'scan-worker': 'src/cli/scan-worker.ts',
       'step-worker': 'src/service/operations/threads/step-worker.ts',
     },
-    // What a start costs is mostly reading code. Not the identifiers: an unexpected error shows its stack.
-    esbuildOptions: (options) => {
-      options.minifyWhitespace = true;
-      options.minifySyntax = true;
-    },
-    format: ['esm'],
-    outDir: 'dist/cli',
-    clean: true,
+    format: ['cjs'],
+    outExtension: () => ({ js: '.js' }),
+    splitting: false,
+    clean: ['*.js', '*.js.map'],
+    esbuildPlugins: [programApart],
+    plugins: [
+      {
+        name: 'CommonJS folder',
+        buildEnd: () => writeFile('dist/cli/package.json', '{ "type": "commonjs" }\n'),
+      },
+    ],
   },
 ]);

@@ -1,12 +1,9 @@
 import type { Command, CommandGroup } from './command.js';
+import { localCommands } from './local-commands.js';
 
 /** Every command by its name, in the order of `--help`, loaded when it is needed. */
 export const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
-  run: async () => (await import('./run.js')).run,
-  validate: async () => (await import('./validate.js')).validate,
-  explain: async () => (await import('./explain.js')).explainCommand,
-  operations: async () => (await import('./operations.js')).operations,
-  plot: async () => (await import('./plot.js')).plot,
+  ...localCommands,
   serve: async () => (await import('./serve.js')).serve,
   client: async () => (await import('./client.js')).client,
   user: async () => (await import('./user.js')).user,

@@ -93,7 +93,7 @@ const RANGE_BYTES = 2 << 20;
  * @param code where the code of its threads lies.
  * @param workers threads that were started already.
  */
-export function processIo(code: URL, workers: readonly CrewWorker[]): Io {
+export function processIo(code: string | URL, workers: readonly CrewWorker[]): Io {
   return {
     stdin: standardInput,
     stdout: processOutlet('stdout'),

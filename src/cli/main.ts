@@ -1,15 +1,21 @@
 #!/usr/bin/env node
-// The windrow command.
+// The windrow command. It and what it loads first are CommonJS, for which Node need not start its loader of modules.
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { guessHelpers } from './thread-count.js';
 import type { CrewWorker } from './workers.js';
 
-const words = process.argv.slice(2);
-const code = new URL('./scan-worker.js', import.meta.url);
-const helpers = guessHelpers(words);
-let workers: readonly CrewWorker[] = [];
-// Before anything else is loaded: they start meanwhile.
-if (helpers > 0) workers = (await import('./workers.js')).startWorkers(code, helpers);
-const { start } = await import('./start.js');
+async function run(words: readonly string[]): Promise<number> {
+  const code = join(__dirname, 'scan-worker.js');
+  const helpers = guessHelpers(words);
+  let workers: readonly CrewWorker[] = [];
+  // Before anything else is loaded: they start meanwhile.
+  if (helpers > 0) workers = (await import('./workers.js')).startWorkers(code, helpers);
+  const { startLocal } = createRequire(__filename)('./local.js') as typeof import('./local.js');
+  const exitCode = await startLocal(words, code, workers);
+  if (exitCode !== undefined) return exitCode;
+  return (await import('./start.js')).start(words, code, workers);
+}
 
-// Everything has been written by now, and standard input may still be open, which would keep the process.
-process.exit(await start(words, code, workers));
+// Everything has been written by then, and standard input may still be open, which would keep the process.
+void run(process.argv.slice(2)).then((exitCode) => process.exit(exitCode));

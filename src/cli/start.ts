@@ -8,6 +8,6 @@ import type { CrewWorker } from './workers.js';
  * @param code where the code of its threads lies.
  * @param workers threads that were started already.
  */
-export function start(words: readonly string[], code: URL, workers: readonly CrewWorker[]): Promise<number> {
+export function start(words: readonly string[], code: string | URL, workers: readonly CrewWorker[]): Promise<number> {
   return main(words, processIo(code, workers));
 }

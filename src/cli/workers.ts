@@ -7,7 +7,7 @@ export interface CrewWorker {
 }
 
 /** @param code where the code of the threads lies. */
-export function startWorkers(code: URL, count: number): CrewWorker[] {
+export function startWorkers(code: string | URL, count: number): CrewWorker[] {
   return Array.from({ length: count }, () => {
     const { port1, port2 } = new MessageChannel();
     const worker = new Worker(code, { workerData: { port: port2 }, transferList: [port2] });
