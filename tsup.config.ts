@@ -82,7 +82,8 @@ export default defineConfig([
     entry: { start: 'src/cli/start.ts' },
     format: ['esm'],
     outExtension: () => ({ js: '.mjs' }),
-    clean: ['*.mjs', '*.mjs.map'],
+    // Each of the two leaves alone what is the other's.
+    clean: ['!*.js', '!*.js.map', '!package.json'],
   },
   {
     ...command,
@@ -98,7 +99,7 @@ export default defineConfig([
     format: ['cjs'],
     outExtension: () => ({ js: '.js' }),
     splitting: false,
-    clean: ['*.js', '*.js.map'],
+    clean: ['!*.mjs', '!*.mjs.map'],
     esbuildPlugins: [programApart],
     plugins: [
       {

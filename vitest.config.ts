@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['scripts/build-kernels.mjs'],
     setupFiles: ['test/seed.ts'],
+    // Commands that tests run leave nothing in the home of who tests.
+    env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The windrow command. It and what it loads first are CommonJS, for which Node need not start its loader of modules.
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { compiledFolder, loadFile } from './compiled-code.js';
 import { guessHelpers } from './thread-count.js';
 import type { CrewWorker } from './workers.js';
 
@@ -11,8 +11,10 @@ async function run(words: readonly string[]): Promise<number> {
   let workers: readonly CrewWorker[] = [];
   // Before anything else is loaded: they start meanwhile.
   if (helpers > 0) workers = (await import('./workers.js')).startWorkers(code, helpers);
-  const { startLocal } = createRequire(__filename)('./local.js') as typeof import('./local.js');
-  const exitCode = await startLocal(words, code, workers);
+  const local = loadFile(join(__dirname, 'local.js'), require, compiledFolder(process.env));
+  const exitCode = await (local.exports as typeof import('./local.js')).startLocal(words, code, workers);
+  // Done, that is; and a run needs most of the code.
+  if (exitCode === 0 && words[0] === 'run') local.keep();
   if (exitCode !== undefined) return exitCode;
   return (await import('./start.js')).start(words, code, workers);
 }
