@@ -102,8 +102,8 @@ function columnAfter(end: number, index: number): number {
 }
 
 /**
- * Room for whole columns of series of these lengths: in an arena of their own, with as much room again for the columns of
- * results, or in ordinary arrays beside the home arena where they are few or no memory is to be had.
+ * Room for whole columns of series of these lengths: in an arena of their own, with as much room again for the columns
+ * of results, or in ordinary arrays beside the home arena where they are few or no memory is to be had.
  */
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
   const total = lengths.reduce((sum, length) => sum + length, 0);
