@@ -67,9 +67,9 @@ function markdown({ date, machine: where, repeat, versions, found }) {
 Side by side in one run: the rivals take turns, each in a process of its own, held to the same cores and threads; the
 median of ${repeat} after a warm-up. Every answer is compared: as many samples, the same times, values within 1e-9. CSV
 rows are whole processes. In-memory rows have their inputs loaded first, in the rival's own form, and time the
-operation alone. Peak memory is that of the process (for in-memory rows from the end of loading). "Against windrow" is
-how many times windrow's time it takes. The limit is what the machine needs to copy the input's values, or to read the
-file, and to do nothing with them.
+operation alone; windrow's own form is what \`loadSeries\` gives, and *arrays as they are* is a run without it. Peak memory
+is that of the process (for in-memory rows from the end of loading). "Against windrow" is how many times windrow's time it
+takes. The limit is what the machine needs to copy the input's values, or to read the file, and to do nothing with them.
 
 - ${date}; ${where}
 - ${versionList(versions)}
