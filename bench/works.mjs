@@ -1,7 +1,7 @@
 // What the benchmark runs: each work says how many samples (or rows) one call takes.
 
 import { readCsv, writeCsv } from '../dist/csv.js';
-import { createPlan, openStream, runBatch } from '../dist/index.js';
+import { createPlan, loadSeries, openStream, runBatch } from '../dist/index.js';
 
 const SAMPLES = 1_000_000;
 const ROWS = 100_000;
@@ -68,15 +68,11 @@ const LIVE_STEPS = [
 /** Every work: its name, what one call takes, and the call. */
 export function createWorks() {
   const [a, b] = seriesOf(SAMPLES);
-  const batches = Object.entries(STEPS).map(([name, steps]) => {
-    const plan = createPlan(requestOf(steps));
-    const inputs = plan.sources.length > 1 ? [a, b] : [a];
-    let reuse = runBatch(plan, inputs);
-    const call = () => {
-      reuse = runBatch(plan, inputs, { reuse });
-    };
-    return { name: `batch, ${name}`, count: SAMPLES, call };
-  });
+  const loaded = loadSeries([a, b]);
+  const batches = Object.entries(STEPS).flatMap(([name, steps]) => [
+    batchWork(`batch, ${name}`, steps, [a, b]),
+    batchWork(`batch, ${name}, loaded`, steps, loaded),
+  ]);
   const streams = [1, 10, 1000].map((length) => streamWork(a, length));
   const text = writeCsv([{ ...a, timeMs: a.timeMs.subarray(0, ROWS), value: a.value.subarray(0, ROWS) }]);
   const bytes = new TextEncoder().encode(text);
@@ -88,6 +84,16 @@ export function createWorks() {
     { name: 'readCsv, long layout', count: ROWS, call: () => readCsv(bytes) },
     { name: 'writeCsv', count: ROWS, call: () => writeCsv(series) },
   ];
+}
+
+function batchWork(name, steps, series) {
+  const plan = createPlan(requestOf(steps));
+  const inputs = series.slice(0, plan.sources.length);
+  let reuse = runBatch(plan, inputs);
+  const call = () => {
+    reuse = runBatch(plan, inputs, { reuse });
+  };
+  return { name, count: SAMPLES, call };
 }
 
 function streamWork(series, length) {
