@@ -1,5 +1,6 @@
 import { WindrowError } from '../core/errors.js';
 import { didYouMean } from '../core/suggest.js';
+import { examplesOf } from '../operations/examples.js';
 import { findOperation, operationNames, operationsByName } from '../operations/index.js';
 import { operations as operationInfos } from '../operations/info.js';
 import type { Example, Operation } from '../operations/operation.js';
@@ -53,7 +54,7 @@ const INPUTS = {
 };
 
 function describe(operation: Operation): string {
-  const { name, aliases = [], summary, inputs, parameters, examples } = operation;
+  const { name, aliases = [], summary, inputs, parameters } = operation;
   const also = aliases.length === 0 ? '' : ` (also ${aliases.join(', ')})`;
   const lines = [`${name}${also}: ${summary}`, '', `Takes ${INPUTS[inputs]}.`, ''];
   const names = Object.keys(parameters);
@@ -66,7 +67,7 @@ function describe(operation: Operation): string {
     if (Array.isArray(schema.enum)) lines.push(...wrap(`one of ${schema.enum.join(', ')}`, indent));
   }
   lines.push('', 'Examples:');
-  for (const example of examples) lines.push(...describeExample(example));
+  for (const example of examplesOf(name)) lines.push(...describeExample(example));
   return `${lines.join('\n')}\n`;
 }
 

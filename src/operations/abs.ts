@@ -1,5 +1,5 @@
 import { abs as absKernel } from '../kernels/arithmetic.js';
-import type { Operation } from './operation.js';
+import type { Example, Operation } from './operation.js';
 
 export const abs: Operation = {
   name: 'Abs',
@@ -14,52 +14,53 @@ export const abs: Operation = {
     final: 'with its sample',
   }),
   open: () => ({ kind: 'map', apply: absKernel }),
-  examples: [
-    {
-      title: 'Negative values turn positive',
-      parameters: {},
-      inputs: [
-        [
-          ['00:00', -3.5],
-          ['00:01', 2],
-          ['00:02', 0],
-        ],
-      ],
-      output: [
-        ['00:00', 3.5],
+};
+
+export const absExamples: readonly Example[] = [
+  {
+    title: 'Negative values turn positive',
+    parameters: {},
+    inputs: [
+      [
+        ['00:00', -3.5],
         ['00:01', 2],
         ['00:02', 0],
       ],
-    },
-    {
-      title: 'The size of a deviation',
-      parameters: {},
-      inputs: [
-        [
-          ['08:00', -0.25],
-          ['08:15', 0.25],
-        ],
-      ],
-      output: [
-        ['08:00', 0.25],
+    ],
+    output: [
+      ['00:00', 3.5],
+      ['00:01', 2],
+      ['00:02', 0],
+    ],
+  },
+  {
+    title: 'The size of a deviation',
+    parameters: {},
+    inputs: [
+      [
+        ['08:00', -0.25],
         ['08:15', 0.25],
       ],
-    },
-    {
-      title: 'Times stay as they are, evenly spaced or not',
-      parameters: {},
-      inputs: [
-        [
-          ['00:00:01', -1],
-          ['00:00:07', -2],
-          ['23:59:59', -3],
-        ],
+    ],
+    output: [
+      ['08:00', 0.25],
+      ['08:15', 0.25],
+    ],
+  },
+  {
+    title: 'Times stay as they are, evenly spaced or not',
+    parameters: {},
+    inputs: [
+      [
+        ['00:00:01', -1],
+        ['00:00:07', -2],
+        ['23:59:59', -3],
       ],
-      output: [
-        ['00:00:01', 1],
-        ['00:00:07', 2],
-        ['23:59:59', 3],
-      ],
-    },
-  ],
-};
+    ],
+    output: [
+      ['00:00:01', 1],
+      ['00:00:07', 2],
+      ['23:59:59', 3],
+    ],
+  },
+];

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../core/calendar.js';
 import { parseInterval } from '../core/interval.js';
 import { checkFunction, describeAggregate, functionParameters, openAggregate, windowParameters } from './aggregate.js';
-import type { Operation } from './operation.js';
+import type { Example, Operation } from './operation.js';
 import {
   isObjectOf,
   listOf,
@@ -40,63 +40,64 @@ export const aggregatePipeline: Operation = {
       return openAggregate(stage, { timezone, closed, label }, run.column);
     });
   },
-  examples: [
-    {
-      title: 'The greatest hourly average of a day',
-      parameters: {
-        pipeline: [
-          { function: 'Average', interval: 'Hourly' },
-          { function: 'Max', interval: 'Daily' },
-        ],
-      },
-      inputs: [
-        [
-          ['00:00', 1],
-          ['00:30', 3],
-          ['05:00', 7],
-          ['05:30', 8],
-          ['05:45', 3],
-        ],
-      ],
-      output: [['00:00', 6]],
-    },
-    {
-      title: 'How many hours of a day had samples',
-      parameters: {
-        pipeline: [
-          { function: 'Count', interval: 'Hourly' },
-          { function: 'Count', interval: 'Daily' },
-        ],
-      },
-      inputs: [
-        [
-          ['00:00', 1],
-          ['00:30', 3],
-          ['05:00', 7],
-          ['23:59', 0],
-        ],
-      ],
-      output: [['00:00', 3]],
-    },
-    {
-      title: 'The average of daily sums over a month',
-      parameters: {
-        pipeline: [
-          { function: 'Sum', interval: 'Daily' },
-          { function: 'Average', interval: 'Monthly' },
-        ],
-      },
-      inputs: [
-        [
-          ['2024-03-01T06:00:00Z', 1],
-          ['2024-03-01T18:00:00Z', 2],
-          ['2024-03-02T06:00:00Z', 5],
-        ],
-      ],
-      output: [['2024-03-01T00:00:00Z', 4]],
-    },
-  ],
 };
+
+export const aggregatePipelineExamples: readonly Example[] = [
+  {
+    title: 'The greatest hourly average of a day',
+    parameters: {
+      pipeline: [
+        { function: 'Average', interval: 'Hourly' },
+        { function: 'Max', interval: 'Daily' },
+      ],
+    },
+    inputs: [
+      [
+        ['00:00', 1],
+        ['00:30', 3],
+        ['05:00', 7],
+        ['05:30', 8],
+        ['05:45', 3],
+      ],
+    ],
+    output: [['00:00', 6]],
+  },
+  {
+    title: 'How many hours of a day had samples',
+    parameters: {
+      pipeline: [
+        { function: 'Count', interval: 'Hourly' },
+        { function: 'Count', interval: 'Daily' },
+      ],
+    },
+    inputs: [
+      [
+        ['00:00', 1],
+        ['00:30', 3],
+        ['05:00', 7],
+        ['23:59', 0],
+      ],
+    ],
+    output: [['00:00', 3]],
+  },
+  {
+    title: 'The average of daily sums over a month',
+    parameters: {
+      pipeline: [
+        { function: 'Sum', interval: 'Daily' },
+        { function: 'Average', interval: 'Monthly' },
+      ],
+    },
+    inputs: [
+      [
+        ['2024-03-01T06:00:00Z', 1],
+        ['2024-03-01T18:00:00Z', 2],
+        ['2024-03-02T06:00:00Z', 5],
+      ],
+    ],
+    output: [['2024-03-01T00:00:00Z', 4]],
+  },
+];
 
 function stagesOf(parameters: Parameters): readonly Parameters[] {
   const { pipeline } = parameters;

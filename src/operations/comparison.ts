@@ -8,20 +8,25 @@ interface Kernels {
   readonly vector: kernels.VectorComparison;
   /** What it gives where the kernels' comparison holds. */
   readonly yes: 0 | 1;
-  /** Values to compare with 2, and the results. */
-  readonly results: readonly [below: number, equal: number, above: number];
 }
 
 const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
 const less = { scalar: kernels.ltScalar, vector: kernels.lt };
 const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
-export const eq = comparison('Eq', 'equal to', { ...equal, yes: 1, results: [0, 1, 0] });
-export const ne = comparison('Ne', 'not equal to', { ...equal, yes: 0, results: [1, 0, 1] });
-export const lte = comparison('Lte', 'at most', { ...greater, yes: 0, results: [1, 1, 0] });
-export const lt = comparison('Lt', 'less than', { ...less, yes: 1, results: [1, 0, 0] });
-export const gt = comparison('Gt', 'greater than', { ...greater, yes: 1, results: [0, 0, 1] });
-export const gte = comparison('Gte', 'at least', { ...less, yes: 0, results: [0, 1, 1] });
+export const eq = comparison('Eq', 'equal to', { ...equal, yes: 1 });
+export const ne = comparison('Ne', 'not equal to', { ...equal, yes: 0 });
+export const lte = comparison('Lte', 'at most', { ...greater, yes: 0 });
+export const lt = comparison('Lt', 'less than', { ...less, yes: 1 });
+export const gt = comparison('Gt', 'greater than', { ...greater, yes: 1 });
+export const gte = comparison('Gte', 'at least', { ...less, yes: 0 });
+
+export const eqExamples = /* @__PURE__ */ examplesWithTolerance('equal to', [0, 1, 0]);
+export const neExamples = /* @__PURE__ */ examplesWithTolerance('not equal to', [1, 0, 1]);
+export const lteExamples = /* @__PURE__ */ comparisonExamples('at most', [1, 1, 0]);
+export const ltExamples = /* @__PURE__ */ comparisonExamples('less than', [1, 0, 0]);
+export const gtExamples = /* @__PURE__ */ comparisonExamples('greater than', [0, 0, 1]);
+export const gteExamples = /* @__PURE__ */ comparisonExamples('at least', [0, 1, 1]);
 
 function comparison(name: string, words: string, code: Kernels): Operation {
   const tolerance = number({
@@ -47,7 +52,6 @@ function comparison(name: string, words: string, code: Kernels): Operation {
             final: 'with its sample',
           },
     open: (parameters) => openComparison(parameters, code),
-    examples: examplesOf(words, code),
   };
 }
 
@@ -66,8 +70,10 @@ function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels
   return { kind: 'map', apply: (value, count, out) => compare(value, count, operand, out, yes) };
 }
 
-function examplesOf(words: string, code: Kernels): Example[] {
-  const [below, equal, above] = code.results;
+/** What values below 2, of 2 and above it give. */
+type Results = readonly [below: number, equal: number, above: number];
+
+function comparisonExamples(words: string, [below, equal, above]: Results): readonly Example[] {
   const values = [
     ['00:00', 1.5],
     ['00:01', 2],
@@ -78,7 +84,7 @@ function examplesOf(words: string, code: Kernels): Example[] {
     ['00:01', equal],
     ['00:02', above],
   ] as const;
-  const examples: Example[] = [
+  return [
     { title: `Which values are ${words} 2`, parameters: { scalar: 2 }, inputs: [values], output },
     {
       title: `Where the first series is ${words} the second`,
@@ -100,14 +106,23 @@ function examplesOf(words: string, code: Kernels): Example[] {
       output,
     },
   ];
-  if (code.vector !== kernels.eq) return examples;
-  const inside = code.yes;
+}
+
+function examplesWithTolerance(words: string, results: Results): readonly Example[] {
+  const [, inside] = results;
   return [
-    ...examples,
+    ...comparisonExamples(words, results),
     {
       title: 'With a tolerance',
       parameters: { scalar: 2, tolerance: 0.5 },
-      inputs: [[...values, ['00:03', 2.75]]],
+      inputs: [
+        [
+          ['00:00', 1.5],
+          ['00:01', 2],
+          ['00:02', 2.5],
+          ['00:03', 2.75],
+        ],
+      ],
       output: [
         ['00:00', inside],
         ['00:01', inside],

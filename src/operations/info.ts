@@ -1,3 +1,4 @@
+import { examplesOf } from './examples.js';
 import { operationsByName } from './index.js';
 import type { Example, Operation } from './operation.js';
 import type { JsonSchema } from './parameters.js';
@@ -17,12 +18,14 @@ export interface OperationInfo {
 }
 
 /** Every operation by its name, in the order of the interface. */
-export const operations: ReadonlyMap<string, OperationInfo> = new Map(
-  [...operationsByName].map(([name, operation]) => [name, infoOf(operation)]),
-);
+export const operations: ReadonlyMap<string, OperationInfo> = /* @__PURE__ */ infoByName();
+
+function infoByName(): ReadonlyMap<string, OperationInfo> {
+  return new Map([...operationsByName].map(([name, operation]) => [name, infoOf(operation)]));
+}
 
 function infoOf(operation: Operation): OperationInfo {
-  const { name, aliases = [], summary, shape, inputs, examples } = operation;
+  const { name, aliases = [], summary, shape, inputs } = operation;
   const entries = Object.entries(operation.parameters);
   const properties = Object.fromEntries(
     entries.map(([parameterName, parameter]) => {
@@ -32,5 +35,5 @@ function infoOf(operation: Operation): OperationInfo {
   );
   const required = entries.filter(([, parameter]) => parameter.isRequired).map(([parameterName]) => parameterName);
   const parameters = { type: 'object', properties, required, additionalProperties: false };
-  return { name, aliases, summary, shape, inputs, parameters, examples };
+  return { name, aliases, summary, shape, inputs, parameters, examples: examplesOf(name) };
 }

@@ -16,64 +16,66 @@ export const not: Operation = {
     final: 'with its sample',
   }),
   open: () => ({ kind: 'map', apply: kernels.not }),
-  examples: [
-    {
-      title: 'The complement of a binary series',
-      parameters: {},
-      inputs: [
-        [
-          ['00:00', 1],
-          ['00:01', 0],
-          ['00:02', 1],
-        ],
-      ],
-      output: [
-        ['00:00', 0],
-        ['00:01', 1],
-        ['00:02', 0],
-      ],
-    },
-    {
-      title: 'Anything but zero is true',
-      parameters: {},
-      inputs: [
-        [
-          ['00:00', -2.5],
-          ['00:01', 1e-300],
-          ['00:02', 0],
-        ],
-      ],
-      output: [
-        ['00:00', 0],
+};
+
+export const notExamples: readonly Example[] = [
+  {
+    title: 'The complement of a binary series',
+    parameters: {},
+    inputs: [
+      [
+        ['00:00', 1],
         ['00:01', 0],
         ['00:02', 1],
       ],
-    },
-    {
-      title: 'Closed doors from open ones',
-      parameters: {},
-      inputs: [
-        [
-          ['06:00', 0],
-          ['07:30', 1],
-          ['18:45', 0],
-        ],
+    ],
+    output: [
+      ['00:00', 0],
+      ['00:01', 1],
+      ['00:02', 0],
+    ],
+  },
+  {
+    title: 'Anything but zero is true',
+    parameters: {},
+    inputs: [
+      [
+        ['00:00', -2.5],
+        ['00:01', 1e-300],
+        ['00:02', 0],
       ],
-      output: [
-        ['06:00', 1],
-        ['07:30', 0],
-        ['18:45', 1],
+    ],
+    output: [
+      ['00:00', 0],
+      ['00:01', 0],
+      ['00:02', 1],
+    ],
+  },
+  {
+    title: 'Closed doors from open ones',
+    parameters: {},
+    inputs: [
+      [
+        ['06:00', 0],
+        ['07:30', 1],
+        ['18:45', 0],
       ],
-    },
-  ],
-};
+    ],
+    output: [
+      ['06:00', 1],
+      ['07:30', 0],
+      ['18:45', 1],
+    ],
+  },
+];
 
-export const and = logical('And', 'both inputs are', kernels.and, [0, 0, 0, 1]);
-export const or = logical('Or', 'at least one input is', kernels.or, [0, 1, 1, 1]);
+export const and = logical('And', 'both inputs are', kernels.and);
+export const or = logical('Or', 'at least one input is', kernels.or);
 
-type Truth = readonly [neither: number, second: number, first: number, both: number];
+export const andExamples = /* @__PURE__ */ logicalExamples([0, 0, 0, 1]);
+export const orExamples = /* @__PURE__ */ logicalExamples([0, 1, 1, 1]);
 
-function logical(name: string, words: string, apply: VectorKernel, truth: Truth): Operation {
+function logical(name: string, words: string, apply: VectorKernel): Operation {
   return {
     name,
     summary: `Tells where ${words} true (not zero): 1 or 0.`,
@@ -83,11 +85,13 @@ function logical(name: string, words: string, apply: VectorKernel, truth: Truth)
     check: checkAlign,
     describe: (parameters) => ({ does: `1 where ${words} true, else 0`, ...describeTwo(parameters) }),
     open: () => ({ kind: 'combine', apply }),
-    examples: examplesOf(truth),
   };
 }
 
-function examplesOf([neither, second, first, both]: Truth): Example[] {
+/** What it gives by which of its inputs are true. */
+type Truth = readonly [neither: number, second: number, first: number, both: number];
+
+function logicalExamples([neither, second, first, both]: Truth): readonly Example[] {
   return [
     {
       title: 'The table of truth',

@@ -14,7 +14,9 @@ import {
   within,
 } from './parameters.js';
 
-export const mask = ranges('Mask', 'Removes', false, [
+export const mask = ranges('Mask', 'Removes', false);
+
+export const maskExamples: readonly Example[] = [
   {
     title: 'Values from 10 to 20 go; both bounds belong to the range',
     parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
@@ -60,9 +62,11 @@ export const mask = ranges('Mask', 'Removes', false, [
     ],
     output: [['00:01', 50]],
   },
-]);
+];
 
-export const where = ranges('Where', 'Keeps', true, [
+export const where = ranges('Where', 'Keeps', true);
+
+export const whereExamples: readonly Example[] = [
   {
     title: 'Values from 10 to 20 stay; both bounds belong to the range',
     parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
@@ -115,11 +119,11 @@ export const where = ranges('Where', 'Keeps', true, [
       ['00:02', 300],
     ],
   },
-]);
+];
 
 const bound = number({ summary: 'A bound of the range.', optional: true });
 
-function ranges(name: string, verb: string, isInside: boolean, examples: readonly Example[]): Operation {
+function ranges(name: string, verb: string, isInside: boolean): Operation {
   return {
     name,
     summary: `${verb} the samples inside any of the value ranges or time ranges.`,
@@ -137,7 +141,6 @@ function ranges(name: string, verb: string, isInside: boolean, examples: readonl
       const bounds = boundsOf(parameters);
       return { kind: 'filter', select: (chunk, out) => selectRanges(bounds, isInside, chunk, out) };
     },
-    examples,
   };
 }
 

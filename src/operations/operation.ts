@@ -4,7 +4,8 @@ import type { Parameter, Parameters, Report } from './parameters.js';
 
 /**
  * The contract between an operation and everything that uses it. One object per operation holds its words
- * (for `explain`, the listings and the docs), its parameters with their checks, worked examples, and its code.
+ * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Worked examples stand
+ * beside it in its file, as an export of their own: an application that does not list them need not load them.
  */
 export interface Operation {
   /** As the interface spells it. */
@@ -23,7 +24,6 @@ export interface Operation {
   readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
   /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
-  readonly examples: readonly Example[];
 }
 
 /** What `explain` says of one step. */

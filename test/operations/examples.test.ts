@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/core/instant.js';
 import { createPlan, openStream, runBatch, type Series } from '../../src/index.js';
+import { examplesByName, examplesOf } from '../../src/operations/examples.js';
 import { operationsByName } from '../../src/operations/index.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
@@ -36,7 +37,7 @@ function pairsOf({ timeMs, value }: Series): Pair[] {
 }
 
 const examples = [...operationsByName.values()].flatMap((operation) =>
-  operation.examples.map((example) => [`${operation.name}: ${example.title}`, operation, example] as const),
+  examplesOf(operation.name).map((example) => [`${operation.name}: ${example.title}`, operation, example] as const),
 );
 
 describe('an example gives what it says', () => {
@@ -59,9 +60,13 @@ describe('an example gives what it says', () => {
   });
 });
 
-test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
+test('the table of examples names every operation, and no other, in the order of the interface', () => {
+  expect(Object.keys(examplesByName)).toEqual([...operationsByName.keys()]);
+});
+
+test.each(Object.entries(examplesByName))(
   '%s has three examples or more, each with a title of its own',
-  (_name, { examples: own }) => {
+  (_name, own) => {
     expect(own.length).toBeGreaterThanOrEqual(3);
     expect(new Set(own.map(({ title }) => title)).size).toBe(own.length);
   },
@@ -70,7 +75,7 @@ test.each([...operationsByName.values()].map((operation) => [operation.name, ope
 test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
   '%s says what it does, keeps and reads for every example',
   (_name, operation) => {
-    for (const example of operation.examples) {
+    for (const example of examplesOf(operation.name)) {
       const plan = createPlan(requestOf(operation, example));
       const described = operation.describe(plan.steps[0]!.parameters);
       expect(described.does).toMatch(/^[a-z1(]/);
