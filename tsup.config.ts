@@ -35,6 +35,29 @@ async function writeTwin({ name }: { readonly name: string }): Promise<void> {
   await writeFile(name.replace(/js$/, 'cjs'), code.replace(/(["']\.\/[\w-]+)\.js(["'])/g, '$1.cjs$2'));
 }
 
+const PURE_MARK = '/* @__PURE__ */ ';
+/** As long as the mark without its spaces, so that places in the source map stay true. */
+const PURE_OPERAND = '$pure_call_$-';
+
+/**
+ * By marks of pure calls an application's bundler leaves out what nobody asks for, but with white space esbuild drops
+ * them (evanw/esbuild#1990, by design). So it reads an operand for each, and what it has printed is marked again.
+ */
+const marksRead: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'marks read',
+  setup: (build) => {
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      return { contents: text.replaceAll(PURE_MARK, PURE_OPERAND), loader: 'ts' };
+    });
+  },
+};
+
+const marksPrinted: NonNullable<Options['plugins']>[number] = {
+  name: 'marks printed',
+  renderChunk: (code) => ({ code: code.replaceAll(PURE_OPERAND, PURE_MARK.replaceAll(' ', '')) }),
+};
+
 const command: Options = {
   ...shared,
   outDir: 'dist/cli',
@@ -60,7 +83,9 @@ export default defineConfig([
     format: ['esm'],
     // Who imports it waits until it is read; `scripts/weight.mjs` says how long. Source maps lie beside it.
     minify: true,
+    esbuildPlugins: [marksRead],
     plugins: [
+      marksPrinted,
       {
         name: 'CommonJS twins',
         buildEnd: async ({ writtenFiles }) => {
