@@ -55,23 +55,18 @@ function parameter(words: Words, schema: JsonSchema, read: Parameter['read']): P
 /** A finite number within bounds (both taken). */
 export function number(words: Words & { minimum?: number; maximum?: number; integer?: true }): Parameter {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = words;
-  const noun = integer ? 'a whole number' : 'a number';
   const bounds = {
     ...(minimum > Number.NEGATIVE_INFINITY ? { minimum } : {}),
     ...(maximum < Number.POSITIVE_INFINITY ? { maximum } : {}),
   };
-  const range = describeRange(minimum, maximum);
+  const expected = (integer ? 'a whole number' : 'a number') + describeRange(minimum, maximum);
   return parameter(words, { type: integer ? 'integer' : 'number', ...bounds }, (value, report) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) {
-      report('', 'request.type', noun + range, describeValue(value), numberHint(value));
-    } else if (integer && !Number.isInteger(value)) {
-      report('', 'request.value', noun + range, describeValue(value));
-    } else if (value < minimum || value > maximum) {
-      report('', 'request.range', noun + range, describeValue(value));
-    } else {
-      return value === 0 ? 0 : value;
+      return refuse(report, 'request.type', expected, value, numberHint(value));
     }
-    return undefined;
+    if (integer && !Number.isInteger(value)) return refuse(report, 'request.value', expected, value);
+    if (value < minimum || value > maximum) return refuse(report, 'request.range', expected, value);
+    return value === 0 ? 0 : value;
   });
 }
 
@@ -93,31 +88,20 @@ export function choice(words: Words, names: readonly string[]): Parameter {
 /** The name that `value` means, or undefined after reporting that it means none. */
 export function readName(value: unknown, names: readonly string[], report: Report): string | undefined {
   const expected = `one of ${names.join(', ')}`;
-  if (typeof value !== 'string') {
-    report('', 'request.type', expected, describeValue(value));
-    return undefined;
-  }
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const name = names.find((known) => known.toLowerCase() === value.toLowerCase());
-  if (name === undefined) report('', 'request.unknown', expected, describeValue(value), didYouMean(value, names));
-  return name;
+  return name ?? refuse(report, 'request.unknown', expected, value, didYouMean(value, names));
 }
 
 /** An ISO 8601 duration of fixed length, not shorter than `leastMs`. */
 export function duration(words: Words, leastMs: number): Parameter {
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
   return parameter(words, { type: 'string', format: 'duration' }, (value, report) => {
-    if (typeof value !== 'string') {
-      report('', 'request.type', expected, describeValue(value));
-      return undefined;
-    }
+    if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     const lengthMs = parseDuration(value);
-    if (lengthMs === undefined) {
-      report('', 'request.duration', expected, describeValue(value), durationHint(value));
-      return undefined;
-    }
+    if (lengthMs === undefined) return refuse(report, 'request.duration', expected, value, durationHint(value));
     if (lengthMs < leastMs) {
-      report('', 'request.duration', `a duration of at least ${formatDuration(leastMs)}`, describeValue(value));
-      return undefined;
+      return refuse(report, 'request.duration', `a duration of at least ${formatDuration(leastMs)}`, value);
     }
     return value;
   });
@@ -142,14 +126,9 @@ export function durationHint(text: string): string | undefined {
 export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter {
   return parameter({ ...words, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
     const expected = 'an IANA time zone like Europe/Berlin';
-    if (typeof value !== 'string') {
-      report('', 'request.type', expected, describeValue(value));
-      return undefined;
-    }
+    if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     if (isUtc(value)) return 'UTC';
-    const zone = zoneOf(value);
-    if (zone === undefined) report('', 'request.timezone', expected, describeValue(value));
-    return zone?.name;
+    return zoneOf(value)?.name ?? refuse(report, 'request.timezone', expected, value);
   });
 }
 
@@ -160,14 +139,16 @@ export function listOf(
   readItem: (item: unknown, report: Report, context: ReadContext) => ParameterValue | undefined,
 ): Parameter {
   return parameter(words, { type: 'array', items: itemSchema }, (value, report, context) => {
-    if (!Array.isArray(value)) {
-      report('', 'request.type', 'an array', describeValue(value));
-      return undefined;
-    }
+    if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
     const items = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);
     return sound.length === items.length ? sound : undefined;
   });
+}
+
+/** Reports a value that is not what was expected there, of which nothing is read. */
+export function refuse(report: Report, code: ErrorCode, expected: string, value: unknown, hint?: string): undefined {
+  report('', code, expected, describeValue(value), hint);
 }
 
 /** The same report from a place further down. */
@@ -202,14 +183,10 @@ export function escapePointer(name: string): string {
 /** An instant as epoch milliseconds; local to the run's zone where it has no offset. */
 export function readInstantField(value: unknown, report: Report, context: ReadContext): number | undefined {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
-  if (typeof value !== 'string') {
-    report('', 'request.type', expected, describeValue(value));
-    return undefined;
-  }
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const reading = readInstant(value, context.timezone === 'UTC' ? undefined : zoneOf(context.timezone));
   if ('timeMs' in reading) return reading.timeMs;
-  report('', 'request.instant', expected, describeValue(value), `it ${reading.problem}`);
-  return undefined;
+  return refuse(report, 'request.instant', expected, value, `it ${reading.problem}`);
 }
 
 /** Parameters of a plan are checked: these read them, and stop on a mistake of our own. */

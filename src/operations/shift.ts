@@ -13,6 +13,7 @@ import {
   type Parameter,
   type Parameters,
   type Report,
+  refuse,
   textIn,
   timezone,
 } from './parameters.js';
@@ -116,17 +117,12 @@ function shiftAmount(): Parameter {
     read: (value, report) => {
       if (typeof value === 'string') {
         if (parseDuration(value) !== undefined) return value;
-        report('', 'request.duration', expected, describeValue(value), durationHint(value));
-      } else if (typeof value !== 'number') {
-        report('', 'request.type', expected, describeValue(value));
-      } else if (!Number.isSafeInteger(value) && value > 0) {
-        report('', 'request.value', expected, describeValue(value));
-      } else if (!(value >= 0)) {
-        report('', 'request.range', expected, describeValue(value), 'take the direction `backward` to move back');
-      } else {
-        return value;
+        return refuse(report, 'request.duration', expected, value, durationHint(value));
       }
-      return undefined;
+      if (typeof value !== 'number') return refuse(report, 'request.type', expected, value);
+      if (!Number.isSafeInteger(value) && value > 0) return refuse(report, 'request.value', expected, value);
+      if (value >= 0) return value;
+      return refuse(report, 'request.range', expected, value, 'take the direction `backward` to move back');
     },
   };
 }

@@ -1,11 +1,10 @@
 import { DAY_MS } from '../core/calendar.js';
-import { describeValue } from '../core/errors.js';
 import { formatInterval, type Interval, intervalNames, parseInterval, SHORTEST_MS } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { type Windows, windowsOf } from '../core/windows.js';
 import { zoneOf } from '../core/zone.js';
-import { durationHint, type Parameter, type Parameters, type Report, textIn } from './parameters.js';
+import { durationHint, type Parameter, type Parameters, type Report, refuse, textIn } from './parameters.js';
 
 /** What the steps with windows share: the `interval` and `timezone` parameters and the windows they mean. */
 
@@ -32,21 +31,16 @@ function readInterval(
   expected: string = EXPECTED,
   isCalendarTaken = true,
 ): string | undefined {
-  if (typeof value !== 'string') {
-    report('', 'request.type', expected, describeValue(value));
-    return undefined;
-  }
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const found = parseInterval(value);
   if (found === undefined || (found.kind === 'calendar' && !isCalendarTaken)) {
     const looksLikeName = /^[a-z]+$/i.test(value) && !/^p\d|^pt/i.test(value);
     const known = intervalNames.filter((name) => isCalendarTaken || parseInterval(name)?.kind === 'fixed');
     const suggestion = looksLikeName ? didYouMean(value, known) : durationHint(value);
-    report('', looksLikeName ? 'request.unknown' : 'request.duration', expected, describeValue(value), suggestion);
-    return undefined;
+    return refuse(report, looksLikeName ? 'request.unknown' : 'request.duration', expected, value, suggestion);
   }
   if (found.kind === 'fixed' && !(found.lengthMs >= SHORTEST_MS && found.lengthMs <= TIME_MS_END - TIME_MS_MIN)) {
-    report('', 'request.duration', 'an interval from PT0.0001S to the 9999 years there are', describeValue(value));
-    return undefined;
+    return refuse(report, 'request.duration', 'an interval from PT0.0001S to the 9999 years there are', value);
   }
   return formatInterval(found);
 }

@@ -10,6 +10,7 @@ import {
   type ParameterValue,
   type Report,
   readName,
+  refuse,
   within,
 } from '../operations/parameters.js';
 
@@ -92,8 +93,7 @@ function readFrequency(value: unknown, processingType: string | undefined, repor
 
 function readText(value: unknown, expected: string, report: Report): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
-  report('', value === undefined ? 'request.missing' : 'request.type', expected, describeValue(value));
-  return undefined;
+  return refuse(report, value === undefined ? 'request.missing' : 'request.type', expected, value);
 }
 
 function readStep(step: unknown, pointer: string, timezone: string, reportAll: Report): RequestStep | undefined {
@@ -116,22 +116,18 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
 function readOperation(value: unknown, report: Report): Operation | undefined {
   if (typeof value !== 'string') {
     const code = value === undefined ? 'request.missing' : 'request.type';
-    report('', code, 'the name of an operation', describeValue(value));
-    return undefined;
+    return refuse(report, code, 'the name of an operation', value);
   }
   const operation = findOperation(value);
-  if (operation === undefined) {
-    const hint = didYouMean(value, operationNames) ?? `there are ${operationNames.join(', ')}`;
-    report('', 'request.unknown', 'the name of an operation', describeValue(value), hint);
-  }
-  return operation;
+  if (operation !== undefined) return operation;
+  const hint = didYouMean(value, operationNames) ?? `there are ${operationNames.join(', ')}`;
+  return refuse(report, 'request.unknown', 'the name of an operation', value, hint);
 }
 
 function readReferences(value: unknown, report: Report): SeriesReference[] | undefined {
   if (!Array.isArray(value)) {
     const code = value === undefined ? 'request.missing' : 'request.type';
-    report('', code, 'an array of series references {timeseriesId, metric}', describeValue(value));
-    return undefined;
+    return refuse(report, code, 'an array of series references {timeseriesId, metric}', value);
   }
   const references = Array.from(value, (item, index) => readReference(item, within(report, `/${index}`)));
   const sound = references.filter((reference) => reference !== undefined);
