@@ -3,13 +3,13 @@ import { parseInterval } from '../core/interval.js';
 import { checkFunction, describeAggregate, functionParameters, openAggregate, windowParameters } from './aggregate.js';
 import type { Example, Operation } from './operation.js';
 import {
-  isObjectOf,
   listOf,
   type Parameter,
   type Parameters,
   type ParameterValue,
   type ReadContext,
   type Report,
+  readParameters,
   textIn,
   within,
 } from './parameters.js';
@@ -122,24 +122,9 @@ function stageList(): Parameter {
 }
 
 function readStage(item: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
-  const names = Object.keys(functionParameters);
-  if (!isObjectOf(item, names, report)) return undefined;
-  const stage: Record<string, ParameterValue> = {};
-  let isSound = true;
-  for (const [name, parameter] of Object.entries(functionParameters)) {
-    const place = within(report, `/${name}`);
-    if (item[name] === undefined) {
-      if (parameter.isRequired) place('', 'request.missing', parameter.summary, 'nothing');
-      if (parameter.isRequired) isSound = false;
-      if (parameter.default !== undefined) stage[name] = parameter.default;
-      continue;
-    }
-    const value = parameter.read(item[name], place, context);
-    if (value === undefined) isSound = false;
-    else stage[name] = value;
-  }
-  if (isSound) checkFunction(stage, report);
-  return isSound ? stage : undefined;
+  const stage = readParameters(item, functionParameters, report, context);
+  if (stage !== undefined) checkFunction(stage, report);
+  return stage;
 }
 
 function checkStages(parameters: Parameters, report: Report): void {

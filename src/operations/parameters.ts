@@ -146,6 +146,31 @@ export function listOf(
   });
 }
 
+/** Parameters by their names, with defaults filled in; undefined after reporting what is wrong with them. */
+export function readParameters(
+  given: unknown,
+  parameters: Readonly<Record<string, Parameter>>,
+  report: Report,
+  context: ReadContext,
+): Record<string, ParameterValue> | undefined {
+  if (!isObjectOf(given, Object.keys(parameters), report)) return undefined;
+  const read: Record<string, ParameterValue> = {};
+  let isSound = true;
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const place = within(report, `/${escapePointer(name)}`);
+    const isGiven = given[name] !== undefined;
+    if (!isGiven && parameter.isRequired) place('', 'request.missing', sentence(parameter.summary), 'nothing');
+    const value = isGiven ? parameter.read(given[name], place, context) : parameter.default;
+    if (value !== undefined) read[name] = value;
+    else if (isGiven || parameter.isRequired) isSound = false;
+  }
+  return isSound ? read : undefined;
+}
+
+function sentence(summary: string): string {
+  return summary.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}
+
 /** Reports a value that is not what was expected there, of which nothing is read. */
 export function refuse(report: Report, code: ErrorCode, expected: string, value: unknown, hint?: string): undefined {
   report('', code, expected, describeValue(value), hint);
@@ -176,7 +201,7 @@ export function isObjectOf(
 }
 
 /** A field's name as a part of a JSON pointer (RFC 6901). */
-export function escapePointer(name: string): string {
+function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

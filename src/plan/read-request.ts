@@ -4,12 +4,11 @@ import { didYouMean } from '../core/suggest.js';
 import { findOperation, operationNames } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import {
-  escapePointer,
   isObjectOf,
   type Parameters,
-  type ParameterValue,
   type Report,
   readName,
+  readParameters,
   refuse,
   within,
 } from '../operations/parameters.js';
@@ -106,7 +105,7 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
     report('/output', 'request.inputs', 'exactly one output', String(outputs.length));
   }
   if (operation === undefined) return undefined;
-  const parameters = readParameters(step.parameters, operation, timezone, within(report, '/parameters'));
+  const parameters = readStepParameters(step.parameters, operation, timezone, within(report, '/parameters'));
   if (inputs !== undefined) checkInputs(operation, step.parameters, inputs.length, report);
   const output = outputs?.[0];
   if (parameters === undefined || inputs === undefined || output === undefined) return undefined;
@@ -141,35 +140,17 @@ function readReference(value: unknown, report: Report): SeriesReference | undefi
   return timeseriesId === undefined || metric === undefined ? undefined : { timeseriesId, metric };
 }
 
-function readParameters(
+function readStepParameters(
   value: unknown,
   operation: Operation,
   timezone: string,
   report: Report,
 ): Parameters | undefined {
-  const given = value === undefined ? {} : value;
-  if (!isObjectOf(given, Object.keys(operation.parameters), report)) return undefined;
-  const parameters: Record<string, ParameterValue> = {};
-  let isSound = true;
-  for (const [name, parameter] of Object.entries(operation.parameters)) {
-    const place = within(report, `/${escapePointer(name)}`);
-    if (given[name] === undefined) {
-      if (parameter.isRequired) place('', 'request.missing', sentence(parameter.summary), 'nothing');
-      if (parameter.isRequired) isSound = false;
-      if (parameter.default !== undefined) parameters[name] = parameter.default;
-    } else {
-      const read = parameter.read(given[name], place, { timezone });
-      if (read === undefined) isSound = false;
-      else parameters[name] = read;
-    }
-  }
-  if (operation.parameters.timezone !== undefined && isSound) parameters.timezone ??= timezone;
-  if (isSound) operation.check?.(parameters, report);
-  return isSound ? parameters : undefined;
-}
-
-function sentence(summary: string): string {
-  return summary.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+  const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, { timezone });
+  if (parameters === undefined) return undefined;
+  if (operation.parameters.timezone !== undefined) parameters.timezone ??= timezone;
+  operation.check?.(parameters, report);
+  return parameters;
 }
 
 function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {

@@ -416,6 +416,13 @@ test('where no fields are taken the message says so', () => {
   expect(issuesOf(ofStep('Abs', [1]))[0]?.expected).toBe('an object without fields');
 });
 
+test('a stage of a pipeline misses a parameter in the same words as a step', () => {
+  const [ofStage] = issuesOf(ofStep('AggregatePipeline', { pipeline: [{ function: 'Sum' }] }));
+  const [ofAggregate] = issuesOf(ofStep('Aggregate', { function: 'Sum' }));
+  expect(ofAggregate?.expected).toBe('the length of the windows');
+  expect(ofStage).toEqual({ ...ofAggregate, pointer: `${P}/pipeline/0/interval` });
+});
+
 test('a parameter that a program leaves undefined is not there', () => {
   const request = [item([step('Add', { scalar: undefined, align: 'hold' }, two)])];
   expect(issuesOf(request)).toEqual([]);
