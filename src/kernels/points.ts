@@ -27,7 +27,7 @@ export function stepPoints(
   const outTimeMs = points.timeMs;
   const outValue = points.value;
   const room = outTimeMs.length;
-  const simd = timeMs.buffer === value.buffer ? simdFor(timeMs, count - from, outTimeMs) : undefined;
+  const simd = timeMs.buffer === value.buffer ? simdFor(timeMs, count - from, outTimeMs, outValue) : undefined;
   if (simd !== undefined) {
     const met = isMet ? 1 : 0;
     const columns = [timeMs.byteOffset, value.byteOffset, outTimeMs.byteOffset, outValue.byteOffset] as const;

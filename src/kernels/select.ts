@@ -37,7 +37,7 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
   const { timeMs, value, count } = chunk;
   const outTimeMs = out.timeMs;
   const outValue = out.value;
-  const simd = simdFor(outTimeMs, count, value);
+  const simd = simdFor(outTimeMs, count, value, outValue);
   if (simd !== undefined) {
     // Times that lie elsewhere are brought here, where what stays is then moved together.
     const isHere = timeMs.buffer === value.buffer;

@@ -65,9 +65,11 @@ test('points of a grid hold the last sample, in WebAssembly memory and out of it
           nextMs: job.firstMs,
         });
         const inMemory = roomIn(scratch[2]!, scratch[3]!);
+        const partly = roomIn(scratch[2]!, new Float64Array(64));
         const outside = roomIn(new Float64Array(64), new Float64Array(64));
         const found = [
           pointsOf(scratch[0]!, scratch[1]!, times.length, inMemory, job),
+          pointsOf(scratch[0]!, scratch[1]!, times.length, partly, job),
           pointsOf(times, value, times.length, outside, job),
         ];
         for (const one of found) {

@@ -23,6 +23,7 @@ test('a value range keeps what lies inside it or outside, in WebAssembly memory 
       const places = [
         [filled(0, times), filled(1, values), scratchColumn(2), scratchColumn(3)],
         [Float64Array.from(times), filled(1, values), scratchColumn(2), scratchColumn(3)],
+        [filled(0, times), filled(1, values), scratchColumn(2), own()],
         [Float64Array.from(times), Float64Array.from(values), own(), own()],
       ] as const;
       for (const [timeMs, value, outTimeMs, outValue] of places) {
