@@ -114,6 +114,9 @@ function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
   return active;
 }
 
+/** So many columns are as long as columns can be. */
+const COLUMN_COUNT_USUAL = 32;
+
 /**
  * @param sinks where the results of each item go.
  * @param advancedMs the last `advance` of the run so far.
@@ -124,15 +127,17 @@ export function buildGraph(
   sinks: readonly Inlet[],
   advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
 ): Graph {
-  // How long columns can be follows from how many there are, so it is wired twice: the first time to count them.
-  let count = 0;
-  const uncounted = new Float64Array(0);
-  wire(plan, settings, sinks, advancedMs, () => {
-    count++;
-    return uncounted;
-  });
-  const columns = currentArena().scratchColumns(count);
-  return wire(plan, settings, sinks, advancedMs, () => columns[--count]!);
+  // How long columns can be follows from how many there are: they are as long as can be at first, and where a plan
+  // takes more of them than most, it is wired again.
+  const arena = currentArena();
+  const spilt = new Float64Array(0);
+  let columns = arena.scratchColumns(COLUMN_COUNT_USUAL);
+  for (;;) {
+    let count = 0;
+    const graph = wire(plan, settings, sinks, advancedMs, () => columns[count++] ?? spilt);
+    if (count <= columns.length) return graph;
+    columns = arena.scratchColumns(count);
+  }
 }
 
 function wire(
