@@ -76,13 +76,15 @@ function grown(column: Float64Array, count: number, needed: number): Float64Arra
   return larger;
 }
 
-// Columns that batches have handed out. Results may share the caller's times, which no reuse may write to.
-const handedOut = new WeakSet<ArrayBufferLike>();
+// Results that are whole columns of ours, each to be reused once: then another result lies there.
+const handedOut = new WeakSet<Float64Array>();
+// What two results hold now, which no reuse may write to.
+const sharedBuffers = new WeakSet<ArrayBufferLike>();
 
 // The whole column behind a result of an earlier run, when it is ours and large enough; else a new one.
 function roomFor(length: number, spare: Float64Array | undefined): Float64Array {
-  if (spare !== undefined && freeRoom(spare)) return columnFor(length);
-  const isUsable = spare !== undefined && handedOut.has(spare.buffer) && spare.buffer.byteLength >= 8 * length;
+  if (spare === undefined || freeRoom(spare) || !handedOut.delete(spare)) return columnFor(length);
+  const isUsable = !sharedBuffers.has(spare.buffer) && spare.buffer.byteLength >= 8 * length;
   return isUsable ? new Float64Array(spare.buffer) : columnFor(length);
 }
 
@@ -165,8 +167,8 @@ function gatherColumn(capacityHint: number, spare: Float64Array | undefined): Ga
 
   function take(): Float64Array {
     if (shared === undefined) return handOver(own, count);
-    // It may be a result of an earlier run: as two hold it now, reuse of one must not write to it.
-    handedOut.delete(shared.buffer);
+    // It may be a result of an earlier run.
+    sharedBuffers.add(shared.buffer);
     return firstOf(shared, count);
   }
 
@@ -205,6 +207,7 @@ function write(target: Float64Array, at: number, source: Float64Array, count: nu
 function handOver(column: Float64Array, count: number): Float64Array {
   if (isRoom(column)) return lendRoom(column, count);
   const kept = count * 4 >= column.length ? column : column.slice(0, count);
-  handedOut.add(kept.buffer);
-  return lendColumn(kept, count);
+  const view = lendColumn(kept, count);
+  handedOut.add(view);
+  return view;
 }

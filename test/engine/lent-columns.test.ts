@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { lendColumn, takeColumn } from '../../src/engine/lent-columns.js';
-import { createPlan, type Plan, runBatch, type Series } from '../../src/index.js';
+import { createPlan, loadSeries, type Plan, runBatch, type Series } from '../../src/index.js';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -84,5 +84,18 @@ describe('columns of results', () => {
     expect(moved.series[0]!.value.buffer).toBe(first!.value.buffer);
     runBatch(add, [seriesOf(5)], { reuse: moved });
     expect(first!.value).toStrictEqual(new Float64Array(LENGTH).fill(2));
+  });
+
+  it.each([
+    ['as they are', (series: Series) => [series]],
+    ['that were loaded', (series: Series) => loadSeries([series])],
+  ])('of one run, given for reuse twice, are written over once: series %s', (_name, given) => {
+    const [one, five] = [given(seriesOf(1)), given(seriesOf(5))];
+    const add = planOf('Add', { scalar: 1 });
+    const first = runBatch(add, one);
+    const second = runBatch(add, one, { reuse: first });
+    runBatch(add, five, { reuse: first });
+    runBatch(planOf('Add', { scalar: 9 }), one, { reuse: first });
+    expect(new Set(second.series[0]!.value)).toEqual(new Set([2]));
   });
 });
