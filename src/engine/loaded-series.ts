@@ -20,7 +20,10 @@ const loadedSeries = new WeakMap<Series, Loaded>();
  * Loads series for many runs: copies them once to where the engine works, sorted and checked, so that `runBatch` need
  * neither check nor copy them again. Runs give the same results and the same report as over the series themselves, and
  * are fastest over series that were loaded together. They take 16 bytes a sample (8 where series share one array of
- * times) until nobody holds them, or results that share their columns, any more.
+ * times), and room for results as much again, until a task has ended in which nobody held them or a result any more.
+ *
+ * Results of such runs may lie in one memory with the series: who posts one to a worker copies it first
+ * (`value.slice()`), or all of that memory is copied.
  *
  * @param series as `runBatch` takes them: in any order, with missing values. They are not changed, nor needed any more.
  * @returns the same series, in the same order; whoever writes to their columns breaks what later runs rely on.

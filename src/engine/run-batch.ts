@@ -1,7 +1,7 @@
 import { parseDuration } from '../core/duration.js';
 import { InputError } from '../core/errors.js';
 import { type Series, seriesKey, seriesName } from '../core/series.js';
-import { homeArena, workIn } from '../kernels/arena.js';
+import { type Arena, homeArena, workIn } from '../kernels/arena.js';
 import { firstAtOrAfter } from '../kernels/search.js';
 import { planInTimezone } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
@@ -47,15 +47,30 @@ export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOp
   const startedMs = settings.clock();
   checkList(inputs);
   const { given, unused } = chooseInputs(planned, inputs);
-  const sortedInputs = (): SortedInput[] => given.map((one) => sorted(one, settings));
-  // Loaded series are worked on where they lie.
-  const arena = given.map(({ series }) => loadedOf(series)?.arena).find((one) => one !== undefined) ?? homeArena();
-  const run = workIn(
-    arena,
-    () => tryRun(planned, settings, given, options.reuse) ?? tryRun(planned, settings, sortedInputs(), options.reuse),
-  );
-  if (run === undefined) throw new Error('assertion failed: sorted input does not rise');
+  const run = workIn(arenaOf(given), () => runGiven(planned, settings, given, options.reuse));
   return { ...run, report: { ...run.report, unused, durationMs: settings.clock() - startedMs } };
+}
+
+function runGiven(plan: Plan, settings: RunSettings, given: readonly SortedInput[], reuse: Run | undefined): Run {
+  const run = tryRun(plan, settings, given, reuse);
+  if (run !== undefined) return run;
+  const inputs = given.map((one) => sorted(one, settings));
+  const again = tryRun(plan, settings, inputs, reuse);
+  if (again === undefined) throw new Error('assertion failed: sorted input does not rise');
+  return again;
+}
+
+// Loaded series are worked on where they lie, the longest of them if they lie apart.
+function arenaOf(given: readonly SortedInput[]): Arena {
+  let arena: Arena | undefined;
+  let length = -1;
+  for (const { series } of given) {
+    const loaded = loadedOf(series);
+    if (loaded === undefined || series.timeMs.length <= length) continue;
+    arena = loaded.arena;
+    length = series.timeMs.length;
+  }
+  return arena ?? homeArena();
 }
 
 function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: SortedInput[]; unused: number } {
@@ -82,8 +97,11 @@ function sampleCountOf(series: Series): number {
   return series.timeMs.length + (loaded === undefined ? 0 : loaded.missing + loaded.duplicateMs.length);
 }
 
+const NO_TIMES: readonly number[] = [];
+
 function asGiven(parts: readonly Series[]): SortedInput {
   const loaded = parts.flatMap((part) => loadedOf(part) ?? []);
+  if (loaded.length === 0) return { series: joinSeries(parts), missing: 0, outOfRun: 0, duplicateMs: NO_TIMES };
   const missing = loaded.reduce((sum, one) => sum + one.missing, 0);
   return { series: joinSeries(parts), missing, outOfRun: 0, duplicateMs: loaded.flatMap((one) => one.duplicateMs) };
 }
