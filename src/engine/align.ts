@@ -35,7 +35,9 @@ export function combineNode(runner: CombineRunner, align: Align, maxHoldMs: numb
       values.append(chunk.value, 0, chunk.count);
       if (align === 'inner') matcher(meeting, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
     };
-    return { receive };
+    const placeFor: Inlet['placeFor'] = (column) =>
+      align === 'inner' && column === 'value' ? pairs.placeFor(input) : undefined;
+    return { receive, placeFor };
   }
 
   function advance(watermarksMs: Float64Array): void {

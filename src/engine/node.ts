@@ -78,13 +78,17 @@ export function isFixed(chunk: Chunk): boolean {
   return chunk.value === chunk.lastingValue;
 }
 
+/** Fewer samples are copied as fast as their place is asked for. */
+const PLACED_MIN = 32;
+
 /** Where the next chunk for these outlets is best written, if somewhere. */
 export function placeFor(
   outlets: readonly Inlet[],
   column: 'timeMs' | 'value',
   count: number,
 ): Float64Array | undefined {
-  return outlets.length === 1 ? outlets[0]!.placeFor?.(column, count) : undefined;
+  if (count < PLACED_MIN || outlets.length !== 1) return undefined;
+  return outlets[0]!.placeFor?.(column, count);
 }
 
 export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {

@@ -8,6 +8,8 @@ import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, placeF
 /** Pairs of values that have met, on their way into a combining operation. */
 export interface Pairs {
   add(timeMs: number, first: number, second: number): void;
+  /** The column that the values of an input's next chunk would be kept in, while it is free. */
+  placeFor(input: 0 | 1): Float64Array | undefined;
   /** Keeps a chunk of an input (0 or 1) until its partner comes, which is most often the next call. */
   hold(input: 0 | 1, chunk: Chunk): void;
   /** Pairs the held chunk with one of the other input, if their times are the same; else false. */
@@ -67,7 +69,7 @@ export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], co
     held.clear();
   }
 
-  return { add, flush, clear, hold: held.hold, meet: held.meet, spill: held.spill };
+  return { add, flush, clear, placeFor: held.placeFor, hold: held.hold, meet: held.meet, spill: held.spill };
 }
 
 type Combine = (
@@ -85,17 +87,23 @@ function createHeld(
   second: Float64Array,
   flush: () => void,
   combine: Combine,
-): Pick<Pairs, 'hold' | 'meet' | 'spill' | 'clear'> {
+): Pick<Pairs, 'placeFor' | 'hold' | 'meet' | 'spill' | 'clear'> {
+  const columns = [own.value, second] as const;
   let heldInput: 0 | 1 = 0;
   let heldTimes = own.timeMs;
   let heldValues = own.value;
   let heldCount = 0;
 
+  function placeFor(input: 0 | 1): Float64Array | undefined {
+    const isFree = own.count === 0 && (heldCount === 0 || heldInput !== input);
+    return isFree ? columns[input] : undefined;
+  }
+
   function hold(input: 0 | 1, chunk: Chunk): void {
     flush();
     heldInput = input;
     heldCount = chunk.count;
-    heldValues = isFixed(chunk) ? chunk.value : input === 0 ? own.value : second;
+    heldValues = isFixed(chunk) ? chunk.value : columns[input];
     if (heldValues !== chunk.value) copyInto(heldValues, chunk.value, chunk.count);
     heldTimes = chunk.lastingTimeMs ?? own.timeMs;
     if (chunk.lastingTimeMs === undefined) copyInto(own.timeMs, chunk.timeMs, chunk.count);
@@ -126,5 +134,5 @@ function createHeld(
     heldValues = own.value;
   }
 
-  return { hold, meet, spill, clear };
+  return { placeFor, hold, meet, spill, clear };
 }

@@ -1,5 +1,12 @@
 import { CHUNK_LENGTH } from '../core/chunk.js';
-import { COLUMN_GAP_BYTES, COLUMNS_FROM, PAGE_BYTES, PAGE_COUNT, WINDOW_BORDERS_FROM } from './memory-layout.js';
+import {
+  COLUMN_GAP_BYTES,
+  COLUMNS_FROM,
+  HOME_PAGE_COUNT,
+  LOADED_PAGE_COUNT,
+  PAGE_BYTES,
+  WINDOW_BORDERS_FROM,
+} from './memory-layout.js';
 import { openKernels, type SimdKernels } from './simd-kernels.js';
 
 /**
@@ -18,13 +25,17 @@ export class Arena {
   #borders: Uint32Array | undefined;
   #kernels: SimdKernels | undefined;
   #isOpened = false;
+  readonly #scratchEnd: number;
   /** Where whole columns end so far, and how many they are. */
-  #end = PAGE_COUNT * PAGE_BYTES;
+  #end: number;
   #columnCount = 0;
 
-  constructor(memory: WebAssembly.Memory | undefined) {
+  /** @param scratchPages how many pages of the memory are for scratch columns and what lies before them. */
+  constructor(memory: WebAssembly.Memory | undefined, scratchPages: number) {
     this.memory = memory;
     this.buffer = memory?.buffer;
+    this.#scratchEnd = scratchPages * PAGE_BYTES;
+    this.#end = this.#scratchEnd;
   }
 
   /** A whole column behind the others; undefined where there is no room for it. */
@@ -47,7 +58,7 @@ export class Arena {
 
   /** A chunk long each, and as many as a plan takes: their contents last until the call ends. */
   scratchColumns(count: number): readonly Float64Array[] {
-    const length = chunkLengthFor(count);
+    const length = chunkLengthFor(count, this.#scratchEnd - COLUMNS_FROM);
     const scratch = this.#scratch.get(length) ?? [];
     this.#scratch.set(length, scratch);
     while (scratch.length < count) scratch.push(this.#newColumn(scratch.length, length));
@@ -65,7 +76,7 @@ export class Arena {
 
   #newColumn(index: number, length: number): Float64Array {
     const offset = COLUMNS_FROM + index * (8 * length + COLUMN_GAP_BYTES);
-    const isRoom = this.buffer !== undefined && offset + 8 * length <= PAGE_COUNT * PAGE_BYTES;
+    const isRoom = this.buffer !== undefined && offset + 8 * length <= this.#scratchEnd;
     return isRoom ? new Float64Array(this.buffer, offset, length) : new Float64Array(length);
   }
 }
@@ -73,16 +84,15 @@ export class Arena {
 /** Shorter ones are not worth their calls; where thousands of them find no room, the rest are ordinary arrays. */
 const CHUNK_LENGTH_MIN = 512;
 
-/** How long the chunks of a plan are that takes so many columns. */
-function chunkLengthFor(columnCount: number): number {
-  const bytes = (PAGE_COUNT * PAGE_BYTES - COLUMNS_FROM) / columnCount - COLUMN_GAP_BYTES;
+/** How long the chunks of a plan are that takes so many columns, which share a room. */
+function chunkLengthFor(columnCount: number, roomBytes: number): number {
+  const bytes = roomBytes / columnCount - COLUMN_GAP_BYTES;
   const fitting = CHUNK_LENGTH_MIN * Math.floor(bytes / (8 * CHUNK_LENGTH_MIN));
   return Math.min(CHUNK_LENGTH, Math.max(CHUNK_LENGTH_MIN, fitting));
 }
 
-/** A memory with room for so many pages behind the scratch columns; undefined where there is none to be had. */
-function openMemory(pageCount: number): WebAssembly.Memory | undefined {
-  const pages = PAGE_COUNT + pageCount;
+/** A memory of fixed size; undefined where there is none to be had. */
+function openMemory(pages: number): WebAssembly.Memory | undefined {
   if (typeof WebAssembly === 'undefined' || pages > PAGES_MAX) return undefined;
   try {
     return new WebAssembly.Memory({ initial: pages, maximum: pages });
@@ -108,8 +118,9 @@ function columnAfter(end: number, index: number): number {
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const pages = Math.ceil((8 * total + 2 * SMALL_PAGE_BYTES * (lengths.length + 1)) / PAGE_BYTES);
-  const memory = total < CHUNK_LENGTH ? undefined : (openMemory(2 * pages) ?? openMemory(pages));
-  const arena = memory === undefined ? homeArena() : new Arena(memory);
+  const open = (count: number): WebAssembly.Memory | undefined => openMemory(LOADED_PAGE_COUNT + count);
+  const memory = total < CHUNK_LENGTH ? undefined : (open(2 * pages) ?? open(pages));
+  const arena = memory === undefined ? homeArena() : new Arena(memory, LOADED_PAGE_COUNT);
   return { arena, columns: lengths.map((length) => arena.takeColumn(length) ?? new Float64Array(length)) };
 }
 
@@ -118,7 +129,7 @@ let current: Arena | undefined;
 
 /** The arena that all work is done in whose series lie elsewhere. */
 export function homeArena(): Arena {
-  home ??= new Arena(openMemory(0));
+  home ??= new Arena(openMemory(HOME_PAGE_COUNT), HOME_PAGE_COUNT);
   return home;
 }
 

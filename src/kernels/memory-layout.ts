@@ -3,8 +3,12 @@ import { CHUNK_LENGTH } from '../core/chunk.js';
 /** What lies where in the memory of the kernels, in bytes. */
 
 export const PAGE_BYTES = 65_536;
-/** 64 MiB, of which only what is used takes memory. */
-export const PAGE_COUNT = 1024;
+/**
+ * 16 MiB for all but loaded series, and 64 MiB beside those: only what is used takes memory, but V8 counts it all, and
+ * a program's first 64 MiB outside of its heap bring a collection.
+ */
+export const HOME_PAGE_COUNT = 256;
+export const LOADED_PAGE_COUNT = 1024;
 
 /** The constants of the two modules lie below (see scripts/build-kernels.mjs); here the borders of windows. */
 export const WINDOW_BORDERS_FROM = 16_384;

@@ -7,7 +7,10 @@ import { delayed } from './samples.js';
 // Short chunks, so that short series have many of them.
 vi.mock('../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 // And little memory beside them: each loading takes some of its own.
-vi.mock('../../src/kernels/memory-layout.js', async (original) => ({ ...(await original<object>()), PAGE_COUNT: 16 }));
+vi.mock('../../src/kernels/memory-layout.js', async (original) => ({
+  ...(await original<object>()),
+  LOADED_PAGE_COUNT: 24,
+}));
 
 const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
 
