@@ -13,7 +13,7 @@ import { type RunOptions, type RunSettings, readOptions } from './options.js';
 import { createReport, type Report } from './report.js';
 import { Resting } from './resting.js';
 import { beginRooms, isLentRoom } from './result-rooms.js';
-import { createBatchSink, type Sink, type SpareColumns } from './sink.js';
+import { BatchSink, type Sink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
 import { checkColumns, checkList, checkTimes } from './source.js';
 
@@ -129,7 +129,7 @@ function tryRun(
   const machine = resting.take(plan, settings) ?? buildMachine(plan, settings);
   const { graph, sinks } = machine;
   for (const [item, { output }] of plan.items.entries()) {
-    sinks[item] = createBatchSink(output, hints[item] ?? 0, spare[item]);
+    sinks[item] = new BatchSink(output, hints[item] ?? 0, spare[item]);
   }
   for (const [index, { missing, outOfRun, duplicateMs }] of inputs.entries()) {
     const { counts } = graph.sources[index]!;

@@ -92,87 +92,106 @@ function columnFor(length: number): Float64Array {
   return (length >= ROOM_LENGTH_MIN ? takeRoom(length) : undefined) ?? takeColumn(length);
 }
 
-/**
- * Gathers the results of a batch, and hands over its columns.
- *
- * @param capacityHint how many samples may come, so that columns need not grow.
- * @param spare columns to write to, when they are large enough.
- */
-export function createBatchSink(
-  { timeseriesId, metric }: SeriesReference,
-  capacityHint: number,
-  spare?: SpareColumns,
-): Sink {
-  const timeMs = gatherColumn(capacityHint, spare?.timeMs);
-  const value = gatherColumn(capacityHint, spare?.value);
-  return {
-    receive: (chunk) => {
-      timeMs.add(chunk.timeMs, chunk.count, chunk.lastingTimeMs);
-      value.add(chunk.value, chunk.count, chunk.lastingValue);
-    },
-    placeFor: (column, count) => (column === 'value' ? value : timeMs).place(count),
-    take: () => ({ timeseriesId, metric, timeMs: timeMs.take(), value: value.take() }),
-    count: timeMs.count,
-  };
+/** Gathers the results of a batch, and hands over its columns. */
+export class BatchSink implements Sink {
+  readonly #reference: SeriesReference;
+  readonly #timeMs: GatheredColumn;
+  readonly #value: GatheredColumn;
+
+  /**
+   * @param capacityHint how many samples may come, so that columns need not grow.
+   * @param spare columns to write to, when they are large enough.
+   */
+  constructor(reference: SeriesReference, capacityHint: number, spare?: SpareColumns) {
+    this.#reference = reference;
+    this.#timeMs = new GatheredColumn(capacityHint, spare?.timeMs);
+    this.#value = new GatheredColumn(capacityHint, spare?.value);
+  }
+
+  receive(chunk: Chunk): void {
+    this.#timeMs.add(chunk.timeMs, chunk.count, chunk.lastingTimeMs);
+    this.#value.add(chunk.value, chunk.count, chunk.lastingValue);
+  }
+
+  placeFor(column: 'timeMs' | 'value', count: number): Float64Array | undefined {
+    return (column === 'value' ? this.#value : this.#timeMs).place(count);
+  }
+
+  take(): Series {
+    const { timeseriesId, metric } = this.#reference;
+    return { timeseriesId, metric, timeMs: this.#timeMs.take(), value: this.#value.take() };
+  }
+
+  count(): number {
+    return this.#value.count;
+  }
 }
 
-/** One column of a result. */
-interface Gathered {
-  readonly add: (column: Float64Array, count: number, lasting: Float64Array | undefined) => void;
+const NO_ROOM = new Float64Array(0);
+
+/** One column of a result. While all that comes follows in one array of the caller's, nothing is copied. */
+class GatheredColumn {
+  readonly #capacityHint: number;
+  readonly #spare: Float64Array | undefined;
+  #own: Float64Array = NO_ROOM;
+  #shared: Float64Array | undefined;
+  #placed: Float64Array | undefined;
+  #count = 0;
+
+  constructor(capacityHint: number, spare: Float64Array | undefined) {
+    this.#capacityHint = capacityHint;
+    this.#spare = spare;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(column: Float64Array, added: number, lasting: Float64Array | undefined): void {
+    const count = this.#count;
+    const end = count + added;
+    const shared = count === 0 ? lasting : this.#shared;
+    if (shared !== undefined && (count === 0 || follows(shared, count, column, added, lasting))) {
+      this.#shared = shared;
+    } else {
+      this.#makeRoom(end);
+      if (shared !== undefined) this.#own.set(firstOf(shared, count));
+      this.#shared = undefined;
+      if (column !== this.#placed) write(this.#own, count, column, added);
+    }
+    this.#placed = undefined;
+    this.#count = end;
+  }
+
   /** Where so many entries more will lie, in room where kernels can write them. */
-  readonly place: (count: number) => Float64Array | undefined;
-  readonly take: () => Float64Array;
-  readonly count: () => number;
-}
-
-// While all that comes follows in one array of the caller's, nothing is copied.
-function gatherColumn(capacityHint: number, spare: Float64Array | undefined): Gathered {
-  let own: Float64Array = new Float64Array(0);
-  let shared: Float64Array | undefined;
-  let placed: Float64Array | undefined;
-  let count = 0;
-
-  function makeRoom(needed: number): void {
-    if (own.length === 0) own = roomFor(Math.max(needed, capacityHint, FIRST_CAPACITY), spare);
-    if (needed <= own.length) return;
-    const larger = columnFor(Math.max(needed, 2 * own.length));
-    larger.set(own.subarray(0, count));
-    own = larger;
-  }
-
-  function place(added: number): Float64Array | undefined {
+  place(added: number): Float64Array | undefined {
+    const count = this.#count;
     const end = count + added;
-    if (shared !== undefined || Math.max(end, capacityHint) < ROOM_LENGTH_MIN) return undefined;
-    if (own.length === 0) makeRoom(end);
-    if (end > own.length || !isRoom(own)) return undefined;
-    placed = own.subarray(count, end);
-    return placed;
+    if (this.#shared !== undefined || Math.max(end, this.#capacityHint) < ROOM_LENGTH_MIN) return undefined;
+    if (this.#own.length === 0) this.#makeRoom(end);
+    if (end > this.#own.length || !isRoom(this.#own)) return undefined;
+    this.#placed = this.#own.subarray(count, end);
+    return this.#placed;
   }
 
-  function add(column: Float64Array, added: number, lasting: Float64Array | undefined): void {
-    const end = count + added;
-    if (count === 0) shared = lasting;
-    else if (shared !== undefined && !follows(shared, count, column, added, lasting)) {
-      makeRoom(end);
-      own.set(firstOf(shared, count));
-      shared = undefined;
-    }
-    if (shared === undefined && column !== placed) {
-      if (own.length < end) makeRoom(end);
-      write(own, count, column, added);
-    }
-    placed = undefined;
-    count = end;
-  }
-
-  function take(): Float64Array {
-    if (shared === undefined) return handOver(own, count);
+  take(): Float64Array {
+    const shared = this.#shared;
+    if (shared === undefined) return handOver(this.#own, this.#count);
     // It may be a result of an earlier run.
     sharedBuffers.add(shared.buffer);
-    return firstOf(shared, count);
+    return firstOf(shared, this.#count);
   }
 
-  return { add, place, take, count: () => count };
+  #makeRoom(needed: number): void {
+    const own = this.#own;
+    if (needed <= own.length) return;
+    if (own.length === 0) {
+      this.#own = roomFor(Math.max(needed, this.#capacityHint, FIRST_CAPACITY), this.#spare);
+      return;
+    }
+    this.#own = columnFor(Math.max(needed, 2 * own.length));
+    this.#own.set(own.subarray(0, this.#count));
+  }
 }
 
 function firstOf(shared: Float64Array, count: number): Float64Array {
@@ -206,6 +225,7 @@ function write(target: Float64Array, at: number, source: Float64Array, count: nu
 // Room that was never written takes no memory, so a view is cheap; but small results should not hold large columns.
 function handOver(column: Float64Array, count: number): Float64Array {
   if (isRoom(column)) return lendRoom(column, count);
+  if (count === 0) return new Float64Array(0);
   const kept = count * 4 >= column.length ? column : column.slice(0, count);
   const view = lendColumn(kept, count);
   handedOut.add(view);
