@@ -17,7 +17,7 @@ const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Not the goal yet: where we stand, with some room. There is no way back from here. */
 const CORE_BYTES_MAX = 37.5 * KILOBYTE;
-const DOOR_BYTES_MAX = 47 * KILOBYTE;
+const DOOR_BYTES_MAX = 46.6 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;

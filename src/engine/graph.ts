@@ -114,7 +114,7 @@ function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
   return active;
 }
 
-/** So many columns are as long as columns can be. */
+/** Most plans take no more columns: one length for all of these, so that they share them and are wired once. */
 const COLUMN_COUNT_USUAL = 32;
 
 /**
@@ -127,8 +127,8 @@ export function buildGraph(
   sinks: readonly Inlet[],
   advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
 ): Graph {
-  // How long columns can be follows from how many there are: they are as long as can be at first, and where a plan
-  // takes more of them than most, it is wired again.
+  // How long columns can be follows from how many there are: a plan that takes more of them than most is wired again,
+  // with shorter ones.
   const arena = currentArena();
   const spilt = new Float64Array(0);
   let columns = arena.scratchColumns(COLUMN_COUNT_USUAL);
