@@ -306,6 +306,7 @@ export function checkList(inputs: unknown): void {
 
 /** Checks that the columns of a series fit together. @throws InputError */
 export function checkColumns(series: Series): void {
+  if (!series) checkList(series);
   const { timeMs, value } = series;
   if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
     throw new InputError('input.columns', `${seriesName(series)}: expected timeMs and value as Float64Array`);

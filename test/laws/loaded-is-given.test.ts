@@ -62,3 +62,16 @@ test.each(Object.entries(loadings))('series loaded %s give the bits and the repo
   });
   fc.assert(property, { numRuns: 500 });
 });
+
+test.each([
+  ['no list', 'x', 'inputs: expected an array of series'],
+  ['no series', [null], 'inputs: expected an array of series'],
+  [
+    'no columns',
+    [{ timeseriesId: 'a', metric: 'Raw', timeMs: [1], value: [2] }],
+    'a/Raw: expected timeMs and value as',
+  ],
+])('what is %s is refused by name, not by a fault of the program', (_name, given, message) => {
+  const series = given as unknown as Series[]; // which is what a program without types may give
+  expect(() => loadSeries(series)).toThrow(message);
+});
