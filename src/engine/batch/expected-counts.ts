@@ -1,8 +1,8 @@
-import { OutputLimitError } from '../core/errors.js';
-import { type Series, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { operationsByName } from '../operations/index.js';
-import type { Plan } from '../plan/plan.js';
-import type { RunSettings } from './options.js';
+import { OutputLimitError } from '../../core/errors.js';
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { operationsByName } from '../../operations/index.js';
+import type { Plan } from '../../plan/plan.js';
+import type { RunSettings } from '../options.js';
 
 /**
  * Stops a batch that is certain to make too many samples before any memory is taken: steps that make a result

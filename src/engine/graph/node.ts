@@ -1,7 +1,7 @@
-import type { Chunk } from '../core/chunk.js';
-import { DoubleList } from '../core/list.js';
-import { copyFinite } from '../kernels/check.js';
-import type { FilterRunner, MapRunner, State } from '../operations/operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import { DoubleList } from '../../core/list.js';
+import { copyFinite } from '../../kernels/check.js';
+import type { FilterRunner, MapRunner, State } from '../../operations/operation.js';
 import type { StepCounts } from './counts.js';
 
 /** Where a chunk goes next. It is read before the call returns. */

@@ -1,16 +1,16 @@
-import { CheckpointError, InputError } from '../core/errors.js';
-import { type Series, seriesKey } from '../core/series.js';
-import { planInTimezone } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
-import { type Progress, readCheckpoint, writeCheckpoint } from './checkpoint.js';
-import { buildGraph, type Graph } from './graph.js';
-import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
-import { createReport, type Report } from './report.js';
-import { Resting } from './resting.js';
-import type { Run } from './run-batch.js';
-import { type Sink, StreamSink } from './sink.js';
-import { snapshotOf } from './snapshot.js';
-import { checkColumns, checkList, checkTimes } from './source.js';
+import { CheckpointError, InputError } from '../../core/errors.js';
+import { type Series, seriesKey } from '../../core/series.js';
+import { planInTimezone } from '../../plan/create-plan.js';
+import type { Plan } from '../../plan/plan.js';
+import { type Sink, StreamSink } from '../batch/batch-sink.js';
+import type { Run } from '../batch/run-batch.js';
+import { snapshotOf } from '../checkpoint/snapshot.js';
+import { type Progress, readCheckpoint, writeCheckpoint } from '../checkpoint/stream-checkpoint.js';
+import { buildGraph, type Graph } from '../graph/graph.js';
+import { Resting } from '../graph/graph-cache.js';
+import { checkColumns, checkList, checkTimes } from '../graph/source.js';
+import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import { createReport, type Report } from '../report.js';
 
 /** A plan at work on samples as they come. */
 export interface Stream {

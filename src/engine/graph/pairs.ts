@@ -1,7 +1,7 @@
-import type { Chunk } from '../core/chunk.js';
-import { isSameTimes } from '../kernels/check.js';
-import { copyInto } from '../kernels/columns.js';
-import type { CombineRunner, State } from '../operations/operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import { isSameTimes } from '../../kernels/check.js';
+import { copyInto } from '../../kernels/columns.js';
+import type { CombineRunner, State } from '../../operations/operation.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
 import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, placeFor, scratchChunk } from './node.js';
 

@@ -1,7 +1,7 @@
-import { type Arena, currentArena } from '../kernels/arena.js';
-import type { Plan } from '../plan/plan.js';
+import { type Arena, currentArena } from '../../kernels/arena.js';
+import type { Plan } from '../../plan/plan.js';
+import type { RunSettings } from '../options.js';
 import type { Graph } from './graph.js';
-import type { RunSettings } from './options.js';
 
 /**
  * Graphs that rest with their plan between runs. Building one is little work, but the compiled code of its functions

@@ -1,6 +1,6 @@
-import type { Chunk } from '../core/chunk.js';
-import type { CombineRunner } from '../operations/operation.js';
-import type { Align } from '../operations/two-inputs.js';
+import type { Chunk } from '../../core/chunk.js';
+import type { CombineRunner } from '../../operations/operation.js';
+import type { Align } from '../../operations/two-inputs.js';
 import { FIRST_TIMES, FIRST_VALUES, type Meeting, matchers, SECOND_TIMES, SECOND_VALUES } from './match.js';
 import { clearState, type Inlet, type Node, type NodeContext, newState } from './node.js';
 import { createPairs } from './pairs.js';

@@ -1,8 +1,8 @@
-import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
-import type { Series, SeriesReference } from '../core/series.js';
-import { lendColumn, takeColumn } from './lent-columns.js';
-import type { Inlet } from './node.js';
-import { freeRoom, isRoom, lendRoom, takeRoom } from './result-rooms.js';
+import { CHUNK_LENGTH, type Chunk } from '../../core/chunk.js';
+import type { Series, SeriesReference } from '../../core/series.js';
+import type { Inlet } from '../graph/node.js';
+import { lendColumn, takeColumn } from '../lent-columns.js';
+import { freeRoom, isRoom, lendRoom, takeRoom } from '../result-rooms.js';
 
 /** Gathers the results of one item. */
 export interface Sink extends Inlet {

@@ -1,13 +1,13 @@
-import type { Chunk } from '../core/chunk.js';
-import { describeValue, InputError } from '../core/errors.js';
-import { DoubleList } from '../core/list.js';
-import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { currentArena } from '../kernels/arena.js';
-import { isAllFinite, isRisingIn } from '../kernels/check.js';
-import { copyInto } from '../kernels/columns.js';
+import type { Chunk } from '../../core/chunk.js';
+import { describeValue, InputError } from '../../core/errors.js';
+import { DoubleList } from '../../core/list.js';
+import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { currentArena } from '../../kernels/arena.js';
+import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { copyInto } from '../../kernels/columns.js';
+import type { RunSettings } from '../options.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
 import { chunkOver, deliver, type Inlet, scratchChunk } from './node.js';
-import type { RunSettings } from './options.js';
 
 export interface SourceState {
   /** GREATEST_MS and PROMISED_MS. */

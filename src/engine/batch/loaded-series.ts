@@ -1,8 +1,8 @@
-import type { Series } from '../core/series.js';
-import { type Arena, openArena } from '../kernels/arena.js';
-import { isAllFinite, isRisingIn } from '../kernels/check.js';
+import type { Series } from '../../core/series.js';
+import { type Arena, openArena } from '../../kernels/arena.js';
+import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { checkColumns, checkList, checkTimes } from '../graph/source.js';
 import { type SortedInput, sortInput } from './sorted-input.js';
-import { checkColumns, checkList, checkTimes } from './source.js';
 
 /** What is known of a loaded series. */
 export interface Loaded {

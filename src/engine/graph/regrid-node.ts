@@ -1,6 +1,6 @@
-import type { Chunk } from '../core/chunk.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import type { Output, RegridRunner, State } from '../operations/operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import type { Output, RegridRunner, State } from '../../operations/operation.js';
 import type { StepCounts } from './counts.js';
 import {
   chunkOver,

@@ -1,21 +1,21 @@
-import { parseDuration } from '../core/duration.js';
-import { InputError } from '../core/errors.js';
-import { type Series, seriesKey, seriesName } from '../core/series.js';
-import { type Arena, homeArena, workIn } from '../kernels/arena.js';
-import { firstAtOrAfter } from '../kernels/search.js';
-import { planInTimezone } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
-import { checkExpectedCounts, resultCountHints } from './bounds.js';
-import { buildGraph, type Graph } from './graph.js';
+import { parseDuration } from '../../core/duration.js';
+import { InputError } from '../../core/errors.js';
+import { type Series, seriesKey, seriesName } from '../../core/series.js';
+import { type Arena, homeArena, workIn } from '../../kernels/arena.js';
+import { firstAtOrAfter } from '../../kernels/search.js';
+import { planInTimezone } from '../../plan/create-plan.js';
+import type { Plan } from '../../plan/plan.js';
+import { buildGraph, type Graph } from '../graph/graph.js';
+import { Resting } from '../graph/graph-cache.js';
+import type { Inlet } from '../graph/node.js';
+import { checkColumns, checkList, checkTimes } from '../graph/source.js';
+import { type RunOptions, type RunSettings, readOptions } from '../options.js';
+import { createReport, type Report } from '../report.js';
+import { beginRooms, isLentRoom } from '../result-rooms.js';
+import { BatchSink, type Sink, type SpareColumns } from './batch-sink.js';
+import { checkExpectedCounts, resultCountHints } from './expected-counts.js';
 import { loadedOf } from './loaded-series.js';
-import type { Inlet } from './node.js';
-import { type RunOptions, type RunSettings, readOptions } from './options.js';
-import { createReport, type Report } from './report.js';
-import { Resting } from './resting.js';
-import { beginRooms, isLentRoom } from './result-rooms.js';
-import { BatchSink, type Sink, type SpareColumns } from './sink.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
-import { checkColumns, checkList, checkTimes } from './source.js';
 
 /** What a run gives: one series for each item of the request, in its order, and what became of every sample. */
 export interface Run {
