@@ -10,7 +10,8 @@ export {
 } from './core/errors.js';
 export type { Series, SeriesReference } from './core/series.js';
 export { loadSeries } from './engine/batch/loaded-series.js';
-export { type BatchOptions, type Run, runBatch } from './engine/batch/run-batch.js';
+export type { Run } from './engine/batch/run.js';
+export { type BatchOptions, runBatch } from './engine/batch/run-batch.js';
 export { type Fleet, type FleetRun, type FleetSeries, openFleet, restoreFleet } from './engine/fleet/fleet.js';
 export type { FleetSamples } from './engine/fleet/fleet-sink.js';
 export type { FleetInput } from './engine/fleet/input.js';

@@ -55,7 +55,7 @@ function spanOf({ timeMs }: Series): Span | undefined {
  * grid no more than the points in its span. 0 where it cannot be told. Room that stays empty costs nothing, as
  * the system hands out memory when it is first written.
  */
-export function resultCountHints(plan: Plan, inputs: readonly Series[], settings: RunSettings): number[] {
+export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: RunSettings): number[] {
   const counts: number[] = [];
   for (const { operation, parameters, inputs: read } of plan.steps) {
     const described = operationsByName.get(operation);

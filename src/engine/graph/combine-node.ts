@@ -1,74 +1,96 @@
 import type { Chunk } from '../../core/chunk.js';
-import type { CombineRunner } from '../../operations/operation.js';
+import type { CombineRunner, State } from '../../operations/operation.js';
 import type { Align } from '../../operations/two-inputs.js';
-import { FIRST_TIMES, FIRST_VALUES, type Meeting, matchers, SECOND_TIMES, SECOND_VALUES } from './match.js';
+import type { StepCounts } from './counts.js';
+import {
+  FIRST_TIMES,
+  FIRST_VALUES,
+  type Matcher,
+  type Meeting,
+  matchers,
+  SECOND_TIMES,
+  SECOND_VALUES,
+} from './match.js';
 import { clearState, type Inlet, type Node, type NodeContext, newState } from './node.js';
-import { createPairs } from './pairs.js';
+import { Pairs } from './pairs.js';
 
-/** A step with two inputs: samples wait in lists until the other side has come as far. */
-export function combineNode(runner: CombineRunner, align: Align, maxHoldMs: number, context: NodeContext): Node {
-  const { counts } = context;
-  const outlets: Inlet[] = [];
-  const state = newState(6, 4);
-  const pairs = createPairs(runner, outlets, context);
-  const unmatched = (input: 0 | 1, count: number): void => {
-    counts[input === 0 ? 'unmatchedFirst' : 'unmatchedSecond'] += count;
-  };
-  const meeting: Meeting = { state, pair: pairs.add, unmatched, maxHoldMs };
-  const matcher = matchers[align];
+/** A step with two inputs: samples wait in lists until the other input has come as far. */
+export class CombineNode implements Node {
+  readonly inlets: readonly Inlet[];
+  readonly outlets: Inlet[] = [];
+  readonly state: State = newState(6, 4);
+  readonly #align: Align;
+  readonly #match: Matcher;
+  readonly #counts: StepCounts;
+  readonly #pairs: Pairs;
+  readonly #meeting: Meeting;
 
-  function inletOf(input: 0 | 1): Inlet {
-    const times = state.lists[input === 0 ? FIRST_TIMES : SECOND_TIMES]!;
-    const values = state.lists[input === 0 ? FIRST_VALUES : SECOND_VALUES]!;
-    const otherTimes = state.lists[input === 0 ? SECOND_TIMES : FIRST_TIMES]!;
-    const receive = (chunk: Chunk): void => {
-      counts.samplesIn += chunk.count;
-      if (align === 'inner') {
-        if (pairs.meet(input, chunk)) return;
-        pairs.spill(state);
-        if (times.length === 0 && otherTimes.length === 0) {
-          pairs.hold(input, chunk);
-          return;
-        }
-      }
-      times.append(chunk.timeMs, 0, chunk.count);
-      values.append(chunk.value, 0, chunk.count);
-      if (align === 'inner') matcher(meeting, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
+  /** @param maxHoldMs how old a held value may be. */
+  constructor(runner: CombineRunner, align: Align, maxHoldMs: number, context: NodeContext) {
+    this.#align = align;
+    this.#match = matchers[align];
+    this.#counts = context.counts;
+    const pairs = new Pairs(runner, this.outlets, context);
+    this.#pairs = pairs;
+    this.#meeting = {
+      state: this.state,
+      pair: (timeMs, first, second) => pairs.add(timeMs, first, second),
+      unmatched: (input, count) => this.#countUnmatched(input, count),
+      maxHoldMs,
     };
-    const placeFor: Inlet['placeFor'] = (column) =>
-      align === 'inner' && column === 'value' ? pairs.placeFor(input) : undefined;
-    return { receive, placeFor };
+    this.inlets = [{ receive: (chunk) => this.#receive(0, chunk) }, { receive: (chunk) => this.#receive(1, chunk) }];
   }
 
-  function advance(watermarksMs: Float64Array): void {
-    pairs.spill(state);
-    matcher(meeting, watermarksMs[0]!, watermarksMs[1]!);
-    pairs.flush();
+  advance(watermarksMs: Float64Array): void {
+    this.#pairs.spill(this.state);
+    this.#match(this.#meeting, watermarksMs[0]!, watermarksMs[1]!);
+    this.#pairs.flush();
   }
 
-  function watermarkMs(watermarksMs: Float64Array): number {
+  watermarkMs(watermarksMs: Float64Array): number {
     const first = watermarksMs[0]!;
     const second = watermarksMs[1]!;
-    const { lists } = state;
+    const { lists } = this.state;
     const firstWaits = lists[FIRST_TIMES]!.length > 0 ? lists[FIRST_TIMES]!.at(0) : first;
     const secondWaits = lists[SECOND_TIMES]!.length > 0 ? lists[SECOND_TIMES]!.at(0) : second;
     return Math.min(first, second, firstWaits, secondWaits);
   }
 
-  function close(): void {
-    pairs.spill(state);
-    matcher(meeting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    pairs.flush();
-    const { lists } = state;
-    unmatched(0, lists[FIRST_TIMES]!.length);
-    unmatched(1, align === 'asof' ? 0 : lists[SECOND_TIMES]!.length);
+  close(): void {
+    this.#pairs.spill(this.state);
+    this.#match(this.#meeting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    this.#pairs.flush();
+    const { lists } = this.state;
+    this.#countUnmatched(0, lists[FIRST_TIMES]!.length);
+    this.#countUnmatched(1, this.#align === 'asof' ? 0 : lists[SECOND_TIMES]!.length);
     for (const list of lists) list.clear();
   }
 
-  function reset(): void {
-    clearState(state);
-    pairs.clear();
+  reset(): void {
+    clearState(this.state);
+    this.#pairs.clear();
   }
 
-  return { inlets: [inletOf(0), inletOf(1)], outlets, advance, watermarkMs, close, reset, state };
+  #receive(input: 0 | 1, chunk: Chunk): void {
+    this.#counts.samplesIn += chunk.count;
+    const { lists } = this.state;
+    const times = lists[input === 0 ? FIRST_TIMES : SECOND_TIMES]!;
+    const values = lists[input === 0 ? FIRST_VALUES : SECOND_VALUES]!;
+    const isInner = this.#align === 'inner';
+    if (isInner) {
+      if (this.#pairs.meet(input, chunk)) return;
+      this.#pairs.spill(this.state);
+      if (lists[FIRST_TIMES]!.length === 0 && lists[SECOND_TIMES]!.length === 0) {
+        this.#pairs.hold(input, chunk);
+        return;
+      }
+    }
+    times.append(chunk.timeMs, 0, chunk.count);
+    values.append(chunk.value, 0, chunk.count);
+    if (isInner) this.#match(this.#meeting, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
+  }
+
+  #countUnmatched(input: 0 | 1, count: number): void {
+    this.#counts[input === 0 ? 'unmatchedFirst' : 'unmatchedSecond'] += count;
+  }
 }

@@ -4,27 +4,27 @@ import type { RunSettings } from '../options.js';
 import type { Graph } from './graph.js';
 
 /**
- * Graphs that rest with their plan between runs. Building one is little work, but the compiled code of its functions
- * is tied to it: with a new graph for each run, every garbage collection would have it compiled again.
+ * Graphs, kept with their plan between runs. To build one is little work, but the compiled code of its functions is
+ * tied to it: with a new graph for each run, every garbage collection would have it compiled again.
  */
-export class Resting<Machine extends { readonly graph: Graph }> {
+export class GraphCache<Machine extends { readonly graph: Graph }> {
   /** By the arena of the graph's columns. */
-  readonly #rested = new WeakMap<Arena, WeakMap<Plan, { readonly machine: Machine; readonly key: string }>>();
+  readonly #kept = new WeakMap<Arena, WeakMap<Plan, { readonly machine: Machine; readonly key: string }>>();
 
-  /** A machine as if newly built for these settings, if one rests; nobody else has it then. */
+  /** A machine as if newly built for these settings, if one is kept; nobody else has it then. */
   take(plan: Plan, settings: RunSettings): Machine | undefined {
-    const here = this.#rested.get(currentArena());
-    const rested = here?.get(plan);
+    const here = this.#kept.get(currentArena());
+    const kept = here?.get(plan);
     here?.delete(plan);
-    return rested?.key === keyOf(settings) ? rested.machine : undefined;
+    return kept?.key === keyOf(settings) ? kept.machine : undefined;
   }
 
   /** Sets a machine that has come to its end back to its start. One that failed half way is not to be kept. */
   keep(plan: Plan, settings: RunSettings, machine: Machine): void {
     machine.graph.reset();
     const arena = currentArena();
-    const here = this.#rested.get(arena) ?? new WeakMap();
-    this.#rested.set(arena, here);
+    const here = this.#kept.get(arena) ?? new WeakMap();
+    this.#kept.set(arena, here);
     here.set(plan, { machine, key: keyOf(settings) });
   }
 }

@@ -2,137 +2,122 @@ import type { Chunk } from '../../core/chunk.js';
 import { isSameTimes } from '../../kernels/check.js';
 import { copyInto } from '../../kernels/columns.js';
 import type { CombineRunner, State } from '../../operations/operation.js';
+import type { StepCounts } from './counts.js';
 import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.js';
-import { chunkOver, deliverFinite, type Inlet, isFixed, type NodeContext, placeFor, scratchChunk } from './node.js';
+import { chunkOver, deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
 
-/** Pairs of values that have met, on their way into a combining operation. */
-export interface Pairs {
-  add(timeMs: number, first: number, second: number): void;
-  /** The column that the values of an input's next chunk would be kept in, while it is free. */
-  placeFor(input: 0 | 1): Float64Array | undefined;
-  /** Keeps a chunk of an input (0 or 1) until its partner comes, which is most often the next call. */
-  hold(input: 0 | 1, chunk: Chunk): void;
+/**
+ * Pairs of values that have met, on their way into a combining operation. Samples meet one by one (`add`), or a whole
+ * chunk at once: the chunk of one input is held until the other input's comes, which is most often the next call.
+ */
+export class Pairs {
+  readonly #runner: CombineRunner;
+  readonly #outlets: readonly Inlet[];
+  readonly #counts: StepCounts;
+  readonly #spare: Chunk;
+  /** Pairs met one by one: their times, and the values of the first input. */
+  readonly #own: Chunk;
+  /** The values of the second input. */
+  readonly #second: Float64Array;
+  readonly #result: Chunk;
+  #heldInput: 0 | 1 = 0;
+  #heldTimes: Float64Array;
+  #heldValues: Float64Array;
+  #heldCount = 0;
+
+  constructor(runner: CombineRunner, outlets: readonly Inlet[], context: NodeContext) {
+    this.#runner = runner;
+    this.#outlets = outlets;
+    this.#counts = context.counts;
+    this.#spare = scratchChunk(context);
+    this.#own = scratchChunk(context);
+    this.#second = context.column();
+    this.#result = chunkOver(this.#own.timeMs, this.#own.value);
+    this.#heldTimes = this.#own.timeMs;
+    this.#heldValues = this.#own.value;
+  }
+
+  add(timeMs: number, first: number, second: number): void {
+    // Interpolation can overflow; such a pair has no result under any operation.
+    if (!Number.isFinite(first) || !Number.isFinite(second)) {
+      this.#counts.nonFinite++;
+      return;
+    }
+    const own = this.#own;
+    own.timeMs[own.count] = timeMs;
+    own.value[own.count] = first;
+    this.#second[own.count] = second;
+    own.count++;
+    if (own.count === own.timeMs.length) this.flush();
+  }
+
+  /** Hands on the pairs met one by one. */
+  flush(): void {
+    const own = this.#own;
+    const { count } = own;
+    own.count = 0;
+    if (count > 0) this.#combine(own.timeMs, undefined, own.value, this.#second, count);
+  }
+
+  /** Holds a chunk of an input (0 or 1) until its partner comes. */
+  hold(input: 0 | 1, chunk: Chunk): void {
+    this.flush();
+    const own = this.#own;
+    this.#heldInput = input;
+    this.#heldCount = chunk.count;
+    this.#heldTimes = chunk.inputTimeMs ?? own.timeMs;
+    if (chunk.inputTimeMs === undefined) copyInto(own.timeMs, chunk.timeMs, chunk.count);
+    this.#heldValues = chunk.isReadOnly ? chunk.value : input === 0 ? own.value : this.#second;
+    if (!chunk.isReadOnly) copyInto(this.#heldValues, chunk.value, chunk.count);
+  }
+
   /** Pairs the held chunk with one of the other input, if their times are the same; else false. */
-  meet(input: 0 | 1, chunk: Chunk): boolean;
-  /** Gives the held chunk up to the lists, where samples meet one by one. */
-  spill(state: State): void;
-  /** Forgets all pairs and the held chunk. */
-  clear(): void;
-  flush(): void;
-}
+  meet(input: 0 | 1, chunk: Chunk): boolean {
+    const { timeMs, inputTimeMs, value, count } = chunk;
+    const heldTimes = this.#heldTimes;
+    if (this.#heldCount !== count || this.#heldInput === input) return false;
+    const isSameColumn = inputTimeMs?.buffer === heldTimes.buffer && inputTimeMs.byteOffset === heldTimes.byteOffset;
+    if (!isSameColumn && !isSameTimes(heldTimes, timeMs, count)) return false;
+    this.#heldCount = 0;
+    if (input === 0) this.#combine(timeMs, inputTimeMs, value, this.#heldValues, count);
+    else {
+      // The first input's array of times, where there is one.
+      const firstTimeMs = heldTimes === this.#own.timeMs ? inputTimeMs : heldTimes;
+      this.#combine(timeMs, firstTimeMs, this.#heldValues, value, count);
+    }
+    return true;
+  }
 
-/** Gathers pairs for a combining operation, and hands its results on. */
-export function createPairs(runner: CombineRunner, outlets: readonly Inlet[], context: NodeContext): Pairs {
-  const { counts } = context;
-  const spare = scratchChunk(context);
-  const own = scratchChunk(context);
-  const second = context.column();
-  const result = chunkOver(own.timeMs, own.value);
-  function combine(
+  /** Gives the held chunk up to the lists, where samples meet one by one. */
+  spill({ lists }: State): void {
+    const count = this.#heldCount;
+    if (count === 0) return;
+    lists[this.#heldInput === 0 ? FIRST_TIMES : SECOND_TIMES]!.append(this.#heldTimes, 0, count);
+    lists[this.#heldInput === 0 ? FIRST_VALUES : SECOND_VALUES]!.append(this.#heldValues, 0, count);
+    this.#heldCount = 0;
+  }
+
+  /** Forgets all pairs and the held chunk; the input's columns are not held on to. */
+  clear(): void {
+    this.#own.count = 0;
+    Object.assign(this.#result, this.#own);
+    this.#heldCount = 0;
+    this.#heldTimes = this.#own.timeMs;
+    this.#heldValues = this.#own.value;
+  }
+
+  #combine(
     timeMs: Float64Array,
-    lastingTimeMs: Float64Array | undefined,
+    inputTimeMs: Float64Array | undefined,
     left: Float64Array,
     right: Float64Array,
     count: number,
   ): void {
-    result.value = placeFor(outlets, 'value', count) ?? own.value;
-    const isAllFinite = runner.apply(left, right, count, result.value);
+    const result = this.#result;
+    const isAllFinite = this.#runner.apply(left, right, count, result.value);
     result.timeMs = timeMs;
-    result.lastingTimeMs = lastingTimeMs;
+    result.inputTimeMs = inputTimeMs;
     result.count = count;
-    deliverFinite(outlets, result, spare, counts, isAllFinite);
+    deliverFinite(this.#outlets, result, this.#spare, this.#counts, isAllFinite);
   }
-
-  function flush(): void {
-    const { count } = own;
-    own.count = 0;
-    if (count > 0) combine(own.timeMs, undefined, own.value, second, count);
-  }
-
-  function add(timeMs: number, first: number, secondValue: number): void {
-    // Interpolation can overflow; such a pair has no result under any operation.
-    if (!Number.isFinite(first) || !Number.isFinite(secondValue)) {
-      counts.nonFinite++;
-      return;
-    }
-    own.timeMs[own.count] = timeMs;
-    own.value[own.count] = first;
-    second[own.count] = secondValue;
-    own.count++;
-    if (own.count === own.timeMs.length) flush();
-  }
-
-  const held = createHeld(own, second, flush, combine);
-  function clear(): void {
-    own.count = 0;
-    Object.assign(result, own); // the caller's own times are not held on to
-    held.clear();
-  }
-
-  return { add, flush, clear, placeFor: held.placeFor, hold: held.hold, meet: held.meet, spill: held.spill };
-}
-
-type Combine = (
-  timeMs: Float64Array,
-  lastingTimeMs: Float64Array | undefined,
-  left: Float64Array,
-  right: Float64Array,
-  count: number,
-) => void;
-
-// The chunk of one input that waits for its partner. Values that would not last are kept in the columns of the pairs,
-// those of the first input in `own`.
-function createHeld(
-  own: Chunk,
-  second: Float64Array,
-  flush: () => void,
-  combine: Combine,
-): Pick<Pairs, 'placeFor' | 'hold' | 'meet' | 'spill' | 'clear'> {
-  const columns = [own.value, second] as const;
-  let heldInput: 0 | 1 = 0;
-  let heldTimes = own.timeMs;
-  let heldValues = own.value;
-  let heldCount = 0;
-
-  function placeFor(input: 0 | 1): Float64Array | undefined {
-    const isFree = own.count === 0 && (heldCount === 0 || heldInput !== input);
-    return isFree ? columns[input] : undefined;
-  }
-
-  function hold(input: 0 | 1, chunk: Chunk): void {
-    flush();
-    heldInput = input;
-    heldCount = chunk.count;
-    heldValues = isFixed(chunk) ? chunk.value : columns[input];
-    if (heldValues !== chunk.value) copyInto(heldValues, chunk.value, chunk.count);
-    heldTimes = chunk.lastingTimeMs ?? own.timeMs;
-    if (chunk.lastingTimeMs === undefined) copyInto(own.timeMs, chunk.timeMs, chunk.count);
-  }
-
-  function meet(input: 0 | 1, chunk: Chunk): boolean {
-    const { timeMs, lastingTimeMs, value, count } = chunk;
-    if (heldCount !== count || heldInput === input) return false;
-    const isSameColumn =
-      lastingTimeMs?.buffer === heldTimes.buffer && lastingTimeMs.byteOffset === heldTimes.byteOffset;
-    if (!isSameColumn && !isSameTimes(heldTimes, timeMs, count)) return false;
-    heldCount = 0;
-    if (input === 0) combine(timeMs, lastingTimeMs, value, heldValues, count);
-    else combine(timeMs, lastingTimeMs, heldValues, value, count);
-    return true;
-  }
-
-  function spill({ lists }: State): void {
-    if (heldCount === 0) return;
-    lists[heldInput === 0 ? FIRST_TIMES : SECOND_TIMES]!.append(heldTimes, 0, heldCount);
-    lists[heldInput === 0 ? FIRST_VALUES : SECOND_VALUES]!.append(heldValues, 0, heldCount);
-    heldCount = 0;
-  }
-
-  function clear(): void {
-    heldCount = 0;
-    heldTimes = own.timeMs;
-    heldValues = own.value;
-  }
-
-  return { placeFor, hold, meet, spill, clear };
 }
