@@ -22,6 +22,11 @@ export interface Operation {
   readonly describe: (parameters: Parameters) => Description;
   /** A step in work; a list of regrids runs one after another. */
   readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
+  /**
+   * How many results there are, where that is more than the shape tells: one for each sample, whatever its value, or at
+   * most one.
+   */
+  readonly results?: 'one a sample' | 'at most one a sample';
   /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }

@@ -23,6 +23,7 @@ export const shift: Operation = {
   name: 'Shift',
   summary: 'Moves the times of samples, by a duration or by whole windows.',
   shape: 'regrid',
+  results: 'at most one a sample',
   inputs: 'one',
   parameters: {
     function: choice({ summary: 'What `shift` counts.' }, ['ShiftByWindow', 'ShiftByTime']),
