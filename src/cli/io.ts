@@ -17,7 +17,6 @@ import { tmpdir } from 'node:os';
 import { processOutlet } from './outlet.js';
 import type { Crew } from './scan-crew.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from './thread-count.js';
-import type { CrewWorker } from './workers.js';
 
 // One by one: all of `node:fs` as one name is a copy of it in a bundle, and loads its promises too.
 const fs = {
@@ -91,9 +90,8 @@ const RANGE_BYTES = 2 << 20;
  * The process's own.
  *
  * @param code where the code of its threads lies.
- * @param workers threads that were started already.
  */
-export function processIo(code: string | URL, workers: readonly CrewWorker[]): Io {
+export function processIo(code: URL): Io {
   return {
     stdin: standardInput,
     stdout: processOutlet('stdout'),
@@ -108,8 +106,7 @@ export function processIo(code: string | URL, workers: readonly CrewWorker[]): I
       start: async (count) => {
         const { startWorkers } = await import('./workers.js');
         const { createCrew } = await import('./scan-crew.js');
-        const more = startWorkers(code, Math.max(0, count - workers.length));
-        return createCrew([...workers, ...more].slice(0, count), RANGE_BYTES);
+        return createCrew(startWorkers(code, count), RANGE_BYTES);
       },
     },
     onInterrupt: (listener) => {

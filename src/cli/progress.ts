@@ -1,3 +1,4 @@
+import { unlessMissing } from './failure.js';
 import type { Io } from './io.js';
 
 /** A bar on the terminal that shows how much has been read. */
@@ -23,8 +24,7 @@ export function createProgress(totalBytes: number | undefined, io: Io): Progress
   let bar: import('cli-progress').SingleBar | undefined;
 
   async function show(): Promise<void> {
-    // Left out with --omit=optional: a run does without.
-    const loaded = await import('cli-progress').catch(() => undefined);
+    const loaded = await import('cli-progress').catch(unlessMissing);
     if (loaded === undefined || isStopped) return;
     const { SingleBar } = loaded.default ?? loaded;
     const format =

@@ -21,9 +21,6 @@ starts again and sorts it in memory, and says so.`,
     `With --threads N, large files are read by several threads: one for each 16 MB, for each 128 MB where rows are a
 time and a value. It pays on idle cores, most of all for the long and the wide layout, and costs a third more processor
 time, so it is for you to ask. A stream, compressed files and pipes are read by one.`,
-    `So that the next run starts sooner, its compiled code is kept in $XDG_CACHE_HOME/windrow, or ~/.cache/windrow
-(~/Library/Caches/windrow on macOS; not on Windows), for you alone. The folder can be removed at any time;
-NODE_DISABLE_COMPILE_CACHE=1 in the environment keeps nothing.`,
   ],
   examples: [
     {

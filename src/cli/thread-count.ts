@@ -49,24 +49,3 @@ export function helpersFor(
   const byteCount = paths.reduce((sum, path) => sum + bytesToShare(path, fs), 0);
   return Math.max(0, Math.min(threads, Math.floor(byteCount / bytesEach)) - 1);
 }
-
-/**
- * How many threads a run with these words will most likely want. Starting one takes as long as loading the code of
- * the command, so the two are done at once; the words are read with care later, and a wrong guess costs no more than
- * a thread that does nothing.
- */
-export function guessHelpers([command, ...words]: readonly string[]): number {
-  if (command !== 'run') return 0;
-  let threads = THREADS_USUAL;
-  const paths: string[] = [];
-  let flag = '';
-  for (const word of words) {
-    const [name = '', given] = word.startsWith('--') ? word.split('=', 2) : [flag, word];
-    flag = name;
-    if (given === undefined) continue;
-    if (flag === '--threads') threads = Number(given);
-    else if (flag === '--mode' && given !== 'batch') return 0;
-    else if (flag === '--input') paths.push(given);
-  }
-  return threads > 1 && threads <= THREADS_MAX ? helpersFor(paths, threads) : 0;
-}
