@@ -2,19 +2,19 @@ import { Command as CommanderCommand, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Command, CommandGroup, Given } from './command.js';
 import { describeFailure, EXIT_DONE, EXIT_WRONG, exitCodeOf, isClosedPipe } from './failure.js';
-import type { Io } from './io.js';
+import type { Io } from './terminal/io.js';
 
 /** Every command by its name, in the order of `--help`, loaded when it is needed. */
 const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
-  run: async () => (await import('./run.js')).run,
-  validate: async () => (await import('./validate.js')).validate,
-  explain: async () => (await import('./explain.js')).explainCommand,
-  operations: async () => (await import('./operations.js')).operations,
-  plot: async () => (await import('./plot.js')).plot,
+  run: async () => (await import('./run/run.js')).run,
+  validate: async () => (await import('./describe/validate.js')).validate,
+  explain: async () => (await import('./describe/explain.js')).explainCommand,
+  operations: async () => (await import('./describe/operations.js')).operations,
+  plot: async () => (await import('./plot/plot.js')).plot,
   serve: async () => (await import('./serve.js')).serve,
-  client: async () => (await import('./client.js')).client,
-  user: async () => (await import('./user.js')).user,
-  collection: async () => (await import('./collection.js')).collection,
+  client: async () => (await import('./administer/client.js')).client,
+  user: async () => (await import('./administer/user.js')).user,
+  collection: async () => (await import('./administer/collection.js')).collection,
 };
 
 const EXIT_CODES = `

@@ -1,11 +1,16 @@
 #!/usr/bin/env node
 // The windrow command.
 import module from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 
-// From Node 22 on, Node can keep what V8 compiles for the next start. Called before anything else is loaded.
-if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') module.enableCompileCache();
+// From Node 22 on, Node can keep what V8 compiles for the next start. In the user's own folder: code that others can
+// write must not run here, and Node's usual folder lies in a shared one. Called before anything else is loaded.
+if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') {
+  module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'windrow'));
+}
 const { main } = await import('./command-line.js');
-const { processIo } = await import('./io.js');
+const { processIo } = await import('./terminal/io.js');
 const exitCode = await main(process.argv.slice(2), processIo(new URL('./scan-worker.js', import.meta.url)));
 // Everything has been written by then, and standard input may still be open, which would keep the process.
 process.exit(exitCode);

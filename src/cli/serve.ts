@@ -3,7 +3,7 @@ import { publicUrlFault } from '../service/public-url.js';
 import type { Server } from '../service/server.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
-import type { Interrupt, Io } from './io.js';
+import type { Interrupt, Io } from './terminal/io.js';
 
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
