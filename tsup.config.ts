@@ -119,7 +119,7 @@ export default defineConfig([
       main: 'src/cli/main.ts',
       local: 'src/cli/local.ts',
       'scan-worker': 'src/cli/scan-worker.ts',
-      'step-worker': 'src/service/operations/threads/step-worker.ts',
+      'step-worker': 'src/service/operations/compute/step-worker.ts',
     },
     format: ['cjs'],
     outExtension: () => ({ js: '.js' }),

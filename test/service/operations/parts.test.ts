@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextDouble } from '../../../src/core/next-double.js';
 import { createPlan, runBatch, type Series } from '../../../src/index.js';
-import { estimateOutputs } from '../../../src/service/operations/estimate.js';
+import { resultChange } from '../../../src/service/operations/compute/columns.js';
+import { cutSlice } from '../../../src/service/operations/compute/slice.js';
+import { step } from '../../../src/service/operations/compute/step.js';
+import { estimateOutputs } from '../../../src/service/operations/dry-run.js';
+import { splitRequest } from '../../../src/service/operations/request.js';
 import {
   type Mark,
   markToDrop,
@@ -10,11 +14,7 @@ import {
   positionsToText,
   startPositions,
   trueMarks,
-} from '../../../src/service/operations/positions.js';
-import { resultChange } from '../../../src/service/operations/result-change.js';
-import { cutSlice } from '../../../src/service/operations/slice.js';
-import { splitRequest } from '../../../src/service/operations/split-request.js';
-import { step } from '../../../src/service/operations/step.js';
+} from '../../../src/service/operations/worker/checkpoints.js';
 import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/columns.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import { linesOf, sceneArbitrary } from '../../laws/running.js';

@@ -1,9 +1,9 @@
 import { seriesKey } from '../../../core/series.js';
 import { OutputLimitError } from '../../../index.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
-import { lastTimeMs } from '../columns.js';
-import { trueMarks } from '../positions.js';
-import { pushChunks } from '../step.js';
+import { lastTimeMs } from '../compute/columns.js';
+import { pushChunks } from '../compute/step.js';
+import { trueMarks } from './checkpoints.js';
 import { findReaders, readersOf } from './entries.js';
 import { failEntry } from './failure.js';
 import { dropMarks, makeDue } from './marks.js';

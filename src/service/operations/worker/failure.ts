@@ -1,6 +1,6 @@
 import { CheckpointError, OutputLimitError, RequestError } from '../../../index.js';
 import { type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
-import { moveTransaction } from '../../status/transitions.js';
+import { moveTransaction } from '../../status/transactions.js';
 import { dropMarks } from './marks.js';
 import type { Entry } from './memory.js';
 import type { Session } from './session.js';

@@ -1,5 +1,5 @@
 import { itemCheckpoints, itemWork } from '../../../storage/tables/operations.js';
-import { type Mark, markToDrop, type Positions, positionsToText } from '../positions.js';
+import { type Mark, markToDrop, type Positions, positionsToText } from './checkpoints.js';
 import type { Entry } from './memory.js';
 import type { Session } from './session.js';
 

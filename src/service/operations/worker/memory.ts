@@ -2,7 +2,7 @@ import type { SeriesReference } from '../../../core/series.js';
 import type { Plan, Stream } from '../../../index.js';
 import type { Columns } from '../../../storage/samples/samples.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
-import type { Mark, Positions } from '../positions.js';
+import type { Mark, Positions } from './checkpoints.js';
 import type { WorkerSizes } from './sizes.js';
 
 /** An item at work. All of it follows from the store, and may be forgotten at any time. */

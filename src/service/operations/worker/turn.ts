@@ -1,10 +1,9 @@
 import type { Plan } from '../../../index.js';
 import { NO_COLUMNS } from '../../../storage/samples/columns.js';
-import type { TransactionState } from '../../status/state.js';
-import { moveTransaction } from '../../status/transitions.js';
-import { lastTimeMs } from '../columns.js';
-import type { Slice } from '../slice.js';
-import type { StepResult } from '../step.js';
+import { moveTransaction, type TransactionState } from '../../status/transactions.js';
+import { lastTimeMs } from '../compute/columns.js';
+import type { Slice } from '../compute/slice.js';
+import type { StepResult } from '../compute/step.js';
 import { entryOf } from './entries.js';
 import { failEntry } from './failure.js';
 import { addMark, dropMarks, endWork, readState, setDue } from './marks.js';

@@ -1,7 +1,7 @@
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../../context.js';
-import type { StepPool } from '../threads/pool.js';
+import type { StepPool } from '../compute/pool.js';
 import { type DueItem, isClaimLost, openShardWorker, type ShardWorker, type WorkerParts } from './shard-worker.js';
 import { defaultSizes, type WorkerSizes } from './sizes.js';
 
