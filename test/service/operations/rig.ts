@@ -58,8 +58,8 @@ export const smallSizes: Partial<WorkerSizes> = {
   stepsMax: 3,
   replaySamplesMax: 30,
   checkpointSamples: 4,
-  marksMax: 4,
-  entriesMax: 2,
+  checkpointsMax: 4,
+  itemsKept: 2,
 };
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {

@@ -2,8 +2,14 @@ import { nextDouble } from '../../../core/next-double.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
 import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Columns } from '../../../storage/samples/samples.js';
-import { type Positions, positionsAfter } from '../worker/checkpoints.js';
 import { lastTimeMs } from './columns.js';
+
+/** For each source of a plan the time of the last sample taken, −Infinity before the first. */
+export type Positions = readonly number[];
+
+export function startPositions(sourceCount: number): Positions {
+  return new Array<number>(sourceCount).fill(Number.NEGATIVE_INFINITY);
+}
 
 /** The next samples of all sources of a plan: all that are stored up to one instant, and none after it. */
 export interface Slice {
@@ -38,7 +44,7 @@ export function cutSlice(
   const sampleCount = chunks.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
   return {
     chunks,
-    positions: positionsAfter(positions, chunks),
+    positions: positions.map((timeMs, source) => lastTimeMs(chunks[source]!) ?? timeMs),
     sampleCount,
     isLast: untilMs === Number.POSITIVE_INFINITY,
   };
