@@ -84,18 +84,18 @@ export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
  * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
  */
 export function restoreFleet(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Fleet {
-  return startFleet(planInTimezone(plan, options.timezone), options, bytes);
+  const fleet = startFleet(planInTimezone(plan, options.timezone), options);
+  fleet.restore(bytes);
+  return fleet;
 }
 
-function startFleet(plan: Plan, options: StreamOptions, bytes?: Uint8Array): Fleet {
+function startFleet(plan: Plan, options: StreamOptions): LiveFleet {
   const current = { member: 0 };
   const progress = newProgress();
   const sinks = plan.items.map(() => new FleetSink(current));
   const settings = readOptions(options, plan.timezone);
   const graph = buildGraph(plan, settings, sinks, () => progress.advancedMs);
-  const fleet = new LiveFleet(plan, settings, { graph, sinks, progress, current });
-  if (bytes !== undefined) fleet.restore(bytes);
-  return fleet;
+  return new LiveFleet(plan, settings, { graph, sinks, progress, current });
 }
 
 interface Machine {

@@ -58,7 +58,9 @@ export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  return startStream(planInTimezone(plan, options.timezone), options, bytes);
+  const stream = startStream(planInTimezone(plan, options.timezone), options);
+  stream.restore(bytes);
+  return stream;
 }
 
 /** What one stream after another can work with. */
@@ -76,11 +78,9 @@ function buildMachine(plan: Plan, settings: RunSettings): Machine {
   return { graph: buildGraph(plan, settings, sinks, () => progress.advancedMs), sinks, progress };
 }
 
-function startStream(plan: Plan, options: StreamOptions, bytes?: Uint8Array): Stream {
+function startStream(plan: Plan, options: StreamOptions): LiveStream {
   const settings = readOptions(options, plan.timezone);
-  const machine = graphs.take(plan, settings) ?? buildMachine(plan, settings);
-  if (bytes !== undefined) readCheckpoint(bytes, plan, settings, machine.graph, machine.progress);
-  return new LiveStream(plan, settings, machine);
+  return new LiveStream(plan, settings, graphs.take(plan, settings) ?? buildMachine(plan, settings));
 }
 
 class LiveStream extends LiveRun implements Stream {
@@ -141,6 +141,11 @@ class LiveStream extends LiveRun implements Stream {
   checkpoint(): Uint8Array {
     this.assertHasState();
     return writeCheckpoint(this.plan, this.settings, this.graph, this.progress);
+  }
+
+  /** Puts a checkpoint into a stream that has seen nothing yet. @throws CheckpointError */
+  restore(bytes: Uint8Array): void {
+    readCheckpoint(bytes, this.plan, this.settings, this.graph, this.progress);
   }
 
   #pushAll(series: readonly Series[]): void {
