@@ -27,9 +27,16 @@ export interface Operation {
    * most one.
    */
   readonly results?: 'one a sample' | 'at most one a sample';
+  /** The windows that its results stand for, which steps after it may count by. */
+  readonly windows?: (parameters: Parameters) => WindowsMade;
+  /** Whether it takes the parameters `window` and `timezone` from the nearest step before it that makes windows. */
+  readonly inheritsWindows?: (parameters: Parameters) => boolean;
   /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
+
+/** Windows as parameters of a step. */
+export type WindowsMade = { readonly window: string; readonly timezone: string };
 
 /** What `explain` says of one step. */
 export interface Description {

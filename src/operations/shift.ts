@@ -25,6 +25,7 @@ export const shift: Operation = {
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
+  inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {
     function: choice({ summary: 'What `shift` counts.' }, ['ShiftByWindow', 'ShiftByTime']),
     shift: shiftAmount(),
