@@ -11,8 +11,8 @@ export interface PlanOptions {
 }
 
 /**
- * Where TypeScript knows what is given, that must be a list, without pipelines that lack their `.as(…)`. All else, parsed
- * JSON above all, is checked as the program runs.
+ * Where TypeScript knows what is given, that must be a list, without pipelines that lack their `.as(…)`. All else,
+ * parsed JSON above all, is checked as the program runs.
  */
 export type RequestLike<R> = unknown extends R
   ? unknown

@@ -1,10 +1,11 @@
 import { describeValue, InputError } from '../../core/errors.js';
+import type { Instant } from '../../core/instant.js';
 import { planInTimezone } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { type FleetMemory, readFleetCheckpoint, writeFleetCheckpoint } from '../checkpoint/fleet-checkpoint.js';
 import type { Progress } from '../checkpoint/stream-checkpoint.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
-import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
 import { LiveRun, newProgress } from '../stream/live-run.js';
 import { type CurrentMember, type FleetSamples, FleetSink } from './fleet-sink.js';

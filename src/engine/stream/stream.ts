@@ -1,3 +1,4 @@
+import type { Instant } from '../../core/instant.js';
 import { type Series, seriesKey } from '../../core/series.js';
 import { planInTimezone } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
@@ -7,7 +8,7 @@ import { type Progress, readCheckpoint, writeCheckpoint } from '../checkpoint/st
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
 import type { Sink } from '../graph/node.js';
-import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
 import { LiveRun, newProgress } from './live-run.js';
 import { StreamSink } from './stream-sink.js';
