@@ -70,7 +70,7 @@ export default defineConfig([
     // thread of the command, or of the service, loads one of them, and no more.
     entry: {
       main: 'src/cli/main.ts',
-      'scan-worker': 'src/cli/scan-worker.ts',
+      'csv-worker': 'src/formats/csv/threaded/worker.ts',
       'step-worker': 'src/service/operations/threads/step-worker.ts',
     },
     format: ['esm'],

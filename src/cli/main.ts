@@ -11,6 +11,6 @@ if ('enableCompileCache' in module && typeof module.enableCompileCache === 'func
 }
 const { main } = await import('./command-line.js');
 const { processIo } = await import('./terminal/io.js');
-const exitCode = await main(process.argv.slice(2), processIo(new URL('./scan-worker.js', import.meta.url)));
+const exitCode = await main(process.argv.slice(2), processIo(new URL('./csv-worker.js', import.meta.url)));
 // Everything has been written by then, and standard input may still be open, which would keep the process.
 process.exit(exitCode);

@@ -5,9 +5,9 @@ import type { Report } from '../../engine/report.js';
 import { runBatch } from '../../engine/run-batch.js';
 import { openStream } from '../../engine/stream.js';
 import type { RejectedRow } from '../../formats/csv/index.js';
+import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
 import type { InputFile } from '../files/inputs.js';
-import type { Crew } from '../scan-crew.js';
 import type { Io } from '../terminal/io.js';
 import { checkSources } from './missing-series.js';
 import { type FileOutcome, readFile } from './read-file.js';
@@ -20,8 +20,8 @@ export interface Job {
   /** Rows given to the engine at once. */
   readonly chunkRows: number;
   readonly onBadRow: 'fail' | 'skip';
-  /** Threads that help to read the files. */
-  readonly crew?: Crew | undefined;
+  /** Threads that read the files. */
+  readonly pool?: RangePool | undefined;
   readonly options: StreamOptions & { readonly maxOutputSamples: number };
 }
 

@@ -15,7 +15,7 @@ import { createResults } from './results.js';
 import { checkPaths } from './run-paths.js';
 import type { Settings } from './settings.js';
 import { describeRun, type RunFacts } from './summary.js';
-import { helpersFor } from './thread-count.js';
+import { threadsFor } from './thread-count.js';
 
 /** Runs a request over its input, writes all that was asked for, and gives the exit code. */
 export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
@@ -50,11 +50,11 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
       progress.restart();
     },
   };
-  const helpers = helperCount(job, settings, io);
-  const crew = helpers > 0 ? await io.threads.start(helpers) : undefined;
-  const outcome = await execute({ ...job, crew }, listener, io).finally(() => {
+  const threads = threadCount(job, settings, io);
+  const pool = threads > 1 ? await io.threads.open(threads) : undefined;
+  const outcome = await execute({ ...job, pool }, listener, io).finally(async () => {
     progress.stop();
-    crew?.close();
+    await pool?.close();
   });
   await rejects?.finish();
   if (plot !== undefined) await writeText(plot.target, plot.draw());
@@ -86,13 +86,12 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
   };
 }
 
-// Threads beside the main one: a small file is read before another has started. A stream stays with one, as what it
-// bounds and reports as late depends on where its input is cut.
-function helperCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
+// A stream is read by one, as what it bounds and reports as late depends on where its input is cut.
+function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
   const most = threads ?? possible.usual;
-  if (mode === 'stream' || most === 1) return 0;
+  if (mode === 'stream' || most === 1) return 1;
   const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
-  return helpersFor(paths, most, possible.bytesEach, fs);
+  return threadsFor(paths, most, possible.bytesEach, fs);
 }
 
 // Digits alone are an epoch number, of seconds or of milliseconds as in a file.

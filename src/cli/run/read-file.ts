@@ -1,8 +1,11 @@
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import type { CsvSummary } from '../../formats/csv/index.js';
 import { openReader } from '../../formats/csv/read/reader.js';
+import type { RangePool } from '../../formats/csv/threaded/pool.js';
+import type { ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
 import type { Plan } from '../../plan/plan.js';
-import { type InputFile, STANDARD_INPUT } from '../files/inputs.js';
+import { fileFailure } from '../failure.js';
+import { type InputFile, openToRead, readNow, STANDARD_INPUT } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 import type { Job, Listener } from './execute.js';
 
@@ -40,10 +43,9 @@ export async function readFile(
     wanted: (reference: SeriesReference) => wanted.has(seriesKey(rename?.(reference) ?? reference)),
     ...(timezone === undefined ? {} : { timezone }),
   };
-  if (job.crew !== undefined) {
+  if (job.pool !== undefined && input.isRegular) {
     const read = { options, wantedKeys: keys, onChunk, onRead, isStopped };
-    const { readWithCrew } = await import('../read-ranges.js');
-    const summary = await readWithCrew(input, read, job.crew, io);
+    const summary = await readByThreads(input, read, job.pool, io);
     if (summary !== 'alone') return summary && { ...summary, path: input.path };
   }
   const onSeries = rename === undefined ? onChunk : (series: readonly Series[]) => onChunk(series.map(rename));
@@ -55,6 +57,24 @@ export async function readFile(
   const summary = reader.end();
   if (isStopped()) return undefined;
   return { ...summary, series: rename === undefined ? summary.series : summary.series.map(rename), path: input.path };
+}
+
+async function readByThreads(
+  { path, name, sizeBytes = 0 }: InputFile,
+  read: Omit<ThreadedRead, 'descriptor' | 'sizeBytes' | 'rangeBytes' | 'readAt'>,
+  pool: RangePool,
+  io: Io,
+): Promise<CsvSummary | 'alone' | undefined> {
+  const { readThreaded } = await import('../../formats/csv/threaded/read-threaded.js');
+  const descriptor = openToRead(path, io);
+  const readAt: ThreadedRead['readAt'] = (block, position) => readNow(io, descriptor, block, name, position);
+  try {
+    return await readThreaded({ ...read, descriptor, sizeBytes, rangeBytes: io.threads.rangeBytes, readAt }, pool);
+  } catch (error) {
+    throw fileFailure(error, name, 'read');
+  } finally {
+    io.fs.closeSync(descriptor);
+  }
 }
 
 // A series is named after its file where nothing else names it, and standard input has no name: where the request

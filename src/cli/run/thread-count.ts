@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import type { FileSystem } from '../terminal/io.js';
 
 /**
  * Threads of a run when nobody says how many. Each costs a third more processor time, and what it wins of the clock
@@ -15,11 +15,8 @@ export const THREADS_MAX = 256;
 const PAIR_SHARE = 1 / 8;
 const FIRST_BYTES = 4096;
 
-const processFiles = { closeSync, openSync, readSync, statSync };
-type Files = Readonly<typeof processFiles>;
-
 /** The bytes of a file, fewer where its rows are no great work to share; 0 where it cannot be read. */
-function bytesToShare(path: string, fs: Files = processFiles): number {
+function bytesToShare(path: string, fs: FileSystem): number {
   let sizeBytes = 0;
   let count = 0;
   const first = new Uint8Array(FIRST_BYTES);
@@ -39,13 +36,8 @@ function bytesToShare(path: string, fs: Files = processFiles): number {
   return header.split(/[,;\t]/).length === 2 ? sizeBytes * PAIR_SHARE : sizeBytes;
 }
 
-/** How many threads beside the main one a run over these files is worth. */
-export function helpersFor(
-  paths: readonly string[],
-  threads: number,
-  bytesEach = BYTES_PER_THREAD,
-  fs?: Files,
-): number {
+/** How many threads reading these files is worth. */
+export function threadsFor(paths: readonly string[], most: number, bytesEach: number, fs: FileSystem): number {
   const byteCount = paths.reduce((sum, path) => sum + bytesToShare(path, fs), 0);
-  return Math.max(0, Math.min(threads, Math.floor(byteCount / bytesEach)) - 1);
+  return Math.min(most, Math.floor(byteCount / bytesEach));
 }

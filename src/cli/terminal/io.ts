@@ -14,8 +14,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
+import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
-import type { Crew } from '../scan-crew.js';
 import { processOutlet } from './outlet.js';
 
 // One by one: all of `node:fs` as one name is a copy of it in a bundle, and loads its promises too.
@@ -58,8 +58,9 @@ export interface Threads {
   readonly usual: number;
   /** Bytes to read for each that is worth its start. */
   readonly bytesEach: number;
-  /** Starts some beside the main one. */
-  readonly start: (count: number) => Promise<Crew>;
+  /** Bytes that a thread reads at a time. */
+  readonly rangeBytes: number;
+  readonly open: (count: number) => Promise<RangePool>;
 }
 
 export type Interrupt = 'SIGINT' | 'SIGTERM';
@@ -84,8 +85,6 @@ export interface Outlet {
   readonly stream?: NodeJS.WriteStream;
 }
 
-const RANGE_BYTES = 2 << 20;
-
 /**
  * The process's own.
  *
@@ -103,10 +102,10 @@ export function processIo(code: URL): Io {
     threads: {
       usual: THREADS_USUAL,
       bytesEach: BYTES_PER_THREAD,
-      start: async (count) => {
-        const { startWorkers } = await import('../workers.js');
-        const { createCrew } = await import('../scan-crew.js');
-        return createCrew(startWorkers(code, count), RANGE_BYTES);
+      rangeBytes: 2 << 20,
+      open: async (count) => {
+        const { RangePool } = await import('../../formats/csv/threaded/pool.js');
+        return RangePool.open(code, count);
       },
     },
     onInterrupt: (listener) => {
