@@ -51,7 +51,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
     },
   };
   const threads = threadCount(job, settings, io);
-  const pool = threads > 1 ? await io.threads.open(threads) : undefined;
+  const pool = threads > 1 ? await io.threads.open(threads - 1) : undefined;
   const outcome = await execute({ ...job, pool }, listener, io).finally(async () => {
     progress.stop();
     await pool?.close();

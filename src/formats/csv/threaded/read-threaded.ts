@@ -5,8 +5,16 @@ import type { LongSeries } from '../read/by-series.js';
 import { openReader } from '../read/reader.js';
 import { createLongJoiner, createTableJoiner, type RowJoiner } from './join.js';
 import type { RangePool } from './pool.js';
-import { type OnRows, type RangedFile, type RangeOutcome, RangeReader, type ReadAt, rangeCountOf } from './range.js';
-import { SlotReader } from './slots.js';
+import {
+  numbersPerRange,
+  type OnRows,
+  type RangedFile,
+  type RangeOutcome,
+  RangeReader,
+  type ReadAt,
+  rangeCountOf,
+} from './range.js';
+import { SlotReader, SlotWriter } from './slots.js';
 import type { RangeResult } from './worker.js';
 
 /** A file to be read by several threads, and who is told of it. */
@@ -25,6 +33,8 @@ export interface ThreadedRead {
 
 // The header of a file that is read by many stands within so many bytes.
 const HEAD_BYTES = 65_536;
+/** Ranges that the main thread may have read before their turn. */
+const OWN_AHEAD = 8;
 
 /**
  * Reads a file by the threads of a pool, to the same chunks, rows and errors as one thread would; undefined when
@@ -40,35 +50,66 @@ export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise
   const headBytes = openReader(options, () => undefined).readHeader(start);
   if (headBytes === undefined) return 'alone';
   const file = { fileName: options.fileName, descriptor, sizeBytes, headBytes, rangeBytes };
-  const asked: Promise<RangeResult>[] = [];
+  const asked: Asked[] = [];
   try {
     return await readInOrder(read, file, first.subarray(0, headBytes), pool, asked);
   } finally {
     // Until they have ended, threads read from the descriptor.
-    await Promise.allSettled(asked);
+    await Promise.allSettled(asked.map(({ result }) => result));
   }
 }
 
-/** @param asked the ranges that threads are at work on, or have read before their turn. */
+/** A range that somebody reads, or has read before its turn. */
+interface Asked {
+  readonly result: Promise<RangeResult>;
+  isRead: boolean;
+}
+
 async function readInOrder(
   read: ThreadedRead,
   file: RangedFile,
   head: Uint8Array,
   pool: RangePool,
-  asked: Promise<RangeResult>[],
+  asked: Asked[],
 ): Promise<CsvSummary | undefined> {
   const { timezone, chunkRows, onBadRow } = read.options;
   const options = { chunkRows, ...(timezone && { timezone }), ...(onBadRow && { onBadRow }) };
   const task = { fileNumber: pool.nextFile(), file, wantedKeys: read.wantedKeys, options };
-  const rest = new RangeReader(file, head, read.options, read.readAt);
-  const account = new Account(read, rest);
+  const open = (): RangeReader => new RangeReader(file, head, read.options, read.readAt);
+  const reader = open();
+  const account = new Account(read, reader);
+  const own = new SlotWriter(numbersPerRange(file));
   const slots = new SlotReader();
   const count = rangeCountOf(file);
-  for (let index = 0, next = 0; index < count; index++) {
-    for (; next < Math.min(count, index + pool.rangesAhead); next++) asked.push(pool.read({ ...task, index: next }));
-    const result = await asked[0];
+  let next = 0;
+
+  function ask(): void {
+    const one: Asked = { result: pool.read({ ...task, index: next++ }), isRead: false };
+    const isRead = (): void => {
+      one.isRead = true;
+    };
+    // A failure is told when its turn comes.
+    one.result.then(isRead, isRead);
+    asked.push(one);
+  }
+
+  // What the threads have not been asked for the main one reads, while it would wait for them.
+  async function readMeanwhile(first: Asked, limit: number): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (first.isRead || next >= limit) return;
+      const outcome = reader.readRange(next++, own.add);
+      asked.push({ result: Promise.resolve({ thread: MAIN, outcome, slot: own.take() }), isRead: true });
+    }
+  }
+
+  for (let index = 0; index < count; index++) {
+    while (next < Math.min(count, index + pool.rangesAhead)) ask();
+    const [first] = asked;
+    if (first === undefined) throw new Error('assertion failed: a range was not asked for');
+    if (!first.isRead) await readMeanwhile(first, Math.min(count, index + pool.rangesAhead + OWN_AHEAD));
+    const result = await first.result;
     asked.shift();
-    if (result === undefined) throw new Error('assertion failed: a range was not asked for');
     if ('failure' in result) throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
     const { thread, outcome, slot } = result;
     account.open(thread, outcome);
@@ -76,7 +117,7 @@ async function readInOrder(
     account.close(outcome);
     read.onRead(outcome.bytes);
     if (read.isStopped()) return undefined;
-    if (outcome.resumeAt !== undefined) return readRest(read, rest, outcome.resumeAt, account);
+    if (outcome.resumeAt !== undefined) return readRest(read, open(), outcome.resumeAt, account);
   }
   account.flush();
   return read.isStopped() ? undefined : account.summary();
@@ -97,7 +138,7 @@ async function readRest(
     });
     if (outcome === undefined) break;
     // Its series come first.
-    account.open(MAIN, outcome);
+    account.open(REST, outcome);
     rows.forEach(account.addRows);
     account.close(outcome);
     onRead(outcome.bytes);
@@ -108,8 +149,9 @@ async function readRest(
   return isStopped() ? undefined : account.summary();
 }
 
-// The main thread beside those of the pool, which Node numbers from 1.
+// The main thread beside those of the pool, which Node numbers from 1, and what it reads alone in the end.
 const MAIN = 0;
+const REST = -1;
 
 /** What the ranges held together, taken in the order of the file: of each first its series, then its rows. */
 class Account {
