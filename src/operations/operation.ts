@@ -111,12 +111,10 @@ export interface State {
 export interface Output {
   add(timeMs: number, value: number): void;
   /**
-   * Adds the first `count` samples of two columns of the step's own; values are finite and times rise. The steps after
-   * it read them at once, and may write over the values. `lastingValue`: the same in the caller's array, if they are.
+   * Adds the first `count` samples of two columns; values are finite and times rise. The steps after it read them at
+   * once, and may write over the values unless `isReadOnly`.
    */
-  addRun(timeMs: Float64Array, value: Float64Array, count: number, lastingValue?: Float64Array): void;
-  /** Where a column of the next `addRun`, of at most `count` samples, is best written, if somewhere. */
-  placeFor(column: 'timeMs' | 'value', count: number): Float64Array | undefined;
+  addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly?: boolean): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient', count: number): void;

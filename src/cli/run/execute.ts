@@ -1,9 +1,9 @@
 import { OutputLimitError } from '../../core/errors.js';
 import type { Series, SeriesReference } from '../../core/series.js';
+import { runBatch } from '../../engine/batch/run-batch.js';
 import type { StreamOptions } from '../../engine/options.js';
 import type { Report } from '../../engine/report.js';
-import { runBatch } from '../../engine/run-batch.js';
-import { openStream } from '../../engine/stream.js';
+import { openStream } from '../../engine/stream/stream.js';
 import type { RejectedRow } from '../../formats/csv/index.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';

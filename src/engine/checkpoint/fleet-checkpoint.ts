@@ -1,10 +1,10 @@
-import type { Plan } from '../plan/plan.js';
-import { createWriter, openCheckpoint } from './checkpoint-bytes.js';
-import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from './counts.js';
-import type { Names } from './fleet-names.js';
-import type { Rows } from './fleet-rows.js';
-import type { Graph } from './graph.js';
-import type { RunSettings } from './options.js';
+import type { Plan } from '../../plan/plan.js';
+import type { Names } from '../fleet/names.js';
+import type { Rows } from '../fleet/rows.js';
+import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from '../graph/counts.js';
+import type { Graph } from '../graph/graph.js';
+import type { RunSettings } from '../options.js';
+import { createWriter, openCheckpoint } from './bytes.js';
 
 /** What a fleet remembers, besides its settings. */
 export interface FleetMemory {

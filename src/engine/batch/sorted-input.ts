@@ -1,5 +1,5 @@
-import type { Series } from '../core/series.js';
-import { firstNotRising } from '../kernels/check.js';
+import type { Series } from '../../core/series.js';
+import { firstNotRising } from '../../kernels/check.js';
 
 /** The samples of one source in the order in which they were given, whether or not they rise in time. */
 export function joinSeries(parts: readonly Series[]): Series {

@@ -1,15 +1,15 @@
-import { CheckpointError, describeValue, InputError } from '../core/errors.js';
-import { planInTimezone } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
-import { readFleetCheckpoint, writeFleetCheckpoint } from './fleet-checkpoint.js';
-import { type FleetInput, takeInput } from './fleet-input.js';
-import { createNames, type Names } from './fleet-names.js';
-import { Rows } from './fleet-rows.js';
+import { CheckpointError, describeValue, InputError } from '../../core/errors.js';
+import { planInTimezone } from '../../plan/create-plan.js';
+import type { Plan } from '../../plan/plan.js';
+import { readFleetCheckpoint, writeFleetCheckpoint } from '../checkpoint/fleet-checkpoint.js';
+import { snapshotOf } from '../checkpoint/snapshot.js';
+import { buildGraph, type Graph } from '../graph/graph.js';
+import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import { createReport, type Report } from '../report.js';
 import { createFleetSink, type FleetSamples, type FleetSink } from './fleet-sink.js';
-import { buildGraph, type Graph } from './graph.js';
-import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
-import { createReport, type Report } from './report.js';
-import { snapshotOf } from './snapshot.js';
+import { type FleetInput, takeInput } from './input.js';
+import { createNames, type Names } from './names.js';
+import { Rows } from './rows.js';
 
 /** Results of many members for one item of the request. */
 export interface FleetSeries extends FleetSamples {

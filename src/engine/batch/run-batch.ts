@@ -1,35 +1,28 @@
-import { parseDuration } from '../core/duration.js';
-import { InputError } from '../core/errors.js';
-import { type Series, seriesKey, seriesName } from '../core/series.js';
-import { type Arena, homeArena, workIn } from '../kernels/arena.js';
-import { firstAtOrAfter } from '../kernels/search.js';
-import { planInTimezone } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
-import { checkExpectedCounts, resultCountHints } from './bounds.js';
-import { buildGraph, type Graph } from './graph.js';
+import type { Chunk } from '../../core/chunk.js';
+import { parseDuration } from '../../core/duration.js';
+import { InputError } from '../../core/errors.js';
+import { type Series, seriesKey, seriesName } from '../../core/series.js';
+import { type Arena, homeArena, workIn } from '../../kernels/arena.js';
+import { firstAtOrAfter } from '../../kernels/search.js';
+import { planInTimezone } from '../../plan/create-plan.js';
+import type { Plan } from '../../plan/plan.js';
+import { checkColumns, checkList, checkTimes } from '../check-input.js';
+import { buildGraph, type Graph } from '../graph/graph.js';
+import { GraphCache } from '../graph/graph-cache.js';
+import { type RunOptions, type RunSettings, readOptions } from '../options.js';
+import { createReport, type Report } from '../report.js';
+import { BatchSink } from './batch-sink.js';
+import { checkExpectedCounts, expectedCounts } from './expected-counts.js';
 import { loadedOf } from './loaded-series.js';
-import type { Inlet } from './node.js';
-import { type RunOptions, type RunSettings, readOptions } from './options.js';
-import { createReport, type Report } from './report.js';
-import { Resting } from './resting.js';
-import { beginRooms, isLentRoom } from './result-rooms.js';
-import { BatchSink, type Sink, type SpareColumns } from './sink.js';
+import { FinishedRun, type Run } from './run.js';
 import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
-import { checkColumns, checkList, checkTimes } from './source.js';
-
-/** What a run gives: one series for each item of the request, in its order, and what became of every sample. */
-export interface Run {
-  readonly series: readonly Series[];
-  readonly report: Report;
-}
 
 export interface BatchOptions extends RunOptions {
   /**
-   * An earlier run whose results nobody needs any more: its columns are written over where they are large
-   * enough, which spares the system from handing out fresh memory. Without it, large columns of results that have
-   * been collected are written over; naming them here needs no collection.
+   * Whether a result with a sample at each time of its input has the input's own array of times, instead of a copy:
+   * false by default. It saves memory and time where nobody changes, transfers or gives away these arrays.
    */
-  readonly reuse?: Run;
+  readonly shareTimes?: boolean;
 }
 
 /**
@@ -37,7 +30,7 @@ export interface BatchOptions extends RunOptions {
  *
  * @param plan from `createPlan`.
  * @param inputs the series that the plan reads, in any order; more than one part of a series are joined in the
- *   order given. They are never changed, and results may share their columns.
+ *   order given. They are never changed, and results do not share their memory unless `shareTimes` says so.
  * @throws InputError for options, columns or times that cannot be taken, or a series that is not there.
  * @throws OutputLimitError when a step would make more than `maxOutputSamples`.
  */
@@ -47,15 +40,33 @@ export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOp
   const startedMs = settings.clock();
   checkList(inputs);
   const { given, unused } = chooseInputs(planned, inputs);
-  const run = workIn(arenaOf(given), () => runGiven(planned, settings, given, options.reuse));
-  return { ...run, report: { ...run.report, unused, durationMs: settings.clock() - startedMs } };
+  const shareTimes = options.shareTimes === true;
+  const { series, report, shared } = workIn(arenaOf(given), () =>
+    runGiven({ plan: planned, settings, shareTimes }, given),
+  );
+  const durationMs = settings.clock() - startedMs;
+  return new FinishedRun(series, { ...report, unused, durationMs }, shared);
 }
 
-function runGiven(plan: Plan, settings: RunSettings, given: readonly SortedInput[], reuse: Run | undefined): Run {
-  const run = tryRun(plan, settings, given, reuse);
-  if (run !== undefined) return run;
-  const inputs = given.map((one) => sorted(one, settings));
-  const again = tryRun(plan, settings, inputs, reuse);
+/** What is to be run, and how. */
+interface Job {
+  readonly plan: Plan;
+  readonly settings: RunSettings;
+  readonly shareTimes: boolean;
+}
+
+interface Results {
+  readonly series: readonly Series[];
+  readonly report: Report;
+  /** Times that are an input's. */
+  readonly shared: ReadonlySet<Float64Array>;
+}
+
+function runGiven(job: Job, given: readonly SortedInput[]): Results {
+  const results = tryRun(job, given);
+  if (results !== undefined) return results;
+  const inputs = given.map((one) => sorted(one, job.settings));
+  const again = tryRun(job, inputs);
   if (again === undefined) throw new Error('assertion failed: sorted input does not rise');
   return again;
 }
@@ -115,21 +126,14 @@ function sorted(given: SortedInput, settings: RunSettings): SortedInput {
 }
 
 // Undefined when an input does not rise in time: then nothing has been lost but the time until it was seen.
-function tryRun(
-  plan: Plan,
-  settings: RunSettings,
-  inputs: readonly SortedInput[],
-  reuse: Run | undefined,
-): Run | undefined {
+function tryRun({ plan, settings, shareTimes }: Job, inputs: readonly SortedInput[]): Results | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
-  beginRooms();
-  const spare = spareColumns(reuse, series);
-  const hints = resultCountHints(plan, series, settings);
-  const machine = resting.take(plan, settings) ?? buildMachine(plan, settings);
+  const expected = expectedCounts(plan, series, settings);
+  const machine = graphs.take(plan, settings) ?? buildMachine(plan, settings);
   const { graph, sinks } = machine;
   for (const [item, { output }] of plan.items.entries()) {
-    sinks[item] = new BatchSink(output, hints[item] ?? 0, spare[item]);
+    sinks[item] = new BatchSink(output, expected[item] ?? 0, shareTimes);
   }
   for (const [index, { missing, outOfRun, duplicateMs }] of inputs.entries()) {
     const { counts } = graph.sources[index]!;
@@ -142,10 +146,11 @@ function tryRun(
   const isRising = pushAll(plan, graph, series);
   if (isRising) graph.close(Number.NEGATIVE_INFINITY);
   const results = sinks.map((sink) => sink.take());
+  const shared = new Set(results.flatMap(({ timeMs }, item) => (sinks[item]!.isTimeShared ? [timeMs] : [])));
   const report = createReport(plan, graph, 0, 0);
   sinks.length = 0;
-  resting.keep(plan, settings, machine);
-  return isRising ? { series: results, report } : undefined;
+  graphs.keep(plan, settings, machine);
+  return isRising ? { series: results, report, shared } : undefined;
 }
 
 function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): number {
@@ -157,32 +162,15 @@ function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSI
 /** A graph and where its results go: set anew for each run. */
 interface Machine {
   readonly graph: Graph;
-  readonly sinks: Sink[];
+  readonly sinks: BatchSink[];
 }
 
-const resting = new Resting<Machine>();
+const graphs = new GraphCache<Machine>();
 
 function buildMachine(plan: Plan, settings: RunSettings): Machine {
-  const sinks: Sink[] = [];
-  const inlets = plan.items.map(
-    (_, item): Inlet => ({
-      receive: (chunk) => sinks[item]!.receive(chunk),
-      placeFor: (column, count) => sinks[item]!.placeFor?.(column, count),
-    }),
-  );
+  const sinks: BatchSink[] = [];
+  const inlets = plan.items.map((_, item) => ({ receive: (chunk: Chunk): void => sinks[item]!.receive(chunk) }));
   return { graph: buildGraph(plan, settings, inlets), sinks };
-}
-
-// The columns of an earlier run, without those that this one reads.
-function spareColumns(earlier: Run | undefined, inputs: readonly Series[]): SpareColumns[] {
-  if (earlier === undefined) return [];
-  const columns = inputs.flatMap(({ timeMs, value }) => [timeMs, value]);
-  const buffers = new Set(columns.map(({ buffer }) => buffer));
-  // What lies in the arena shares its buffer with the series there.
-  const isRead = (column: Float64Array): boolean =>
-    isLentRoom(column) ? columns.includes(column) : buffers.has(column.buffer);
-  const free = (column: Float64Array): Float64Array | undefined => (isRead(column) ? undefined : column);
-  return earlier.series.map(({ timeMs, value }) => ({ timeMs: free(timeMs), value: free(value) }));
 }
 
 // Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.

@@ -1,8 +1,8 @@
-import { OutputLimitError } from '../core/errors.js';
-import { type Series, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { operationsByName } from '../operations/index.js';
-import type { Plan } from '../plan/plan.js';
-import type { RunSettings } from './options.js';
+import { OutputLimitError } from '../../core/errors.js';
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { operationsByName } from '../../operations/index.js';
+import type { Plan } from '../../plan/plan.js';
+import type { RunSettings } from '../options.js';
 
 /**
  * Stops a batch that is certain to make too many samples before any memory is taken: steps that make a result
@@ -55,7 +55,7 @@ function spanOf({ timeMs }: Series): Span | undefined {
  * grid no more than the points in its span. 0 where it cannot be told. Room that stays empty costs nothing, as
  * the system hands out memory when it is first written.
  */
-export function resultCountHints(plan: Plan, inputs: readonly Series[], settings: RunSettings): number[] {
+export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: RunSettings): number[] {
   const counts: number[] = [];
   for (const { operation, parameters, inputs: read } of plan.steps) {
     const described = operationsByName.get(operation);

@@ -1,14 +1,14 @@
-import { OutputLimitError } from '../core/errors.js';
-import { currentArena } from '../kernels/arena.js';
-import { operationsByName } from '../operations/index.js';
-import type { RunContext, Runner } from '../operations/operation.js';
-import { durationMsIn } from '../operations/parameters.js';
-import { alignOf } from '../operations/two-inputs.js';
-import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
-import { combineNode } from './align.js';
+import { OutputLimitError } from '../../core/errors.js';
+import { currentArena } from '../../kernels/arena.js';
+import { operationsByName } from '../../operations/index.js';
+import type { RunContext, Runner } from '../../operations/operation.js';
+import { durationMsIn } from '../../operations/parameters.js';
+import { alignOf } from '../../operations/two-inputs.js';
+import type { Plan, PlanInput, PlanStep } from '../../plan/plan.js';
+import type { RunSettings } from '../options.js';
+import { CombineNode } from './combine-node.js';
 import { type StepCounts, zeroStepCounts } from './counts.js';
 import { FilterNode, type Inlet, MapNode, type Node, type NodeContext, type OutputLimit } from './node.js';
-import type { RunSettings } from './options.js';
 import { RegridNode } from './regrid-node.js';
 import { Source } from './source.js';
 
@@ -246,7 +246,7 @@ function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
     case 'combine': {
       const align = alignOf(step.parameters);
       const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-      return combineNode(runner, align, maxHoldMs, context);
+      return new CombineNode(runner, align, maxHoldMs, context);
     }
   }
 }

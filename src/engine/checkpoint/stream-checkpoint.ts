@@ -1,9 +1,9 @@
-import type { DoubleList } from '../core/list.js';
-import type { Plan } from '../plan/plan.js';
-import { type CheckpointWriter, createWriter, openCheckpoint } from './checkpoint-bytes.js';
-import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from './counts.js';
-import type { Graph } from './graph.js';
-import type { RunSettings } from './options.js';
+import type { DoubleList } from '../../core/list.js';
+import type { Plan } from '../../plan/plan.js';
+import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from '../graph/counts.js';
+import type { Graph } from '../graph/graph.js';
+import type { RunSettings } from '../options.js';
+import { type CheckpointWriter, createWriter, openCheckpoint } from './bytes.js';
 
 /** A checkpoint of a stream is the states written out, as numbers in the order of the graph. */
 

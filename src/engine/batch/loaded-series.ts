@@ -1,8 +1,8 @@
-import type { Series } from '../core/series.js';
-import { type Arena, openArena } from '../kernels/arena.js';
-import { isAllFinite, isRisingIn } from '../kernels/check.js';
+import type { Series } from '../../core/series.js';
+import { type Arena, openArena } from '../../kernels/arena.js';
+import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import { type SortedInput, sortInput } from './sorted-input.js';
-import { checkColumns, checkList, checkTimes } from './source.js';
 
 /** What is known of a loaded series. */
 export interface Loaded {
@@ -20,10 +20,8 @@ const loadedSeries = new WeakMap<Series, Loaded>();
  * Loads series for many runs: copies them once to where the engine works, sorted and checked, so that `runBatch` need
  * neither check nor copy them again. Runs give the same results and the same report as over the series themselves, and
  * are fastest over series that were loaded together. They take 16 bytes a sample (8 where series share one array of
- * times), and room for results as much again, until a task has ended in which nobody held them or a result any more.
- *
- * Results of such runs may lie in one memory with the series: who posts one to a worker copies it first
- * (`value.slice()`), or all of that memory is copied.
+ * times) for as long as one of them is held. Their columns are views of one memory, so to post one to a worker copies
+ * all of it; results are ordinary arrays.
  *
  * @param series as `runBatch` takes them: in any order, with missing values. They are not changed, nor needed any more.
  * @returns the same series, in the same order; whoever writes to their columns breaks what later runs rely on.

@@ -1,16 +1,17 @@
-import { CheckpointError, InputError } from '../core/errors.js';
-import { type Series, seriesKey } from '../core/series.js';
-import { planInTimezone } from '../plan/create-plan.js';
-import type { Plan } from '../plan/plan.js';
-import { type Progress, readCheckpoint, writeCheckpoint } from './checkpoint.js';
-import { buildGraph, type Graph } from './graph.js';
-import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from './options.js';
-import { createReport, type Report } from './report.js';
-import { Resting } from './resting.js';
-import type { Run } from './run-batch.js';
-import { type Sink, StreamSink } from './sink.js';
-import { snapshotOf } from './snapshot.js';
-import { checkColumns, checkList, checkTimes } from './source.js';
+import { CheckpointError, InputError } from '../../core/errors.js';
+import { type Series, seriesKey } from '../../core/series.js';
+import { planInTimezone } from '../../plan/create-plan.js';
+import type { Plan } from '../../plan/plan.js';
+import { FinishedRun, type Run } from '../batch/run.js';
+import { checkColumns, checkList, checkTimes } from '../check-input.js';
+import { snapshotOf } from '../checkpoint/snapshot.js';
+import { type Progress, readCheckpoint, writeCheckpoint } from '../checkpoint/stream-checkpoint.js';
+import { buildGraph, type Graph } from '../graph/graph.js';
+import { GraphCache } from '../graph/graph-cache.js';
+import type { Sink } from '../graph/node.js';
+import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import { createReport, type Report } from '../report.js';
+import { StreamSink } from './stream-sink.js';
 
 /** A plan at work on samples as they come. */
 export interface Stream {
@@ -68,7 +69,7 @@ interface Machine {
   readonly progress: Progress;
 }
 
-const resting = new Resting<Machine>();
+const graphs = new GraphCache<Machine>();
 
 function buildMachine(plan: Plan, settings: RunSettings): Machine {
   const sinks = plan.items.map(({ output }) => new StreamSink(output));
@@ -96,7 +97,7 @@ interface Engine extends Machine {
 
 function startStream(plan: Plan, options: StreamOptions, kept: { readonly bytes: Uint8Array } | undefined): Stream {
   const settings = readOptions(options, plan.timezone);
-  const { graph, sinks, progress } = resting.take(plan, settings) ?? buildMachine(plan, settings);
+  const { graph, sinks, progress } = graphs.take(plan, settings) ?? buildMachine(plan, settings);
   const engine: Engine = {
     plan,
     settings,
@@ -159,12 +160,15 @@ function advanceAll({ graph, progress }: Engine, timeMs: number): void {
 function close(engine: Engine): Run {
   const { plan, settings, sinks, progress } = engine;
   call(engine, closeAll, undefined);
-  const run = { series: sinks.map((sink) => sink.take()), report: reportOf(engine) };
+  const run = new FinishedRun(
+    sinks.map((sink) => sink.take()),
+    reportOf(engine),
+  );
   engine.isOpen = false;
   engine.lastReport = run.report;
   Object.assign(progress, newProgress());
   // Whole, not its parts alone: while one engine is left, so are the shape of all of them and the code for it.
-  resting.keep(plan, settings, engine);
+  graphs.keep(plan, settings, engine);
   return run;
 }
 

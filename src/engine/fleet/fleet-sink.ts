@@ -1,4 +1,4 @@
-import type { Chunk } from '../core/chunk.js';
+import type { Chunk } from '../../core/chunk.js';
 
 /** Samples of many members: entry by entry, whose it is, when, and what. Those of one member rise in time. */
 export interface FleetSamples {

@@ -1,7 +1,7 @@
-import { CheckpointError, describeValue } from '../core/errors.js';
-import { hashBytes, hashText } from '../core/hash.js';
-import type { Plan } from '../plan/plan.js';
-import type { RunSettings } from './options.js';
+import { CheckpointError, describeValue } from '../../core/errors.js';
+import { hashBytes, hashText } from '../../core/hash.js';
+import type { Plan } from '../../plan/plan.js';
+import type { RunSettings } from '../options.js';
 
 /**
  * The form of a checkpoint: a header, then numbers, then a sum over all. Most numbers of a state are zero or small

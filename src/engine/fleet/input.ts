@@ -1,5 +1,5 @@
-import { describeValue, InputError } from '../core/errors.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { describeValue, InputError } from '../../core/errors.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import type { FleetSamples } from './fleet-sink.js';
 
 /** Samples on their way into a fleet: three columns of equal length, which are read and never changed. */

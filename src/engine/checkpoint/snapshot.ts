@@ -1,6 +1,6 @@
-import type { DoubleList } from '../core/list.js';
-import type { State } from '../operations/operation.js';
-import type { Graph } from './graph.js';
+import type { DoubleList } from '../../core/list.js';
+import type { State } from '../../operations/operation.js';
+import type { Graph } from '../graph/graph.js';
 
 /**
  * Copies out what a graph remembers between two calls.

@@ -1,6 +1,6 @@
-import { lerp } from '../kernels/interpolate.js';
-import type { State } from '../operations/operation.js';
-import type { Align } from '../operations/two-inputs.js';
+import { lerp } from '../../kernels/interpolate.js';
+import type { State } from '../../operations/operation.js';
+import type { Align } from '../../operations/two-inputs.js';
 
 /** What an alignment works on. Lists: times and values not yet met, of the first input and of the second. */
 export interface Meeting {

@@ -1,5 +1,5 @@
-import type { DoubleList } from '../core/list.js';
-import type { Graph } from './graph.js';
+import type { DoubleList } from '../../core/list.js';
+import type { Graph } from '../graph/graph.js';
 
 const PAGE_BITS = 12;
 const PAGE_ROWS = 1 << PAGE_BITS;

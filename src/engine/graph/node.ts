@@ -1,17 +1,21 @@
-import type { Chunk } from '../core/chunk.js';
-import { DoubleList } from '../core/list.js';
-import { copyFinite } from '../kernels/check.js';
-import type { FilterRunner, MapRunner, State } from '../operations/operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import { DoubleList } from '../../core/list.js';
+import type { Series } from '../../core/series.js';
+import { copyFinite } from '../../kernels/check.js';
+import type { FilterRunner, MapRunner, State } from '../../operations/operation.js';
 import type { StepCounts } from './counts.js';
 
 /** Where a chunk goes next. It is read before the call returns. */
 export interface Inlet {
   receive(chunk: Chunk): void;
-  /**
-   * Where a column of the next chunk, of at most so many samples, is best written: from there it need not be copied.
-   * Undefined where it does not matter.
-   */
-  placeFor?(column: 'timeMs' | 'value', count: number): Float64Array | undefined;
+}
+
+/** Gathers the results of one item. */
+export interface Sink extends Inlet {
+  /** How many samples have come since `take`. */
+  count(): number;
+  /** What has come since this was last asked, in arrays that belong to who asks. */
+  take(): Series;
 }
 
 /**
@@ -70,25 +74,7 @@ export function scratchChunk({ column }: Pick<NodeContext, 'column'>): Chunk {
 
 /** An empty chunk over two columns. Chunks are all made here, so that they have one shape for the compiler. */
 export function chunkOver(timeMs: Float64Array, value: Float64Array): Chunk {
-  return { timeMs, value, count: 0, lastingTimeMs: undefined, lastingValue: undefined };
-}
-
-/** Whether the values of a chunk lie in a column that is to stay as it is. */
-export function isFixed(chunk: Chunk): boolean {
-  return chunk.value === chunk.lastingValue;
-}
-
-/** Fewer samples are copied as fast as their place is asked for. */
-const PLACED_MIN = 32;
-
-/** Where the next chunk for these outlets is best written, if somewhere. */
-export function placeFor(
-  outlets: readonly Inlet[],
-  column: 'timeMs' | 'value',
-  count: number,
-): Float64Array | undefined {
-  if (count < PLACED_MIN || outlets.length !== 1) return undefined;
-  return outlets[0]!.placeFor?.(column, count);
+  return { timeMs, value, count: 0, inputTimeMs: undefined, isReadOnly: false };
 }
 
 export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
@@ -156,45 +142,35 @@ export class MapNode extends StatelessNode {
     const { count } = chunk;
     this.#counts.samplesIn += count;
     result.timeMs = chunk.timeMs;
-    result.lastingTimeMs = chunk.lastingTimeMs;
-    const own = this.#mayOverwrite && !isFixed(chunk) ? chunk.value : spare.value;
-    result.value = placeFor(this.outlets, 'value', count) ?? own;
+    result.inputTimeMs = chunk.inputTimeMs;
+    result.value = this.#mayOverwrite && !chunk.isReadOnly ? chunk.value : spare.value;
     result.count = count;
     const isAllFinite = this.#runner.apply(chunk.value, count, result.value);
     deliverFinite(this.outlets, result, spare, this.#counts, isAllFinite);
   }
 
   override reset(): void {
-    Object.assign(this.#result, this.#spare); // neither the caller's own times nor a result are held on to
+    Object.assign(this.#result, this.#spare); // the input's times are not held on to
   }
 }
 
 export class FilterNode extends StatelessNode {
   readonly #runner: FilterRunner;
   readonly #counts: StepCounts;
-  readonly #own: Chunk;
   readonly #kept: Chunk;
 
   constructor(runner: FilterRunner, context: NodeContext) {
     super();
     this.#runner = runner;
     this.#counts = context.counts;
-    this.#own = scratchChunk(context);
-    this.#kept = chunkOver(this.#own.timeMs, this.#own.value);
+    this.#kept = scratchChunk(context);
   }
 
   receive(chunk: Chunk): void {
-    const own = this.#own;
     const kept = this.#kept;
-    kept.timeMs = placeFor(this.outlets, 'timeMs', chunk.count) ?? own.timeMs;
-    kept.value = placeFor(this.outlets, 'value', chunk.count) ?? own.value;
     this.#counts.samplesIn += chunk.count;
     this.#runner.select(chunk, kept);
     this.#counts.samplesOut += kept.count;
     deliver(this.outlets, kept);
-  }
-
-  override reset(): void {
-    Object.assign(this.#kept, this.#own); // no result is held on to
   }
 }

@@ -1,6 +1,6 @@
-import type { Chunk } from '../core/chunk.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import type { Output, RegridRunner, State } from '../operations/operation.js';
+import type { Chunk } from '../../core/chunk.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import type { Output, RegridRunner, State } from '../../operations/operation.js';
 import type { StepCounts } from './counts.js';
 import {
   chunkOver,
@@ -11,7 +11,6 @@ import {
   type NodeContext,
   newState,
   type OutputLimit,
-  placeFor,
   scratchChunk,
 } from './node.js';
 
@@ -96,7 +95,7 @@ class ChunkOutput implements Output {
     }
   }
 
-  addRun(timeMs: Float64Array, value: Float64Array, count: number, lastingValue?: Float64Array): void {
+  addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly = false): void {
     if (count === 0) return;
     if (timeMs[0]! < TIME_MS_MIN || timeMs[count - 1]! >= TIME_MS_END) {
       for (let i = 0; i < count; i++) this.add(timeMs[i]!, value[i]!);
@@ -106,13 +105,8 @@ class ChunkOutput implements Output {
     const run = this.#run;
     run.timeMs = timeMs;
     run.value = value;
-    run.lastingValue = lastingValue;
+    run.isReadOnly = isReadOnly;
     this.#give(run, count);
-  }
-
-  placeFor(column: 'timeMs' | 'value', count: number): Float64Array | undefined {
-    this.flush();
-    return placeFor(this.#outlets, column, count);
   }
 
   expect(count: number): void {
@@ -125,7 +119,7 @@ class ChunkOutput implements Output {
 
   clear(): void {
     this.#count = 0;
-    Object.assign(this.#run, this.#chunk); // the caller's own values are not held on to
+    Object.assign(this.#run, this.#chunk); // the input's values are not held on to
   }
 
   flush(): void {
