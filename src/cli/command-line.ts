@@ -7,7 +7,7 @@ import type { Io } from './terminal/io.js';
 /** Every command by its name, in the order of `--help`, loaded when it is needed. */
 const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
   run: async () => (await import('./run/run.js')).run,
-  validate: async () => (await import('./describe/validate.js')).validate,
+  validate: async () => (await import('./describe/explain.js')).validate,
   explain: async () => (await import('./describe/explain.js')).explainCommand,
   operations: async () => (await import('./describe/operations.js')).operations,
   plot: async () => (await import('./plot/plot.js')).plot,

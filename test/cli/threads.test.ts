@@ -3,9 +3,9 @@ import * as nodeFs from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { InputFile } from '../../src/cli/files/inputs.js';
-import type { Job, Listener } from '../../src/cli/run/execute.js';
 import { readFile } from '../../src/cli/run/read-file.js';
 import type { Io } from '../../src/cli/terminal/io.js';
+import type { RejectedRow } from '../../src/formats/csv/index.js';
 import type { RangePool } from '../../src/formats/csv/threaded/pool.js';
 import { createPlan } from '../../src/plan/create-plan.js';
 import { file, textOf } from '../formats/csv/files.js';
@@ -41,14 +41,6 @@ const ioOf = (rangeBytes: number) => ({ fs: nodeFs, threads: { rangeBytes } }) a
 /** Everything that a reading tells. */
 async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): Promise<unknown> {
   const { text, chunkRows, onBadRow, timezone } = one;
-  const job = {
-    plan,
-    chunkRows,
-    onBadRow,
-    inputs: [],
-    mode: 'batch',
-    options: { timezone, maxOutputSamples: 1 },
-  } as Job;
   const told: unknown[] = [];
   const bytes = new TextEncoder().encode(text);
   const input: InputFile = {
@@ -60,9 +52,10 @@ async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): 
       yield bytes;
     },
   };
-  const listener = { onRead: () => undefined, onReject: (rejected) => told.push(rejected) } as Partial<Listener>;
   const chunks: unknown[] = [];
   const reading = {
+    onRead: () => undefined,
+    onReject: (rejected: RejectedRow) => told.push(rejected),
     onChunk: (
       series: readonly { timeseriesId: string; metric: string; timeMs: Float64Array; value: Float64Array }[],
     ) => {
@@ -71,7 +64,7 @@ async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): 
     isStopped: () => false,
   };
   try {
-    const outcome = await readFile({ ...job, pool }, listener as Listener, input, reading, ioOf(rangeBytes));
+    const outcome = await readFile({ plan, timezone, chunkRows, onBadRow, pool }, input, reading, ioOf(rangeBytes));
     return { told, chunks, outcome: { ...outcome, path: '' } };
   } catch (error) {
     return { told, chunks, error: error instanceof Error ? error.message : error };

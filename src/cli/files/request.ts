@@ -3,7 +3,7 @@ import { createPlan } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
-import { existingFile } from './paths.js';
+import { existingFile } from './inputs.js';
 
 /** Reads a request file (`-` is standard input) and plans it. */
 export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {

@@ -1,5 +1,5 @@
 import { argumentOf, type Command } from '../command.js';
-import { interruptible } from '../terminal/interruptible.js';
+import { withTempFiles } from '../files/temp-files.js';
 
 export const plot: Command = {
   name: 'plot',
@@ -21,6 +21,6 @@ export const plot: Command = {
   act: async (given, io) => {
     const path = argumentOf(given, plot);
     const { plotFile } = await import('./plot-file.js');
-    return interruptible(io, (temps) => plotFile(path, given, io, temps));
+    return withTempFiles(io, (temps) => plotFile(path, given, io, temps));
   },
 };

@@ -1,7 +1,8 @@
+import packageJson from '../../../package.json' with { type: 'json' };
 import { seriesName } from '../../core/series.js';
 import type { Report } from '../../engine/report.js';
 import type { Plan } from '../../plan/plan.js';
-import { counted, grouped } from '../terminal/words.js';
+import { counted, grouped } from '../command.js';
 import type { Outcome } from './execute.js';
 
 /** What a run leaves to say, once its data is out. */
@@ -14,7 +15,7 @@ export interface RunFacts {
   readonly seconds: number;
 }
 
-export function rowCountOf({ files }: Outcome): number {
+function rowCountOf({ files }: Outcome): number {
   return files.reduce((sum, { rows, rejected }) => sum + rows + rejected, 0);
 }
 
@@ -73,4 +74,31 @@ type Reason = readonly [count: number, noun: string, why?: string];
 function reasons(where: string, list: readonly Reason[]): string[] {
   const told = list.filter(([count]) => count > 0);
   return told.map(([count, noun, why]) => `${counted(count, noun)} ${where}${why === undefined ? '' : `: ${why}`}`);
+}
+
+/** The report of a run as JSON: what came in and out of every step, everything left out and why, and how fast. */
+export function reportText({ plan, mode, outcome, sampleCounts, seconds }: RunFacts): string {
+  const { report, files, unordered } = outcome;
+  const rows = rowCountOf(outcome);
+  const data = {
+    version: packageJson.version,
+    mode,
+    timezone: plan.timezone,
+    seconds: Number(seconds.toFixed(6)),
+    rows,
+    rowsPerSecond: Math.round(rows / Math.max(seconds, 1e-6)),
+    isSortedInMemory: unordered !== undefined,
+    files: files.map(({ path, layout, rows: taken, rejected, missing, series }) => ({
+      path,
+      layout,
+      rows: taken + rejected,
+      dropped: { rejected },
+      missing,
+      series,
+    })),
+    sources: report.sources,
+    steps: report.steps,
+    results: plan.items.map(({ output }, index) => ({ ...output, samples: sampleCounts[index] ?? 0 })),
+  };
+  return `${JSON.stringify(data, null, 2)}\n`;
 }
