@@ -4,7 +4,7 @@ import { nearestName } from '../../core/suggest.js';
 import type { CsvSummary, RejectedRow } from '../../formats/csv/index.js';
 import { openReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
-import type { ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
+import { readThreaded, type ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted } from '../command.js';
 import { fileFailure } from '../failure.js';
@@ -81,7 +81,6 @@ async function readByThreads(
   pool: RangePool,
   io: Io,
 ): Promise<CsvSummary | 'alone' | undefined> {
-  const { readThreaded } = await import('../../formats/csv/threaded/read-threaded.js');
   const descriptor = openToRead(path, io);
   const readAt: ThreadedRead['readAt'] = (block, position) => readNow(io, descriptor, block, name, position);
   try {

@@ -2,6 +2,7 @@ import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
 import { withTempFiles } from '../files/temp-files.js';
+import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
 
 const runOptions: readonly CommandOption[] = [
@@ -78,7 +79,6 @@ time, so it is for you to ask. A stream, compressed files and pipes are read by 
   act: async (given, io) => {
     const request = argumentOf(given, run);
     const settings = readSettings(given);
-    const { runJob } = await import('./job.js');
     return withTempFiles(io, (temps) => runJob(request, settings, io, temps));
   },
 };

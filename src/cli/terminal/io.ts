@@ -14,8 +14,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import type { RangePool } from '../../formats/csv/threaded/pool.js';
+import { RangePool } from '../../formats/csv/threaded/pool.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
+import { askHidden } from './ask-hidden.js';
 
 // One by one: all of `node:fs` as one name is a copy of it in a bundle, and loads its promises too.
 const fs = {
@@ -102,10 +103,7 @@ export function processIo(code: URL): Io {
       usual: THREADS_USUAL,
       bytesEach: BYTES_PER_THREAD,
       rangeBytes: 2 << 20,
-      open: async (count) => {
-        const { RangePool } = await import('../../formats/csv/threaded/pool.js');
-        return RangePool.open(code, count);
-      },
+      open: (count) => RangePool.open(code, count),
     },
     onInterrupt: (listener) => {
       process.on('SIGINT', listener).on('SIGTERM', listener);
@@ -126,8 +124,7 @@ function standardInput(): Input {
   };
 }
 
-async function askAtTerminal(question: string): Promise<string> {
-  const { askHidden } = await import('./ask-hidden.js');
+function askAtTerminal(question: string): Promise<string> {
   return askHidden(question, process.stdin, process.stderr);
 }
 

@@ -1,5 +1,5 @@
-import { argumentOf, type Command } from '../command.js';
-import { withTempFiles } from '../files/temp-files.js';
+import { argumentOf, type Command } from './command.js';
+import { withTempFiles } from './files/temp-files.js';
 
 export const plot: Command = {
   name: 'plot',

@@ -1,11 +1,51 @@
-import { WindrowError } from '../../core/errors.js';
-import { didYouMean } from '../../core/suggest.js';
-import { examplesOf } from '../../operations/examples.js';
-import { findOperation, operationNames, operationsByName } from '../../operations/index.js';
-import { operations as operationInfos } from '../../operations/info.js';
-import type { Example, Operation } from '../../operations/operation.js';
-import type { Command } from '../command.js';
-import { EXIT_DONE } from '../failure.js';
+import { WindrowError } from '../core/errors.js';
+import { didYouMean } from '../core/suggest.js';
+import { examplesOf } from '../operations/examples.js';
+import { findOperation, operationNames, operationsByName } from '../operations/index.js';
+import { operations as operationInfos } from '../operations/info.js';
+import type { Example, Operation } from '../operations/operation.js';
+import { explain } from '../plan/explain.js';
+import { argumentOf, type Command, counted, textOf } from './command.js';
+import { EXIT_DONE } from './failure.js';
+import { readPlan } from './files/request.js';
+
+export const validate: Command = {
+  name: 'validate',
+  summary: 'Check a request, and tell every problem that it has.',
+  argument: { name: 'REQUEST.json', summary: 'the request; `-` is standard input' },
+  options: [{ flag: '--timezone', value: 'ZONE', summary: 'the zone of the run, like Europe/Berlin (default: UTC)' }],
+  examples: [
+    { line: 'windrow validate request.json', does: 'say whether a request is sound (exit code 0) or not (2)' },
+    { line: 'jq ".requests.hourly" all.json | windrow validate -', does: 'check what another program writes' },
+  ],
+  act: async (given, io) => {
+    const path = argumentOf(given, validate);
+    const { items, sources, steps } = await readPlan(path, textOf(given, '--timezone'), io);
+    const parts = [counted(items.length, 'result'), counted(sources.length, 'source'), counted(steps.length, 'step')];
+    await io.stdout.write(`${path === '-' ? 'standard input' : path}: sound; ${parts.join(', ')}\n`);
+    return EXIT_DONE;
+  },
+};
+
+export const explainCommand: Command = {
+  name: 'explain',
+  summary: 'Tell what a request does: its steps in running order, what each keeps, when results come.',
+  argument: { name: 'REQUEST.json', summary: 'the request; `-` is standard input' },
+  options: [
+    { flag: '--timezone', value: 'ZONE', summary: 'the zone of the run, like Europe/Berlin (default: UTC)' },
+    { flag: '--json', summary: 'print the plan itself, as JSON' },
+  ],
+  examples: [
+    { line: 'windrow explain request.json', does: 'read a request before it runs' },
+    { line: 'windrow explain request.json --timezone Europe/Berlin', does: 'the same with local days' },
+    { line: "windrow explain request.json --json | jq '.steps[].operation'", does: 'the plan, for a program' },
+  ],
+  act: async (given, io) => {
+    const plan = await readPlan(argumentOf(given, explainCommand), textOf(given, '--timezone'), io);
+    await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
+    return EXIT_DONE;
+  },
+};
 
 export const operations: Command = {
   name: 'operations',
@@ -47,6 +87,7 @@ function list(all: readonly Operation[]): string {
   return `${lines.join('\n')}\n\n\`windrow operations NAME\` tells more of one.\n`;
 }
 
+// What an operation takes, in words.
 const INPUTS = {
   one: 'one series',
   two: 'two series',

@@ -1,14 +1,14 @@
-import { InputError } from '../../core/errors.js';
-import { type SeriesReference, seriesName } from '../../core/series.js';
-import { didYouMean } from '../../core/suggest.js';
-import { createCsvReader } from '../../formats/csv/index.js';
-import { type ChartLine, createChartData, drawSvg, drawTerminal } from '../../plot/index.js';
-import { countOf, type Given, textOf } from '../command.js';
-import { EXIT_DONE, unlessMissing } from '../failure.js';
-import { openInputs } from '../files/inputs.js';
-import { openTarget } from '../files/target.js';
-import type { TempFiles } from '../files/temp-files.js';
-import type { Io, Outlet } from '../terminal/io.js';
+import { InputError } from '../core/errors.js';
+import { type SeriesReference, seriesName } from '../core/series.js';
+import { didYouMean } from '../core/suggest.js';
+import { createCsvReader } from '../formats/csv/index.js';
+import { type ChartLine, createChartData, drawSvg, drawTerminal } from '../plot/index.js';
+import { countOf, type Given, textOf } from './command.js';
+import { EXIT_DONE, unlessMissing } from './failure.js';
+import { openInputs } from './files/inputs.js';
+import { openTarget } from './files/target.js';
+import type { TempFiles } from './files/temp-files.js';
+import type { Io, Outlet } from './terminal/io.js';
 
 const ROWS_MAX = 200;
 
