@@ -1,5 +1,5 @@
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
-import type { ChartLine, Extent } from './line.js';
+import type { ChartLine, Extent } from './panels.js';
 
 /** A rectangle of the drawing, and the scales that place times and values in it. */
 export interface Frame {

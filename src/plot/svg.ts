@@ -1,8 +1,6 @@
 import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
-import { type ChartLine, type Extent, extentOf, timeExtentOf } from './line.js';
-import { dashes, palette } from './palette.js';
-import { groupIntoPanels, type Panel } from './panels.js';
-import { styleSheet } from './svg-style.js';
+import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
+import { dashes, palette, styleSheet } from './style.js';
 import { describeTime, timeTicks } from './time-ticks.js';
 import { binaryTicks, groupThousands, shortValue, type ValueTicks, valueTicks } from './value-ticks.js';
 

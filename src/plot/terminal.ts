@@ -1,6 +1,5 @@
 import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
-import { type ChartLine, type Extent, extentOf, timeExtentOf } from './line.js';
-import { groupIntoPanels, type Panel } from './panels.js';
+import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
 import { timeTicks } from './time-ticks.js';
 import { binaryTicks, type ValueTicks, valueTicks } from './value-ticks.js';
 

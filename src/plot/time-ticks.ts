@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { DAY_MS, dateOfDay, dayOfDate } from '../core/calendar.js';
 import { isUtc, zoneOf } from '../core/zone.js';
-import type { Extent } from './line.js';
+import type { Extent } from './panels.js';
 
 /** A mark of a time axis. */
 export interface TimeTick {

@@ -1,5 +1,5 @@
 import { tickStep, ticks } from 'd3-array';
-import type { Extent } from './line.js';
+import type { Extent } from './panels.js';
 
 /** Marks of a value axis, and the extent that it spans. */
 export interface ValueTicks extends Extent {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { seriesName } from '../../core/series.js';
-import { EPOCH_SECONDS_END } from '../../formats/csv/read/read-text.js';
+import { EPOCH_SECONDS_END } from '../../formats/csv/read/text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';

@@ -1,42 +1,26 @@
-import {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { RangePool } from '../../formats/csv/threaded/pool.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
 import { askHidden } from './ask-hidden.js';
 
-// One by one: all of `node:fs` as one name is a copy of it in a bundle, and loads its promises too.
-const fs = {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-};
-
 /** What is used of `node:fs`. */
-export type FileSystem = Readonly<typeof fs>;
+export type FileSystem = Pick<
+  typeof fs,
+  | 'closeSync'
+  | 'createReadStream'
+  | 'fstatSync'
+  | 'fsyncSync'
+  | 'openSync'
+  | 'readdirSync'
+  | 'readFileSync'
+  | 'readSync'
+  | 'realpathSync'
+  | 'renameSync'
+  | 'rmSync'
+  | 'statSync'
+  | 'writeSync'
+>;
 
 /** All that a command touches of the world outside, so that tests can hold it. */
 export interface Io {
@@ -130,7 +114,7 @@ function askAtTerminal(question: string): Promise<string> {
 
 function isRegularFile(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isFile();
+    return fs.fstatSync(descriptor).isFile();
   } catch {
     return false; // closed by the caller
   }
@@ -180,7 +164,7 @@ function processOutlet(name: 'stdout' | 'stderr'): Outlet {
 function writeNow(descriptor: number, data: string | Uint8Array): Uint8Array {
   let rest: Uint8Array = Buffer.from(data);
   try {
-    while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+    while (rest.length > 0) rest = rest.subarray(fs.writeSync(descriptor, rest));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
   }
@@ -189,7 +173,7 @@ function writeNow(descriptor: number, data: string | Uint8Array): Uint8Array {
 
 function isFileOrPipe(descriptor: number): boolean {
   try {
-    const stats = fstatSync(descriptor);
+    const stats = fs.fstatSync(descriptor);
     return stats.isFile() || stats.isFIFO() || stats.isSocket();
   } catch {
     return false; // closed by the caller, or of a kind that the system does not tell

@@ -1,5 +1,5 @@
-import { scanNumber } from '../../formats/csv/read/scan-number.js';
-import { scanTime, TIME_REACH } from '../../formats/csv/read/scan-time.js';
+import { parseNumber } from '../../formats/csv/read/number.js';
+import { parseTime, TIME_REACH } from '../../formats/csv/read/time.js';
 import { isPiece, noteObject, PLACES } from './moulds.js';
 import type { SampleBatch } from './sample-batch.js';
 import { isJsonNumber, type Scan } from './scan.js';
@@ -40,12 +40,12 @@ export function castObject(scan: Scan, batch: SampleBatch): boolean {
 }
 
 function castTime({ bytes, view, clock }: Scan, { timeMs, rowCount }: SampleBatch, at: number): number {
-  const end = scanTime(bytes, view, at, clock, timeMs, rowCount);
+  const end = parseTime(bytes, view, at, clock, timeMs, rowCount);
   return end - at > HOLE_MAX ? -1 : end;
 }
 
 function castValue({ bytes }: Scan, { value, rowCount }: SampleBatch, at: number, separator: number): number {
-  const end = scanNumber(bytes, at, separator, value, rowCount);
+  const end = parseNumber(bytes, at, separator, value, rowCount);
   return end < 0 || end - at > HOLE_MAX || !isJsonNumber(bytes, at, end) ? -1 : end;
 }
 

@@ -1,8 +1,7 @@
 import { CARRIAGE_RETURN, COMMA, decodeText, LINE_FEED, QUOTE, SPACE, TAB } from '../../formats/csv/bytes.js';
-import { findName, learnName, type NameBook } from '../../formats/csv/read/names.js';
-import { findPair, learnPair } from '../../formats/csv/read/pairs.js';
-import { scanNumber } from '../../formats/csv/read/scan-number.js';
-import { scanTime } from '../../formats/csv/read/scan-time.js';
+import { findName, findPair, learnName, learnPair, type NameBook } from '../../formats/csv/read/names.js';
+import { parseNumber } from '../../formats/csv/read/number.js';
+import { parseTime } from '../../formats/csv/read/time.js';
 import { castObject, learnMould } from './cast-json.js';
 import { nameProblem, type SampleDefaults } from './read-json.js';
 import { makeRoom, type SampleBatch, seriesIndexOf } from './sample-batch.js';
@@ -137,7 +136,7 @@ function fieldOf(first: number, sixth: number): number {
 function scanTimestamp(scan: Scan, timeMs: Float64Array, row: number): boolean {
   const { bytes, view, clock } = scan;
   if (bytes[scan.at] !== QUOTE) return false;
-  const end = scanTime(bytes, view, scan.at + 1, clock, timeMs, row);
+  const end = parseTime(bytes, view, scan.at + 1, clock, timeMs, row);
   if (end < 0 || bytes[end] !== QUOTE) return false;
   scan.timeFrom = scan.at + 1;
   scan.timeTo = end;
@@ -147,8 +146,8 @@ function scanTimestamp(scan: Scan, timeMs: Float64Array, row: number): boolean {
 
 function scanValue(scan: Scan, value: Float64Array, row: number): boolean {
   const { bytes, at } = scan;
-  let end = scanNumber(bytes, at, BRACE_CLOSE, value, row);
-  if (end < 0) end = scanNumber(bytes, at, COMMA, value, row);
+  let end = parseNumber(bytes, at, BRACE_CLOSE, value, row);
+  if (end < 0) end = parseNumber(bytes, at, COMMA, value, row);
   if (end < 0 || !isJsonNumber(bytes, at, end)) return false;
   scan.valueFrom = at;
   scan.valueTo = end;
