@@ -25,7 +25,7 @@ Exit codes:
   1  failed while running
   2  the request or the arguments are wrong
 
-\`windrow <command> --help\` tells more, with examples.`;
+Run \`windrow <command> --help\` for details and examples.`;
 
 /** Runs the command of these words with the files and streams of this process. @param code of the reading threads */
 export function runProcess(words: readonly string[], code: URL): Promise<number> {
@@ -95,7 +95,7 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
       getErrHelpWidth: () => Math.min(io.stderr.columns, 110),
     });
   return program
-    .description('Time-series computation: a request and CSV files in, results out, as batch or as stream.')
+    .description('Computes time series: runs a request over CSV files, as a batch or as a stream.')
     .usage('<command> [options]')
     .version(packageJson.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')

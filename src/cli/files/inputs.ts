@@ -131,7 +131,7 @@ async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number)
     yield* unpacked;
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
-      const message = `${path}: cannot be unpacked (${error.message}); is it whole, and made by gzip?`;
+      const message = `${path}: cannot be decompressed (${error.message}); is it a complete gzip file?`;
       throw new WindrowError('csv.gzip', message, { cause: error });
     }
     throw fileFailure(error, path, 'read');

@@ -98,20 +98,20 @@ function suggest(text: string, scanner: JSONScanner, commaAt: number): string | 
   const at = scanner.getTokenOffset();
   const sign = text[at];
   if (text.trim() === '') return 'the text is empty';
-  if (sign === "'") return 'JSON has double quotes alone';
+  if (sign === "'") return 'JSON uses double quotes only';
   if (text.startsWith('//', at) || text.startsWith('/*', at) || sign === '#') {
-    return 'JSON has no comments; leave it out';
+    return 'JSON has no comments; remove it';
   }
   if ((sign === '}' || sign === ']') && commaAt >= 0 && text.slice(commaAt + 1, at).trim() === '') {
-    return `leave out the \`,\` before the \`${sign}\``;
+    return `remove the \`,\` before the \`${sign}\``;
   }
   if (sign === '"') {
     const error = Number(scanner.getTokenError());
     if (error === 0) return undefined;
-    return error === UNCLOSED ? 'the text in quotes is not closed on its line' : 'a `\\` must be written `\\\\`';
+    return error === UNCLOSED ? 'the string is not closed on its line' : 'a `\\` must be written `\\\\`';
   }
   if (/^(?:NaN|[+-]?Infinity|undefined|True|False|None)\b/.test(text.slice(at, at + 12))) {
-    return 'JSON has true, false, null, and plain numbers';
+    return 'JSON has true, false, null and finite numbers';
   }
   return undefined;
 }

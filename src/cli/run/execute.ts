@@ -15,15 +15,15 @@ export interface Job extends Omit<FileSettings, 'timezone'> {
   readonly options: StreamOptions & { readonly maxOutputSamples: number };
 }
 
-/** Who is told what happens during a run. */
+/** What a run reports while it goes on. */
 export interface Listener extends FileListener {
   readonly onResults: (results: readonly Series[]) => void;
   readonly onLate: (file: string, late: readonly Series[]) => void;
-  /** All that was told so far is void: the run starts again. */
+  /** The run starts again: everything reported so far is void. */
   readonly onRestart: (reason: SeriesReference) => void;
 }
 
-/** What became of a run. */
+/** The outcome of a run. */
 export interface Outcome {
   readonly report: Report;
   readonly files: readonly FileOutcome[];
@@ -32,8 +32,8 @@ export interface Outcome {
 }
 
 /**
- * Reads the files through the plan. A batch is a stream that needs no memory to speak of while each series is in
- * time order; at the first sample that is not, it starts again with everything in memory.
+ * Runs the files through the plan. A batch is run as a stream, which needs little memory as long as each series is in
+ * time order. At the first sample that is not, it starts again with everything in memory.
  */
 export async function execute(job: Job, listener: Listener, io: Io): Promise<Outcome> {
   const streamed = await streamThrough(job, listener, io);

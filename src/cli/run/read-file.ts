@@ -28,7 +28,7 @@ export interface FileSettings {
   readonly pool?: RangePool | undefined;
 }
 
-/** Who is told how the reading goes. */
+/** What is reported while a file is read. */
 export interface FileListener {
   readonly onReject: (rejected: RejectedRow) => void;
   readonly onRead: (byteCount: number) => void;
@@ -37,11 +37,11 @@ export interface FileListener {
 /** Where the rows of a file go. */
 interface Reading extends FileListener {
   readonly onChunk: (series: readonly Series[]) => void;
-  /** Asked now and then; once it is true, the rest is left and the result is undefined. */
+  /** Asked after each block; once true, reading stops and the result is undefined. */
   readonly isStopped: () => boolean;
 }
 
-/** Reads one file and hands over the series that the plan reads. */
+/** Reads one file and passes on the series that the plan reads. */
 export async function readFile(
   { plan, timezone, chunkRows, onBadRow, pool }: FileSettings,
   input: InputFile,
@@ -92,8 +92,8 @@ async function readByThreads(
   }
 }
 
-// A series is named after its file where nothing else names it, and standard input has no name: where the request
-// reads one series alone, it is that.
+// A single series is named after its file, and standard input has no name. If the request reads only one series, it is
+// that one.
 function renameUnnamed({ sources }: Plan): (<T extends SeriesReference>(reference: T) => T) | undefined {
   const ids = new Set(sources.map(({ timeseriesId }) => timeseriesId));
   const only = sources[0]?.timeseriesId;
@@ -111,7 +111,8 @@ export function checkSources({ sources }: Plan, files: readonly FileOutcome[]): 
   if (lacking.length === 0) return;
   const names = [...present.values()].map(seriesName);
   const lines = lacking.map((source) => `  ${seriesName(source)}${mend(source, [...present.values()], files)}`);
-  const title = `the request reads ${counted(lacking.length, 'series')} that the input lacks`;
+  const verb = lacking.length === 1 ? 'is' : 'are';
+  const title = `the request reads ${counted(lacking.length, 'series')} that ${verb} not in the input`;
   throw new InputError('input.missing', [`${title}:`, ...lines, describePresent(names)].join('\n'));
 }
 
@@ -122,11 +123,11 @@ function mend(lacking: SeriesReference, present: readonly SeriesReference[], fil
   if (sameId !== undefined) return `: that series has the metric \`${sameId.metric}\``;
   const single = files.find(({ layout, path }) => layout === 'single' && path !== '-');
   if (single === undefined) return '';
-  return `: a file of time and value alone holds the series of its own name; rename ${single.path}, or the series`;
+  return `: a file of times and values holds the series named after it; rename ${single.path}, or the series`;
 }
 
 function describePresent(names: readonly string[]): string {
-  if (names.length === 0) return 'the input has no series at all: its files have no rows';
+  if (names.length === 0) return 'the input has no series: its files have no rows';
   const more = names.length > SHOWN_MAX ? `, and ${counted(names.length - SHOWN_MAX, 'other')}` : '';
   return `the input has ${names.slice(0, SHOWN_MAX).join(', ')}${more}`;
 }

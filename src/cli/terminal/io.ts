@@ -22,7 +22,7 @@ export type FileSystem = Pick<
   | 'writeSync'
 >;
 
-/** All that a command touches of the world outside, so that tests can hold it. */
+/** Everything a command uses of the outside world, so that tests can replace it. */
 export interface Io {
   readonly stdin: () => Input;
   readonly stdout: Outlet;
@@ -32,15 +32,15 @@ export interface Io {
   /** A clock in milliseconds that never runs backwards. */
   readonly clock: () => number;
   readonly threads: Threads;
-  /** Calls `listener` on Ctrl-C and on being asked to end; gives a function that stops listening. */
+  /** Calls `listener` on SIGINT and SIGTERM; returns a function that stops listening. */
   readonly onInterrupt: (listener: (signal: Interrupt) => void) => () => void;
 }
 
 /** The threads that a run may use. */
 export interface Threads {
-  /** How many when nobody says. */
+  /** How many without --threads. */
   readonly usual: number;
-  /** Bytes to read for each that is worth its start. */
+  /** Bytes that make it worth starting a thread. */
   readonly bytesEach: number;
   /** Bytes that a thread reads at a time. */
   readonly rangeBytes: number;
@@ -55,12 +55,12 @@ export interface Input {
   /** The descriptor, where it is a regular file that can be read again from its start. */
   readonly fileDescriptor: number | undefined;
   readonly isTerminal: boolean;
-  /** Asks whoever sits at the terminal for a line, which is not shown; absent where there is none. */
+  /** Asks at the terminal for a line, without echo; absent where there is no terminal. */
   readonly askHidden?: (question: string) => Promise<string>;
 }
 
 export interface Outlet {
-  /** Resolves once the data has been handed on; rejects when nobody can take it any more. */
+  /** Resolves once the data is written; rejects if the reader has gone. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   readonly isTerminal: boolean;
   /** Characters in a line. */
