@@ -2,7 +2,7 @@ import { type InstantReading, readInstant } from '../../../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import type { Zone } from '../../../core/zone.js';
 
-// The general way from text to times and numbers. scan-time.ts and scan-number.ts take the usual forms faster,
+// The general way from text to times and numbers. time.ts and number.ts take the usual forms faster,
 // and a property test holds them to these.
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;

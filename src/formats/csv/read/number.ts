@@ -17,7 +17,7 @@ const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, exponent) => Number(
  * Up to 15 digits are an integer and their scale a power of ten that are both exact in a double, so their quotient is
  * the correctly rounded decimal (Clinger, "How to Read Floating Point Numbers Accurately", 1990).
  */
-export function scanNumber(
+export function parseNumber(
   bytes: Uint8Array,
   from: number,
   separator: number,

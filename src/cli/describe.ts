@@ -1,20 +1,62 @@
-import { WindrowError } from '../../core/errors.js';
-import { didYouMean } from '../../core/suggest.js';
-import { examplesOf } from '../../operations/examples.js';
-import { findOperation, operationNames, operationsByName } from '../../operations/index.js';
-import { operations as operationInfos } from '../../operations/info.js';
-import type { Example, Operation } from '../../operations/operation.js';
-import type { Command } from '../command.js';
-import { EXIT_DONE } from '../failure.js';
+import { WindrowError } from '../core/errors.js';
+import { didYouMean } from '../core/suggest.js';
+import { examplesOf } from '../operations/examples.js';
+import { findOperation, operationNames, operationsByName } from '../operations/index.js';
+import { operations as operationInfos } from '../operations/info.js';
+import type { Example, Operation } from '../operations/operation.js';
+import { explain } from '../plan/explain.js';
+import { argumentOf, type Command, counted, textOf } from './command.js';
+import { EXIT_DONE } from './failure.js';
+import { readPlan } from './files/request.js';
+
+export const validate: Command = {
+  name: 'validate',
+  summary: 'Check a request and list all its problems.',
+  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  options: [
+    { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
+  ],
+  examples: [
+    { line: 'windrow validate request.json', does: 'check whether a request is valid (exit code 0) or not (2)' },
+    { line: 'jq ".requests.hourly" all.json | windrow validate -', does: 'check the output of another program' },
+  ],
+  act: async (given, io) => {
+    const path = argumentOf(given, validate);
+    const { items, sources, steps } = await readPlan(path, textOf(given, '--timezone'), io);
+    const parts = [counted(items.length, 'result'), counted(sources.length, 'source'), counted(steps.length, 'step')];
+    await io.stdout.write(`${path === '-' ? 'standard input' : path}: valid; ${parts.join(', ')}\n`);
+    return EXIT_DONE;
+  },
+};
+
+export const explainCommand: Command = {
+  name: 'explain',
+  summary: 'Explain a request: its steps in running order, what each one keeps, and when results come.',
+  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  options: [
+    { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
+    { flag: '--json', summary: 'print the plan itself, as JSON' },
+  ],
+  examples: [
+    { line: 'windrow explain request.json', does: 'read a request before it runs' },
+    { line: 'windrow explain request.json --timezone Europe/Berlin', does: 'the same, with local days' },
+    { line: "windrow explain request.json --json | jq '.steps[].operation'", does: 'the plan, for a program' },
+  ],
+  act: async (given, io) => {
+    const plan = await readPlan(argumentOf(given, explainCommand), textOf(given, '--timezone'), io);
+    await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
+    return EXIT_DONE;
+  },
+};
 
 export const operations: Command = {
   name: 'operations',
-  summary: 'List the operations; with a name, its parameters and examples.',
-  argument: { name: 'NAME', summary: 'an operation, like Aggregate (default: all)', isOptional: true },
+  summary: 'List all operations, or show the parameters and examples of one.',
+  argument: { name: 'NAME', summary: 'an operation, such as Aggregate (default: all)', isOptional: true },
   options: [{ flag: '--json', summary: 'print JSON, with the JSON Schema of every parameter' }],
   examples: [
-    { line: 'windrow operations', does: 'all operations, a line each' },
-    { line: 'windrow operations Aggregate', does: 'one of them, with its parameters and examples' },
+    { line: 'windrow operations', does: 'all operations, one per line' },
+    { line: 'windrow operations Aggregate', does: 'one operation, with its parameters and examples' },
     { line: 'windrow operations Mask --json', does: 'the same, for a program' },
   ],
   act: async (given, io) => {
@@ -44,9 +86,10 @@ function wantedOperation(name: string): Operation {
 function list(all: readonly Operation[]): string {
   const width = Math.max(...all.map(({ name }) => name.length));
   const lines = all.map(({ name, summary }) => `${name.padEnd(width)}  ${summary}`);
-  return `${lines.join('\n')}\n\n\`windrow operations NAME\` tells more of one.\n`;
+  return `${lines.join('\n')}\n\nRun \`windrow operations NAME\` for the details of one.\n`;
 }
 
+// What an operation takes, in words.
 const INPUTS = {
   one: 'one series',
   two: 'two series',

@@ -1,9 +1,10 @@
+import { DAY_MS, dayOfDate, daysInMonth } from '../../../core/calendar.js';
 import { TIME_MS_END } from '../../../core/series.js';
+import type { Zone } from '../../../core/zone.js';
 import { DIGIT_0, POINT, SPACE, UPPER_T, UPPER_Z } from '../bytes.js';
-import { type Clock, openDay } from './clock.js';
-import { EPOCH_SECONDS_END } from './read-text.js';
+import { EPOCH_SECONDS_END } from './text.js';
 
-/** Bytes that must be there from the start of a time on for it to be scanned. */
+/** Bytes that must be there from the start of a time on for it to be parsed. */
 export const TIME_REACH = 24;
 
 // Words of four bytes test and read `HH:M`, `M:SS` and `.fff` at once: less the zeros and marks, every byte is a
@@ -26,7 +27,7 @@ const MS_OF_FRACTION = Float64Array.of(0, 100, 10, 1);
  * The fast form of `readTime`: reads `YYYY-MM-DD[T ]HH:MM:SS[.digits][Z]`, or digits alone as an epoch number, into
  * `out[index]`. Gives the place behind it, or −1 for any other form. `TIME_REACH` bytes must be there.
  */
-export function scanTime(
+export function parseTime(
   bytes: Uint8Array,
   view: DataView,
   from: number,
@@ -39,7 +40,7 @@ export function scanTime(
     view.getInt32(from + 4, true) !== clock.word1 ||
     view.getInt16(from + 8, true) !== clock.word2
   ) {
-    if (bytes[from + 4] !== 0x2d) return scanEpoch(bytes, from, out, index);
+    if (bytes[from + 4] !== 0x2d) return parseEpoch(bytes, from, out, index);
     if (!openDay(clock, view, from)) return -1;
   }
   const between = bytes[from + 10];
@@ -89,7 +90,7 @@ function addFraction(wholeMs: number, fraction: number, digitCount: number): num
   return timeMs === wholeMs + (ms + MARGIN_MS) ? timeMs : Number.NaN;
 }
 
-function scanEpoch(bytes: Uint8Array, from: number, out: Float64Array, index: number): number {
+function parseEpoch(bytes: Uint8Array, from: number, out: Float64Array, index: number): number {
   let at = from;
   let number = 0;
   let digit = bytes[at]! - DIGIT_0;
@@ -101,4 +102,56 @@ function scanEpoch(bytes: Uint8Array, from: number, out: Float64Array, index: nu
   if (at === from || at - from > EPOCH_DIGITS_MAX || timeMs >= TIME_MS_END) return -1;
   out[index] = timeMs;
   return at;
+}
+
+/**
+ * The day of the row before, so that of most rows only the time of day is read. The date's ten bytes stand in three
+ * words, as a DataView reads them (little-endian).
+ */
+export interface Clock {
+  readonly zone: Zone | undefined;
+  word0: number;
+  word1: number;
+  word2: number;
+  /** Start of the day in UTC, for times with `Z`; in the zone, for times without. NaN where that is not one offset. */
+  utcMs: number;
+  localMs: number;
+}
+
+export function createClock(zone: Zone | undefined): Clock {
+  return { zone, word0: 0, word1: 0, word2: 0, utcMs: Number.NaN, localMs: Number.NaN };
+}
+
+/** Opens the day whose `YYYY-MM-DD` stands at a place; false where that is no date. */
+function openDay(clock: Clock, view: DataView, at: number): boolean {
+  const year = digitsAt(view, at, 4);
+  const month = digitsAt(view, at + 5, 2);
+  const day = digitsAt(view, at + 8, 2);
+  const isDate = view.getUint8(at + 4) === 0x2d && view.getUint8(at + 7) === 0x2d;
+  // The first and the last years are left to the general path: an offset may lead out of them.
+  if (!isDate || !(year > 1 && year < 9999 && month >= 1 && month <= 12 && day >= 1)) return false;
+  if (day > daysInMonth(year, month)) return false;
+  clock.word0 = view.getInt32(at, true);
+  clock.word1 = view.getInt32(at + 4, true);
+  clock.word2 = view.getInt16(at + 8, true);
+  clock.utcMs = dayOfDate(year, month, day) * DAY_MS;
+  clock.localMs = clock.zone === undefined ? clock.utcMs : localStartMs(clock.zone, clock.utcMs);
+  return true;
+}
+
+// NaN unless one offset holds all day: no zone changes it twice within three days, so equal ones around tell.
+function localStartMs(zone: Zone, dayMs: number): number {
+  const before = zone.offsetMsAt(dayMs - DAY_MS);
+  const after = zone.offsetMsAt(dayMs + 2 * DAY_MS);
+  return before === after ? dayMs - before : Number.NaN;
+}
+
+function digitsAt(view: DataView, at: number, count: number): number {
+  let number = 0;
+  for (let i = 0; i < count; i++) {
+    const digit = view.getUint8(at + i) - 0x30;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
 }

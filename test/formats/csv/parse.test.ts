@@ -1,47 +1,46 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { zoneOf } from '../../../src/core/zone.js';
-import { createClock } from '../../../src/formats/csv/read/clock.js';
-import { readNumber, readTime } from '../../../src/formats/csv/read/read-text.js';
-import { scanNumber } from '../../../src/formats/csv/read/scan-number.js';
-import { scanTime } from '../../../src/formats/csv/read/scan-time.js';
+import { parseNumber } from '../../../src/formats/csv/read/number.js';
+import { readNumber, readTime } from '../../../src/formats/csv/read/text.js';
+import { createClock, parseTime } from '../../../src/formats/csv/read/time.js';
 import { numberText, timeText } from './texts.js';
 
 const COMMA = 0x2c;
 const padded = (text: string, end: string) => new TextEncoder().encode(`${text}${end}${'\n'.repeat(32)}`);
 const ends = fc.constantFrom(',', '\n', '\r\n');
 
-describe('the fast scanners', () => {
-  test('a number that is scanned has the bits of the general path', () => {
+describe('the fast parsers', () => {
+  test('a number that is parsed has the bits of the general path', () => {
     const out = new Float64Array(1);
-    let scanned = 0;
+    let parsed = 0;
     const check = (text: string, end: string): void => {
       const bytes = padded(text, end);
-      if (scanNumber(bytes, 0, COMMA, out, 0) !== text.length) return;
-      scanned++;
+      if (parseNumber(bytes, 0, COMMA, out, 0) !== text.length) return;
+      parsed++;
       expect(Object.is(out[0], readNumber(text)), `${text}: ${out[0]}, but ${readNumber(text)}`).toBe(true);
     };
     fc.assert(fc.property(numberText, ends, check), { numRuns: 50_000 });
-    expect(scanned).toBeGreaterThan(10_000);
+    expect(parsed).toBeGreaterThan(10_000);
   });
 
-  test('a time that is scanned has the bits of the general path, in every zone', () => {
+  test('a time that is parsed has the bits of the general path, in every zone', () => {
     const zones = [undefined, zoneOf('Europe/Berlin'), zoneOf('Africa/Monrovia'), zoneOf('Pacific/Apia')];
     const clocks = zones.map((zone) => createClock(zone));
     const out = new Float64Array(1);
-    let scanned = 0;
+    let parsed = 0;
     const check = (text: string, end: string, index: number): void => {
       const bytes = padded(text, end);
       const clock = clocks[index]!;
-      if (scanTime(bytes, new DataView(bytes.buffer), 0, clock, out, 0) !== text.length) return;
-      scanned++;
+      if (parseTime(bytes, new DataView(bytes.buffer), 0, clock, out, 0) !== text.length) return;
+      parsed++;
       expect([text, readTime(text, clock.zone)]).toEqual([text, { timeMs: out[0] }]);
     };
     fc.assert(fc.property(timeText, ends, fc.nat(3), check), { numRuns: 50_000 });
-    expect(scanned).toBeGreaterThan(10_000);
+    expect(parsed).toBeGreaterThan(10_000);
   });
 
-  test('every second of a day, and every hour of the days around a change of clocks, is scanned as it is read', () => {
+  test('every second of a day, and every hour of the days around a change of clocks, is parsed as it is read', () => {
     const zone = zoneOf('Europe/Berlin');
     const clock = createClock(zone);
     const out = new Float64Array(1);
@@ -52,10 +51,10 @@ describe('the fast scanners', () => {
     }
     for (const text of texts) {
       const bytes = padded(text, ',');
-      const isScanned = scanTime(bytes, new DataView(bytes.buffer), 0, clock, out, 0) === 19;
+      const isParsed = parseTime(bytes, new DataView(bytes.buffer), 0, clock, out, 0) === 19;
       const reading = readTime(text, zone);
-      if (isScanned && !('timeMs' in reading && reading.timeMs === out[0])) expect.fail(text);
-      if (!isScanned && !/^2024-(03-(29|3)|04-0|10-2)/.test(text)) expect.fail(`${text} is refused`);
+      if (isParsed && !('timeMs' in reading && reading.timeMs === out[0])) expect.fail(text);
+      if (!isParsed && !/^2024-(03-(29|3)|04-0|10-2)/.test(text)) expect.fail(`${text} is refused`);
     }
   });
 });

@@ -1,7 +1,7 @@
-import type { Series, SeriesReference } from '../core/series.js';
-import { createLongChunk, type LongSeries, sortBySeries } from '../formats/csv/read/by-series.js';
-import type { ColumnRows } from '../formats/csv/read/rows.js';
-import { joinedColumns } from '../kernels/scan-rows.js';
+import type { Series, SeriesReference } from '../../../core/series.js';
+import { joinedColumns } from '../../../kernels/scan-rows.js';
+import { createLongChunk, type LongSeries, sortBySeries } from '../read/by-series.js';
+import type { ColumnRows } from '../read/rows.js';
 
 /** Makes of rows that were read in ranges the very chunks that one reader would have made of them. */
 export interface RowJoiner {
