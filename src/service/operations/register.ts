@@ -13,6 +13,7 @@ import {
   transactions,
 } from '../../storage/tables/operations.js';
 import { logProgress } from '../../storage/tables/samples.js';
+import { equal } from '../conditions.js';
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
@@ -144,10 +145,7 @@ export async function endTransaction(tx: Transaction, item: ItemRow, message: st
 
 /** Deletes what an item reads, knows and waits for. */
 export async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<void> {
-  const where = [
-    ['organisation', '=', organisation],
-    ['itemId', '=', itemId],
-  ] as const;
+  const where = equal({ organisation, itemId });
   await tx.delete(itemSources, where);
   await tx.delete(itemCheckpoints, where);
   await tx.delete(itemWork, where);
@@ -241,10 +239,7 @@ export async function deleteItem(
   const { organisation, itemId } = item;
   await endTransaction(tx, item, 'the item was deleted');
   await forgetWork(tx, item);
-  await tx.delete(items, [
-    ['organisation', '=', organisation],
-    ['itemId', '=', itemId],
-  ]);
+  await tx.delete(items, equal({ organisation, itemId }));
   // Items that read the results learn of it from the log.
   if (areResultsKept) await samples.release(tx, organisation, item);
   else await samples.drop(tx, organisation, item);
