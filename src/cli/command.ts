@@ -1,5 +1,5 @@
 import { WindrowError } from '../core/errors.js';
-import type { Io } from './io.js';
+import type { Io } from './terminal/io.js';
 
 /** A command of windrow as data: what `--help` says of it, what it takes, and what it does. */
 export interface Command {
@@ -83,4 +83,14 @@ export function argumentOf(given: Given, command: Command): string {
       : 'write it before --input, which takes all the files after it: ' +
         `\`windrow ${command.name} ${swallowed} --input …\``;
   throw new WindrowError('arguments', `${command.name}: expected ${name}, received nothing; ${hint}`);
+}
+
+/** `1 file`, `7,267 rows`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 || noun.endsWith('s') ? '' : 's'}`;
+}
+
+/** A number with thousands separators. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -2,14 +2,13 @@ import { InputError } from '../core/errors.js';
 import { type SeriesReference, seriesName } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { createCsvReader } from '../formats/csv/index.js';
-import { type ChartLine, createChartData, drawSvg, drawTerminal } from '../formats/plot/index.js';
-import { linePaint } from './colours.js';
+import { type ChartLine, createChartData, drawSvg, drawTerminal } from '../plot/index.js';
 import { countOf, type Given, textOf } from './command.js';
-import { EXIT_DONE } from './failure.js';
-import { openInputs } from './inputs.js';
-import type { Io } from './io.js';
-import { openTarget } from './target.js';
-import type { TempFiles } from './temp-files.js';
+import { EXIT_DONE, unlessMissing } from './failure.js';
+import { openInputs } from './files/inputs.js';
+import { openTarget } from './files/target.js';
+import type { TempFiles } from './files/temp-files.js';
+import type { Io, Outlet } from './terminal/io.js';
 
 const ROWS_MAX = 200;
 
@@ -61,4 +60,14 @@ function checkNames(names: readonly string[], series: readonly SeriesReference[]
     const hint = didYouMean(name, known) ?? `the file has ${series.map(seriesName).join(', ') || 'none'}`;
     throw new InputError('input.missing', `--series: expected a series of the file, received ${name}; ${hint}`);
   }
+}
+
+const NAMES = ['blueBright', 'yellow', 'green', 'magenta', 'red', 'cyan', 'gray'] as const;
+
+/** Colours for the lines of a chart; none where the outlet is no terminal, or NO_COLOR is set. */
+async function linePaint(outlet: Outlet): Promise<((text: string, lineIndex: number) => string) | undefined> {
+  if (!outlet.isTerminal) return undefined;
+  const loaded = await import('picocolors').catch(unlessMissing);
+  if (loaded === undefined || !loaded.default.isColorSupported) return undefined;
+  return (text, lineIndex) => loaded.default[NAMES[lineIndex % NAMES.length] ?? 'gray'](text);
 }

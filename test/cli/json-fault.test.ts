@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findJsonFault, placeOf, showPlace } from '../../src/cli/json-fault.js';
+import { findJsonFault, placeOf, showPlace } from '../../src/cli/files/json-fault.js';
 
 function isJson(text: string): boolean {
   try {
@@ -63,11 +63,11 @@ describe('findJsonFault', () => {
     ['[1,2', 1, 5, '`,` or `]`', 'the end of the text', undefined],
     ['{"a" 1}', 1, 6, '`:` after the field name', '`1`', undefined],
     ['{"a":1 "b":2}', 1, 8, '`,` or `}`', '`"b"`', undefined],
-    ['[1,\n]', 2, 1, 'a value', '`]`', 'leave out the `,` before the `]`'],
-    ["{'a':1}", 1, 2, 'a field name in double quotes, or `}`', "`'`", 'JSON has double quotes alone'],
-    ['[1] // done', 1, 5, 'nothing more', '`/`', 'JSON has no comments; leave it out'],
-    ['[NaN]', 1, 2, 'a value or `]`', '`NaN`', 'JSON has true, false, null, and plain numbers'],
-    ['{"a":"x\n"}', 1, 6, 'a value', '`"x`', 'the text in quotes is not closed on its line'],
+    ['[1,\n]', 2, 1, 'a value', '`]`', 'remove the `,` before the `]`'],
+    ["{'a':1}", 1, 2, 'a field name in double quotes, or `}`', "`'`", 'JSON uses double quotes only'],
+    ['[1] // done', 1, 5, 'nothing more', '`/`', 'JSON has no comments; remove it'],
+    ['[NaN]', 1, 2, 'a value or `]`', '`NaN`', 'JSON has true, false, null and finite numbers'],
+    ['{"a":"x\n"}', 1, 6, 'a value', '`"x`', 'the string is not closed on its line'],
     ['["C:\\dir"]', 1, 2, 'a value or `]`', '`"C:\\dir"`', 'a `\\` must be written `\\\\`'],
     ['[}', 1, 2, 'a value or `]`', '`}`', undefined],
   ])('%j', (text, line, column, expected, received, suggestion) => {

@@ -1,5 +1,5 @@
 import type { SeriesReference } from '../../../core/series.js';
-import { sortInput } from '../../../engine/sorted-input.js';
+import { sortInput } from '../../../engine/batch/sorted-input.js';
 import { isAllFinite, isRising } from '../../../kernels/check.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 

@@ -1,5 +1,5 @@
 import type { Series } from '../../../core/series.js';
-import { createCsvReader } from '../../../formats/csv/reader.js';
+import { createCsvReader } from '../../../formats/csv/read/reader.js';
 import { ServiceError } from '../../http/errors.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';

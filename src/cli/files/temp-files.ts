@@ -1,0 +1,170 @@
+import { basename, dirname, join } from 'node:path';
+import { EXIT_INTERRUPTED, fileFailure } from '../failure.js';
+import type { FileSystem, Interrupt, Io } from '../terminal/io.js';
+
+/** A file that is not yet what it shall be. */
+export interface TempFile {
+  readonly path: string;
+  readonly descriptor: number;
+  /** What messages call it. */
+  readonly label: string;
+}
+
+/**
+ * Every temporary file of a run. Whatever happens, none is left: they are renamed to what they shall be, or
+ * removed, on each failure and each signal.
+ */
+export class TempFiles {
+  readonly #fs: FileSystem;
+  readonly #folder: string;
+  readonly #files = new Set<TempFile>();
+  #isOver = false;
+
+  constructor(io: Io) {
+    this.#fs = io.fs;
+    this.#folder = io.tempFolder;
+  }
+
+  /** A new file beside the one that it stands for, so that renaming it moves no data; or in the system's folder. */
+  create(beside: string | undefined, mode = 0o666): TempFile {
+    const label = beside ?? this.#folder;
+    const folder = beside === undefined ? this.#folder : dirname(beside);
+    const unique = `${process.pid}-${Math.random().toString(36).slice(2)}`;
+    const name = `.${beside === undefined ? 'windrow' : basename(beside)}.${unique}.tmp`;
+    const path = join(folder, name);
+    if (this.#isOver) throw new Error('assertion failed: a temporary file after the end of the run');
+    try {
+      const file = { path, descriptor: this.#fs.openSync(path, 'wx+', mode), label };
+      this.#files.add(file);
+      return file;
+    } catch (error) {
+      throw fileFailure(error, label, 'write');
+    }
+  }
+
+  write(file: TempFile, bytes: Uint8Array): void {
+    writeAll(this.#fs, file.descriptor, bytes, file.label);
+  }
+
+  /** Brings the data to the disk, and the file to its name. */
+  keep(file: TempFile, path: string): void {
+    if (this.#isOver) throw new Error('assertion failed: a file is kept after the end of the run');
+    try {
+      this.#fs.fsyncSync(file.descriptor);
+      this.#fs.closeSync(file.descriptor);
+      this.#fs.renameSync(file.path, path);
+      this.#files.delete(file);
+    } catch (error) {
+      throw fileFailure(error, file.label, 'write');
+    }
+  }
+
+  remove(file: TempFile): void {
+    if (!this.#files.delete(file)) return;
+    try {
+      this.#fs.closeSync(file.descriptor);
+    } catch {
+      // Closed before: what matters is that the file goes.
+    }
+    this.#fs.rmSync(file.path, { force: true });
+  }
+
+  /** Removes all that is left; nothing more can be created or kept. */
+  removeAll(): void {
+    this.#isOver = true;
+    for (const file of this.#files) this.remove(file);
+  }
+}
+
+/** Writes all of the bytes, however often the system takes only some. */
+export function writeAll(fs: FileSystem, descriptor: number, bytes: Uint8Array, label: string): void {
+  let at = 0;
+  try {
+    while (at < bytes.length) at += fs.writeSync(descriptor, bytes, at, bytes.length - at);
+  } catch (error) {
+    throw fileFailure(error, label, 'write');
+  }
+}
+
+/** Bytes kept until they are wanted: in memory while they are few, then in a file. */
+export interface Spool {
+  readonly write: (bytes: Uint8Array) => void;
+  /** Forgets everything. */
+  readonly reset: () => void;
+  /** All the bytes in order; each piece is valid until the next is asked for. */
+  readonly pieces: () => Iterable<Uint8Array>;
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * @param memoryBytes how much may stay in memory.
+ * @param beside a path whose folder has room for the file; the system's temporary folder without it.
+ */
+export function createSpool(io: Io, temps: TempFiles, memoryBytes: number, beside?: string): Spool {
+  let kept: Uint8Array[] = [];
+  let keptBytes = 0;
+  let file: TempFile | undefined;
+
+  function write(bytes: Uint8Array): void {
+    if (file === undefined && keptBytes + bytes.length <= memoryBytes) {
+      kept.push(bytes.slice());
+      keptBytes += bytes.length;
+      return;
+    }
+    file ??= temps.create(beside);
+    for (const piece of kept) writeAll(io.fs, file.descriptor, piece, file.label);
+    kept = [];
+    keptBytes = 0;
+    writeAll(io.fs, file.descriptor, bytes, file.label);
+  }
+
+  function reset(): void {
+    kept = [];
+    keptBytes = 0;
+    if (file !== undefined) temps.remove(file);
+    file = undefined;
+  }
+
+  function* pieces(): Iterable<Uint8Array> {
+    if (file === undefined) {
+      yield* kept;
+      return;
+    }
+    const piece = new Uint8Array(PIECE_BYTES);
+    for (let position = 0; ; ) {
+      const count = io.fs.readSync(file.descriptor, piece, 0, piece.length, position);
+      if (count === 0) return;
+      yield piece.subarray(0, count);
+      position += count;
+    }
+  }
+
+  return { write, reset, pieces };
+}
+
+/**
+ * Does work that writes files. However it ends, by itself, by a failure or by Ctrl-C, no temporary file is left.
+ *
+ * @returns the exit code.
+ */
+export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<number>): Promise<number> {
+  const temps = new TempFiles(io);
+  let stopListening = (): void => undefined;
+  const interrupted = new Promise<Interrupt>((resolve) => {
+    stopListening = io.onInterrupt(resolve);
+  });
+  try {
+    const ended = await Promise.race([work(temps), interrupted]);
+    if (typeof ended === 'number') return ended;
+    temps.removeAll();
+    // On a terminal the cursor stands behind ^C.
+    const lead = io.stderr.isTerminal ? '\n' : '';
+    const cause = ended === 'SIGINT' ? 'Ctrl-C' : ended;
+    await io.stderr.write(`${lead}windrow: stopped by ${cause}; no file was written\n`);
+    return EXIT_INTERRUPTED[ended];
+  } finally {
+    temps.removeAll();
+    stopListening();
+  }
+}

@@ -1,0 +1,101 @@
+import { OutputLimitError } from '../../core/errors.js';
+import type { Series, SeriesReference } from '../../core/series.js';
+import { runBatch } from '../../engine/batch/run-batch.js';
+import type { StreamOptions } from '../../engine/options.js';
+import type { Report } from '../../engine/report.js';
+import { openStream } from '../../engine/stream/stream.js';
+import type { InputFile } from '../files/inputs.js';
+import type { Io } from '../terminal/io.js';
+import { checkSources, type FileListener, type FileOutcome, type FileSettings, readFile } from './read-file.js';
+
+/** A run, with everything checked. */
+export interface Job extends Omit<FileSettings, 'timezone'> {
+  readonly inputs: readonly InputFile[];
+  readonly mode: 'batch' | 'stream';
+  readonly options: StreamOptions & { readonly maxOutputSamples: number };
+}
+
+/** What a run reports while it goes on. */
+export interface Listener extends FileListener {
+  readonly onResults: (results: readonly Series[]) => void;
+  readonly onLate: (file: string, late: readonly Series[]) => void;
+  /** The run starts again: everything reported so far is void. */
+  readonly onRestart: (reason: SeriesReference) => void;
+}
+
+/** The outcome of a run. */
+export interface Outcome {
+  readonly report: Report;
+  readonly files: readonly FileOutcome[];
+  /** A series that is not in time order, for which everything was read into memory and sorted. */
+  readonly unordered: SeriesReference | undefined;
+}
+
+/**
+ * Runs the files through the plan. A batch is run as a stream, which needs little memory as long as each series is in
+ * time order. At the first sample that is not, it starts again with everything in memory.
+ */
+export async function execute(job: Job, listener: Listener, io: Io): Promise<Outcome> {
+  const streamed = await streamThrough(job, listener, io);
+  if ('report' in streamed) return streamed;
+  listener.onRestart(streamed);
+  return runInMemory(job, listener, streamed, io);
+}
+
+async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outcome | SeriesReference> {
+  const settings = { ...job, timezone: job.options.timezone };
+  const stream = openStream(job.plan, job.options);
+  const isBatch = job.mode === 'batch';
+  const files: FileOutcome[] = [];
+  let unordered: SeriesReference | undefined;
+  for (const input of job.inputs) {
+    const onChunk = (series: readonly Series[]): void => {
+      if (unordered !== undefined) return;
+      const results = stream.push(series);
+      if (stream.late.length > 0) {
+        if (isBatch) {
+          unordered = stream.late[0];
+          return;
+        }
+        listener.onLate(input.name, stream.late);
+      }
+      if (isBatch) checkTotal(stream.report(), job.options.maxOutputSamples);
+      if (results.length > 0) listener.onResults(results);
+    };
+    const isStopped = (): boolean => unordered !== undefined;
+    const file = await readFile(settings, input, { ...listener, onChunk, isStopped }, io);
+    if (unordered !== undefined) return unordered;
+    if (file !== undefined) files.push(file);
+  }
+  checkSources(job.plan, files);
+  const { series, report } = stream.close();
+  if (isBatch) checkTotal(report, job.options.maxOutputSamples);
+  listener.onResults(series);
+  return { report, files, unordered: undefined };
+}
+
+async function runInMemory(job: Job, listener: Listener, unordered: SeriesReference, io: Io): Promise<Outcome> {
+  const settings = { ...job, timezone: job.options.timezone };
+  const files: FileOutcome[] = [];
+  const parts: Series[] = [];
+  const onChunk = (series: readonly Series[]): void => {
+    for (const { timeseriesId, metric, timeMs, value } of series) {
+      parts.push({ timeseriesId, metric, timeMs: timeMs.slice(), value: value.slice() });
+    }
+  };
+  for (const input of job.inputs) {
+    const file = await readFile(settings, input, { ...listener, onChunk, isStopped: () => false }, io);
+    if (file !== undefined) files.push(file);
+  }
+  checkSources(job.plan, files);
+  const { series, report } = runBatch(job.plan, parts, job.options);
+  listener.onResults(series);
+  return { report, files, unordered };
+}
+
+// A stream bounds each call; a batch is bounded as a whole.
+function checkTotal({ steps }: Report, limit: number): void {
+  for (const { pointer, operation, samplesOut } of steps) {
+    if (samplesOut > limit) throw new OutputLimitError(pointer, operation, samplesOut, limit);
+  }
+}

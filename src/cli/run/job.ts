@@ -1,0 +1,191 @@
+import { resolve } from 'node:path';
+import { WindrowError } from '../../core/errors.js';
+import { seriesName } from '../../core/series.js';
+import { EPOCH_SECONDS_END } from '../../formats/csv/read/text.js';
+import type { Plan } from '../../plan/plan.js';
+import type { ChartData } from '../../plot/index.js';
+import { EXIT_DONE, isClosedPipe } from '../failure.js';
+import { openInputs } from '../files/inputs.js';
+import { readPlan } from '../files/request.js';
+import { openTarget, type Target } from '../files/target.js';
+import type { TempFiles } from '../files/temp-files.js';
+import type { Io } from '../terminal/io.js';
+import { createProgress } from '../terminal/progress.js';
+import { execute, type Job, type Listener } from './execute.js';
+import { createRejects } from './rejects.js';
+import { createResults } from './results.js';
+import type { Settings } from './run.js';
+import { describeRun, type RunFacts, reportText } from './summary.js';
+import { threadsFor } from './thread-count.js';
+
+/** Runs a request over its input, writes all that was asked for, and gives the exit code. */
+export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
+  const startedMs = io.clock();
+  checkPaths(requestPath, settings, io);
+  const plan = await readPlan(requestPath, settings.timezone, io);
+  const job = createJob(plan, settings, io, temps);
+  const output = openTarget(settings.output, io, temps);
+  const results = createResults(
+    plan.items.map((item) => item.output),
+    output,
+    io,
+    temps,
+  );
+  const rejectsTarget = optionalTarget(settings.rejects, io, temps);
+  const rejects = rejectsTarget && createRejects(rejectsTarget);
+  const report = optionalTarget(settings.report, io, temps);
+  const plot = settings.plot === undefined ? undefined : await openPlot(settings.plot, plan, settings, io, temps);
+  const progress = createProgress(totalBytes(job), io);
+  const listener: Listener = {
+    onResults: (series) => {
+      results.add(series);
+      plot?.data.add(series);
+    },
+    onReject: (rejected) => rejects?.addRow(rejected),
+    onLate: (file, late) => rejects?.addLate(file, late),
+    onRead: progress.add,
+    onRestart: () => {
+      results.reset();
+      rejects?.reset();
+      plot?.data.reset();
+      progress.restart();
+    },
+  };
+  const threads = threadCount(job, settings, io);
+  const pool = threads > 1 ? await io.threads.open(threads - 1) : undefined;
+  const outcome = await execute({ ...job, pool }, listener, io).finally(async () => {
+    progress.stop();
+    await pool?.close();
+  });
+  await rejects?.finish();
+  if (plot !== undefined) await writeText(plot.target, plot.draw());
+  const isHeard = await finishQuietly(results.finish);
+  const seconds = (io.clock() - startedMs) / 1000;
+  const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts: results.sampleCounts, seconds };
+  if (report !== undefined) await writeText(report, reportText(facts));
+  for (const target of [output, rejectsTarget, report, plot?.target]) target?.keep();
+  if (!settings.isQuiet && isHeard) await io.stderr.write(describeRun(facts));
+  return EXIT_DONE;
+}
+
+function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Job {
+  const { mode, chunkRows, onBadRow, from, until, timezone, lateness, maxOutputSamples } = settings;
+  return {
+    plan,
+    mode,
+    chunkRows,
+    onBadRow,
+    inputs: openInputs(settings.inputs, mode === 'batch', io, temps),
+    options: {
+      clock: io.clock,
+      maxOutputSamples,
+      ...(from === undefined ? {} : { from: instantOption(from) }),
+      ...(until === undefined ? {} : { until: instantOption(until) }),
+      ...(timezone === undefined ? {} : { timezone }),
+      ...(lateness === undefined ? {} : { allowedLateness: lateness }),
+    },
+  };
+}
+
+// A stream is read by one, as what it bounds and reports as late depends on where its input is cut.
+function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
+  const most = threads ?? possible.usual;
+  if (mode === 'stream' || most === 1) return 1;
+  const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
+  return threadsFor(paths, most, possible.bytesEach, fs);
+}
+
+// Digits alone are an epoch number, of seconds or of milliseconds as in a file.
+function instantOption(text: string): string | number {
+  if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
+  const number = Number(text);
+  return Math.abs(number) < EPOCH_SECONDS_END ? number * 1000 : number;
+}
+
+function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {
+  return path === undefined ? undefined : openTarget(path, io, temps);
+}
+
+interface Plot {
+  readonly target: Target;
+  readonly data: ChartData;
+  readonly draw: () => string;
+}
+
+async function openPlot(
+  path: string,
+  plan: Plan,
+  { timezone = 'UTC' }: Settings,
+  io: Io,
+  temps: TempFiles,
+): Promise<Plot> {
+  const { createChartData, drawSvg } = await import('../../plot/index.js');
+  const outputs = plan.items.map((item) => item.output);
+  const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
+  // An id that all share stands once, above.
+  const isShared = outputs.length > 1 && others.length === 0;
+  const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
+  const title = isShared && id !== undefined ? id : '';
+  return { target: openTarget(path, io, temps), data, draw: () => drawSvg(data.lines(), { title, timezone }) };
+}
+
+// Whether anybody took the results: `| head` may have seen enough.
+async function finishQuietly(finish: () => Promise<void>): Promise<boolean> {
+  try {
+    await finish();
+    return true;
+  } catch (error) {
+    if (isClosedPipe(error)) return false;
+    throw error;
+  }
+}
+
+function totalBytes({ inputs }: Job): number | undefined {
+  const sizes = inputs.map(({ sizeBytes }) => sizeBytes);
+  return sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
+
+async function writeText(target: Target, text: string): Promise<void> {
+  await target.write(new TextEncoder().encode(text));
+}
+
+/** Checks that no path of a run stands for two things. @throws WindrowError */
+function checkPaths(requestPath: string, settings: Settings, io: Io): void {
+  const { inputs, output, report, plot, rejects } = settings;
+  if (requestPath === '-' && inputs.includes('-')) {
+    throw new WindrowError(
+      'arguments',
+      'run: expected standard input for the request or for --input, received it for both',
+    );
+  }
+  const taken = new Map([...inputs, requestPath].map((path) => [fileOf(path, io), 'is read by this run']));
+  const written: [flag: string, path: string | undefined][] = [
+    ['--output', output],
+    ['--report', report],
+    ['--plot', plot],
+    ['--rejects', rejects],
+  ];
+  for (const [flag, path] of written) {
+    if (path === undefined) continue;
+    if (path === '-' && flag !== '--output') {
+      throw new WindrowError(
+        'arguments',
+        `${flag}: expected a file, received \`-\`: standard output is for the results`,
+      );
+    }
+    if (path === '-') continue;
+    const place = fileOf(path, io);
+    const use = taken.get(place);
+    if (use !== undefined) throw new WindrowError('arguments', `${flag}: ${path} ${use}; write to another file`);
+    taken.set(place, `is written by ${flag} already`);
+  }
+}
+
+// Where a path leads: two links to one file are one place.
+function fileOf(path: string, io: Io): string {
+  try {
+    return io.fs.realpathSync(path);
+  } catch {
+    return resolve(path); // not there yet
+  }
+}

@@ -1,0 +1,81 @@
+/** Lines that share a value axis. */
+export interface Panel {
+  readonly lines: readonly ChartLine[];
+  readonly isBinary: boolean;
+}
+
+// In a panel each line fills at least this part of the height, so that its course can be seen.
+const FILLED_MIN = 0.3;
+const LINES_MAX = 8;
+const PANELS_MAX = 6;
+
+/** Puts lines of like values together: a share of 0 to 1 would lie flat below thousands. */
+export function groupIntoPanels(lines: readonly ChartLine[]): Panel[] {
+  const panels: ChartLine[][] = [];
+  for (const line of lines) {
+    if (line.timeMs.length === 0) continue;
+    const fitting = panels.find((panel) => fits(panel, line));
+    const last = panels.length >= PANELS_MAX ? panels.at(-1) : undefined;
+    const panel = fitting ?? last;
+    if (panel === undefined) panels.push([line]);
+    else panel.push(line);
+  }
+  return panels.map((panel) => ({ lines: panel, isBinary: panel.every(({ isBinary }) => isBinary) }));
+}
+
+function fits(panel: readonly ChartLine[], line: ChartLine): boolean {
+  if (panel.length >= LINES_MAX || panel.some(({ isBinary }) => isBinary !== line.isBinary)) return false;
+  const all = [...panel, line];
+  const { min, max } = extentOf(all);
+  const needed = (max - min) * FILLED_MIN;
+  // A line that does not move needs no height, only to be near the others.
+  return all.every((one) => spanOf(one) >= needed || (spanOf(one) === 0 && isNear(one.min, panel, max - min)));
+}
+
+function spanOf({ min, max }: Extent): number {
+  return max - min;
+}
+
+function isNear(value: number, panel: readonly ChartLine[], span: number): boolean {
+  const { min, max } = extentOf(panel);
+  return value >= min - span / 2 && value <= max + span / 2;
+}
+
+/** A line of a chart: points in time order, reduced to what can be seen. */
+export interface ChartLine {
+  readonly name: string;
+  readonly timeMs: Float64Array;
+  readonly value: Float64Array;
+  /** 1 where there is a gap before the point. */
+  readonly isAfterGap: Uint8Array;
+  /** Of all samples, not only of the points kept. */
+  readonly sampleCount: number;
+  readonly min: number;
+  readonly max: number;
+  /** All values are 0 or 1: drawn as steps, not as slopes. */
+  readonly isBinary: boolean;
+}
+
+/** A point in a place of the reader's own units. */
+export interface Extent {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The least extent around all of the lines. */
+export function extentOf(lines: readonly Extent[]): Extent {
+  return {
+    min: Math.min(...lines.map(({ min }) => min)),
+    max: Math.max(...lines.map(({ max }) => max)),
+  };
+}
+
+/** The first and the last instant of all lines that have points. */
+export function timeExtentOf(lines: readonly ChartLine[]): Extent | undefined {
+  const drawn = lines.filter(({ timeMs }) => timeMs.length > 0);
+  if (drawn.length === 0) return undefined;
+  const { min, max } = extentOf(
+    drawn.map(({ timeMs }) => ({ min: timeMs[0] ?? 0, max: timeMs[timeMs.length - 1] ?? 0 })),
+  );
+  return min === max ? { min: min - 1000, max: max + 1000 } : { min, max };
+}

@@ -1,0 +1,207 @@
+import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
+import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
+import { dashes, palette, styleSheet } from './style.js';
+import { describeTime, timeTicks } from './time-ticks.js';
+import { binaryTicks, groupThousands, shortValue, type ValueTicks, valueTicks } from './value-ticks.js';
+
+/** How a chart looks. */
+export interface ChartOptions {
+  readonly title?: string;
+  /** IANA name of the zone of the time axis; UTC without it. */
+  readonly timezone?: string;
+  readonly width?: number;
+}
+
+const WIDTH = 960;
+const RIGHT = 28;
+const TITLE_HEIGHT = 30;
+const LEGEND_HEIGHT = 22;
+const PANEL_GAP = 18;
+const AXIS_HEIGHT = 60;
+/** By the number of panels; more are as low as the last. */
+const PANEL_HEIGHTS = [340, 220, 170, 140, 120];
+/** Zeros and ones need less. */
+const BINARY_HEIGHT = 80;
+/** Text is set in a font of 12 pixels, whose letters are about so wide. */
+const LETTER_WIDTH = 6.9;
+const TICK_SPACING = { x: 80, y: 32 };
+
+/** Lines as a chart in SVG: panels of like values below each other over one time axis, legible on light and dark. */
+export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {}): string {
+  const { title = '', timezone = 'UTC', width = WIDTH } = options;
+  const panels = groupIntoPanels(lines);
+  const time = timeExtentOf(lines);
+  const heights = panels.map((panel) => heightOf(panel, panels.length));
+  const marks = panels.map((panel, index) => ticksOf(panel, heights[index] ?? 0));
+  const left = 22 + LETTER_WIDTH * Math.max(3, ...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
+  const body: string[] = [];
+  let top = title === '' ? 12 : TITLE_HEIGHT + 12;
+  if (title !== '') body.push(text('title', left, 26, title));
+  if (time === undefined) body.push(text('faint', left, top + 30, 'no samples'));
+  let firstColour = 0;
+  for (const [index, panel] of panels.entries()) {
+    const height = heights[index] ?? 0;
+    const legend = drawLegend(panel, firstColour, left, top, width);
+    top += legend.height;
+    const place = { left, top, width: width - left - RIGHT, height };
+    const frame = frameOf(place, time as Extent, marks[index] as ValueTicks); // there are lines, and marks for each panel
+    body.push(legend.svg, drawPanel(panel, marks[index] as ValueTicks, frame, firstColour, timezone));
+    firstColour += panel.lines.length;
+    top += height + PANEL_GAP;
+    if (index === panels.length - 1) body.push(drawTimeAxis(frame, timezone));
+  }
+  const totalHeight = Math.round(time === undefined ? top + 60 : top - PANEL_GAP + AXIS_HEIGHT);
+  return wrapSvg(body, { width, height: totalHeight, title, summary: summarize(lines, timezone) });
+}
+
+function heightOf({ isBinary }: Panel, panelCount: number): number {
+  const height = PANEL_HEIGHTS[Math.min(panelCount, PANEL_HEIGHTS.length) - 1] ?? 0;
+  return isBinary ? Math.min(height, BINARY_HEIGHT) : height;
+}
+
+function ticksOf({ lines, isBinary }: Panel, height: number): ValueTicks {
+  return isBinary ? binaryTicks : valueTicks(extentOf(lines), Math.max(2, Math.round(height / TICK_SPACING.y)));
+}
+
+function drawPanel(
+  { lines }: Panel,
+  { ticks }: ValueTicks,
+  frame: Frame,
+  firstColour: number,
+  timezone: string,
+): string {
+  const right = frame.left + frame.width;
+  const grid = ticks.map(({ value }) => `M${pixel(frame.left)} ${pixel(frame.y(value))}H${pixel(right)}`).join('');
+  const across = timeMarks(frame, timezone)
+    .map(({ timeMs }) => verticalAt(frame, timeMs))
+    .join('');
+  const labels = ticks.map(({ value, label }) => text('value', frame.left - 10, frame.y(value) + 4, label));
+  const drawn = lines.map((line, index) => drawLine(line, frame, firstColour + index));
+  return [`<path class="grid" d="${across}${grid}"/>`, ...labels, ...drawn].join('\n');
+}
+
+function verticalAt(frame: Frame, timeMs: number): string {
+  return `M${pixel(frame.x(timeMs))} ${pixel(frame.top)}v${frame.height}`;
+}
+
+function timeMarks({ time, width }: Frame, timezone: string) {
+  return timeTicks(time, Math.floor(width / TICK_SPACING.x), timezone);
+}
+
+function drawTimeAxis(frame: Frame, timezone: string): string {
+  const bottom = frame.top + frame.height;
+  const parts = [`<path class="axis" d="M${pixel(frame.left)} ${pixel(bottom)}h${pixel(frame.width)}"/>`];
+  const marks = timeMarks(frame, timezone);
+  let contextEnd = 0;
+  for (const [index, { timeMs, label, context }] of marks.entries()) {
+    const x = frame.x(timeMs);
+    parts.push(text('time', x, bottom + 18, label));
+    if (context === undefined || context === '') continue;
+    // The first context gives way when the next one begins close by.
+    const next = marks.slice(index + 1).find((mark) => mark.context !== undefined);
+    const half = (context.length * LETTER_WIDTH) / 2;
+    const isCrowded = index === 0 && next !== undefined && frame.x(next.timeMs) - x < 2 * half + 12;
+    if (isCrowded || x - half < contextEnd) continue;
+    parts.push(text('time faint', x, bottom + 34, context));
+    contextEnd = x + half + 12;
+  }
+  parts.push(text('zone faint', frame.left + frame.width, bottom + 51, `time in ${timezone}`));
+  return parts.join('\n');
+}
+
+function drawLegend(panel: Panel, firstColour: number, left: number, top: number, width: number) {
+  const parts: string[] = [];
+  let x = left;
+  let y = top + 12;
+  for (const [index, { name }] of panel.lines.entries()) {
+    const room = 26 + name.length * LETTER_WIDTH + 20;
+    if (x > left && x + room > width - RIGHT) {
+      x = left;
+      y += LEGEND_HEIGHT;
+    }
+    parts.push(`<path class="line ${classOf(firstColour + index)}" d="M${pixel(x)} ${pixel(y - 4)}h18"/>`);
+    parts.push(text('', x + 25, y, name));
+    x += room;
+  }
+  return { svg: parts.join('\n'), height: y - top + 10 };
+}
+
+function drawLine(line: ChartLine, frame: Frame, colour: number): string {
+  const curves = curvesOf(line, frame, 1);
+  const long = curves.filter(({ length }) => length > 1);
+  // A point between two gaps is a dot: a line of no length with round ends.
+  const dots = curves.filter(({ length }) => length === 1);
+  // Where strokes lie side by side, thinner ones leave something to see between them.
+  const thin = line.timeMs.length > frame.width ? ' thin' : '';
+  const parts = [
+    `<g class="${classOf(colour)}${thin}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`,
+  ];
+  if (long.length > 0) parts.push(`<path class="line" d="${long.map(pathOf).join('')}"/>`);
+  if (dots.length > 0) parts.push(`<path class="dot" d="${dots.map((dot) => `${pathOf(dot)}h0`).join('')}"/>`);
+  parts.push('</g>');
+  return parts.join('');
+}
+
+function pathOf(curve: Curve): string {
+  return curve.map(([x, y], index) => `${index === 0 ? 'M' : index === 1 ? 'L' : ' '}${pixel(x)} ${pixel(y)}`).join('');
+}
+
+function classOf(colour: number): string {
+  const dash = Math.floor(colour / palette.length) % dashes.length;
+  return dash === 0 ? `c${colour % palette.length}` : `c${colour % palette.length} d${dash}`;
+}
+
+function pixel(length: number): string {
+  return String(Math.round(length * 10) / 10);
+}
+
+function text(className: string, x: number, y: number, content: string): string {
+  const ofClass = className === '' ? '' : ` class="${className}"`;
+  return `<text${ofClass} x="${pixel(x)}" y="${pixel(y)}">${escapeXml(content)}</text>`;
+}
+
+function describeLine({ sampleCount, min, max }: ChartLine): string {
+  if (sampleCount === 0) return 'no samples';
+  const samples = `${groupThousands(String(sampleCount))} sample${sampleCount === 1 ? '' : 's'}`;
+  return min === max
+    ? `${samples}, all ${shortValue(min)}`
+    : `${samples} from ${shortValue(min)} to ${shortValue(max)}`;
+}
+
+function summarize(lines: readonly ChartLine[], timezone: string): string {
+  const time = timeExtentOf(lines);
+  const parts = lines.map((line) => `${line.name}: ${describeLine(line)}`).join('; ');
+  if (time === undefined) return parts;
+  return `${describeTime(time.min, timezone)} to ${describeTime(time.max, timezone)} (${timezone}). ${parts}.`;
+}
+
+interface Page {
+  readonly width: number;
+  readonly height: number;
+  readonly title: string;
+  readonly summary: string;
+}
+
+function wrapSvg(body: readonly string[], { width, height, title, summary }: Page): string {
+  const label = escapeXml(title === '' ? 'Time series' : title);
+  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${label}">`,
+    `<title>${label}</title>`,
+    `<desc>${escapeXml(summary)}</desc>`,
+    `<style>${styleSheet()}</style>`,
+    `<rect class="background" width="${width}" height="${height}" rx="6"/>`,
+    ...body.filter((part) => part !== ''),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+// Control characters have no place in XML 1.0, not even escaped.
+function escapeXml(content: string): string {
+  const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  const plain = Array.from(content, (letter) => (letter < ' ' && !'\t\n\r'.includes(letter) ? '\ufffd' : letter)).join(
+    '',
+  );
+  return plain.replace(/[&<>"]/g, (letter) => escapes[letter] ?? letter);
+}

@@ -1,0 +1,79 @@
+import { tickStep, ticks } from 'd3-array';
+import type { Extent } from './panels.js';
+
+/** Marks of a value axis, and the extent that it spans. */
+export interface ValueTicks extends Extent {
+  readonly ticks: readonly { readonly value: number; readonly label: string }[];
+}
+
+// Lines keep off the edges by this part of their extent.
+const ROOM = 0.05;
+
+/** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`, within a padded extent. */
+export function valueTicks(extent: Extent, countMax: number): ValueTicks {
+  const { min, max } = roomy(extent);
+  // d3 takes the step that comes nearest to the count, which may be a third more than there is room for.
+  let count = countMax;
+  while (ticks(min, max, count).length > countMax + 1) count--;
+  const step = tickStep(min, max, count);
+  return { min, max, ticks: ticks(min, max, count).map((value) => ({ value, label: formatValue(value, step) })) };
+}
+
+/** The marks of a line of zeros and ones. */
+export const binaryTicks: ValueTicks = {
+  min: -0.15,
+  max: 1.15,
+  ticks: [
+    { value: 0, label: '0' },
+    { value: 1, label: '1' },
+  ],
+};
+
+// Below this part of their size, differences of values are those of rounding: the line is flat.
+const FLAT_PART = 1e-12;
+const LEAST_SIZE = 1e-300;
+
+// Zero is the edge when the values come near it and lie on one side.
+function roomy({ min, max }: Extent): Extent {
+  const size = Math.max(Math.abs(min), Math.abs(max));
+  if (size < LEAST_SIZE) return { min: -1, max: 1 };
+  if (max - min <= size * FLAT_PART) return { min: min - size / 10, max: max + size / 10 };
+  const room = (max - min) * ROOM;
+  const isAbove = min >= 0 && min < max / 3;
+  const isBelow = max <= 0 && max > min / 3;
+  return { min: isAbove ? 0 : min - room, max: isBelow ? 0 : max + room };
+}
+
+/** A value as marks show it: digits as the step needs them, thousands apart. */
+export function formatValue(value: number, stepSize: number): string {
+  const size = Math.max(Math.abs(value), stepSize);
+  if (size >= 1e12 || stepSize < 1e-6) {
+    return value === 0
+      ? '0'
+      : withMinus(
+          value
+            .toExponential(2)
+            .replace(/\.?0+e/, 'e')
+            .replace('e+', 'e'),
+        );
+  }
+  const digits = Math.max(0, -Math.floor(Math.log10(stepSize) + 1e-9));
+  return withMinus(groupThousands(value.toFixed(digits).replace(/^-(?=0\.?0*$)/, '')));
+}
+
+/** A value as a sentence shows it: about four digits. */
+export function shortValue(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e12 || size < 1e-4)) return withMinus(value.toExponential(3));
+  return withMinus(groupThousands(String(size >= 1000 ? Math.round(value) : Number(value.toPrecision(4)))));
+}
+
+export function groupThousands(digits: string): string {
+  const [whole = '', fraction] = digits.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+function withMinus(text: string): string {
+  return text.replace(/^-/, '\u2212').replace('e-', 'e\u2212');
+}
