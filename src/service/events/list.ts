@@ -39,7 +39,7 @@ export interface EventPage {
  *
  * @throws ServiceError 400 when versions of that state have been forgotten.
  */
-export async function readPage(
+async function readPage(
   tx: Reader,
   organisation: string,
   ercollectionid: string,

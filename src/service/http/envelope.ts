@@ -54,6 +54,6 @@ export function pageSchema<Entry extends Type.TSchema>(entry: Entry) {
 
 /** For the documentation: `pageSizeOf` and `continuationTokenOf` read them, by the names that Node gives them. */
 export const pageHeaders = {
-  PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
   continuationToken: Type.Optional(Type.String({ description: 'paging.continuationToken of the page before' })),
+  PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
 };

@@ -64,7 +64,7 @@ export async function registerItems(
 }
 
 /** Tells the worker that items have come, changed or gone. */
-export async function noteChange(tx: Transaction): Promise<void> {
+async function noteChange(tx: Transaction): Promise<void> {
   await tx.put(itemCatalog, { name: 'items', commit: tx.commit });
   if ((await tx.get(logProgress, { name: 'log' })) !== undefined) return;
   // With the first item of the shard begins what items have to take in of the log.
@@ -138,13 +138,13 @@ async function replaceItem(
 }
 
 /** The end of an item's transaction that another, or a deletion, brings. */
-export async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
+async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
   const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
   if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
 }
 
 /** Deletes what an item reads, knows and waits for. */
-export async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<void> {
+async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<void> {
   const where = equal({ organisation, itemId });
   await tx.delete(itemSources, where);
   await tx.delete(itemCheckpoints, where);
@@ -252,7 +252,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 export const ENGINE_VERSION: string = packageJson.version;
 
 /** Deletes the samples of a result, final and provisional; the series stays. */
-export async function deleteAll(
+async function deleteAll(
   samples: SampleStore,
   tx: Transaction,
   { organisation, itemId, timeseriesId, metric }: ItemRow,
