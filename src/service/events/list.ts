@@ -1,10 +1,10 @@
 import { shardOf } from '../../storage/shard.js';
 import type { Condition, Order, Reader } from '../../storage/storage.js';
 import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
 import { type Paging, pagedEnvelope } from '../http/envelope.js';
-import { badRequest } from '../http/errors.js';
 import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
 import { HORIZON_NAME } from './forget.js';
@@ -39,7 +39,7 @@ export interface EventPage {
  *
  * @throws ServiceError 400 when versions of that state have been forgotten.
  */
-export async function readPage(
+async function readPage(
   tx: Reader,
   organisation: string,
   ercollectionid: string,
@@ -49,8 +49,7 @@ export async function readPage(
 ): Promise<EventPage> {
   const commit = place?.commit ?? tx.lastCommit;
   const where: Condition<EventRow>[] = [
-    ['organisation', '=', organisation],
-    ['ercollectionid', '=', ercollectionid],
+    ...equal({ organisation, ercollectionid }),
     ['firstCommit', '<=', commit],
     ['endCommit', '>', commit],
     ...query.filter.map(({ field, value }) => [field, '=', value] as const),
@@ -135,22 +134,18 @@ function totalOrder({ orderBy }: EventQuery): readonly Order<EventRow>[] {
 export interface ListRequest {
   readonly collection: string;
   readonly rawQuery: string;
-  readonly pageSizeText: string | undefined;
+  readonly pageSize: number;
   readonly continuationToken: string | undefined;
 }
-
-const PAGE_SIZE = 100;
-const PAGE_SIZE_MAX = 1000;
 
 /** The answer as JSON; undefined when nothing matches. */
 export async function listEvents(
   { storage }: ServiceContext,
   tokens: ContinuationTokens,
   principal: Principal,
-  { collection, rawQuery, pageSizeText, continuationToken }: ListRequest,
+  { collection, rawQuery, pageSize, continuationToken }: ListRequest,
 ): Promise<string | undefined> {
   const query = readEventQuery(rawQuery);
-  const pageSize = readPageSize(pageSizeText);
   const binding = { list: 'events', principal, query: [collection, query] };
   const opened = continuationToken === undefined ? undefined : await tokens.open(binding, continuationToken);
   // The binding says that it was sealed below.
@@ -169,14 +164,4 @@ export async function listEvents(
   const { status } = pagedEnvelope([], paging);
   const records = page.rows.map((row) => recordJson(row, query.select));
   return `{"status":${JSON.stringify(status)},"data":[${records.join(',')}],"paging":${JSON.stringify(paging)}}`;
-}
-
-function readPageSize(text: string | undefined): number {
-  if (text === undefined) return PAGE_SIZE;
-  const pageSize = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (pageSize >= 1 && pageSize <= PAGE_SIZE_MAX) return pageSize;
-  const expected = `a whole number from 1 to ${PAGE_SIZE_MAX}`;
-  throw badRequest(`header PageSize: expected ${expected}, received ${JSON.stringify(text)}`, {
-    issues: [{ header: 'PageSize', expected, received: text }],
-  });
 }

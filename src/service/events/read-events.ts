@@ -134,7 +134,7 @@ type Stored = string | number | boolean | null;
  * @param collection of the header, for events that do not name theirs.
  * @returns undefined when a fault was noted.
  */
-export function readEvent(value: unknown, collection: string | undefined, add: AddIssue): EventDraft | undefined {
+function readEvent(value: unknown, collection: string | undefined, add: AddIssue): EventDraft | undefined {
   if (!isObject(value)) {
     add('', 'request.type', 'an event, as an object', describeValue(value));
     return undefined;

@@ -100,7 +100,7 @@ const ANSWERS: Readonly<Record<string, readonly [statusCode: number, message: st
 };
 
 /** Answers what is no HTTP that Node can read, so that no request of it ever came to be. */
-export function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
   // A connection that is gone, or in the middle of an answer, cannot be told.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();

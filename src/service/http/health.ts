@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { ServiceContext } from '../context.js';
-import { envelope } from './envelope.js';
+import { envelope, envelopeSchema } from './envelope.js';
 import { ServiceError } from './errors.js';
 
 /** Whether new work is taken: false from the moment a stop begins. */
@@ -29,10 +29,7 @@ function isStopping(): ServiceError {
   return new ServiceError(503, 'the service is stopping; try again later', { headers: { 'retry-after': '5' } });
 }
 
-const healthAnswer = Type.Object({
-  status: Type.Object({ message: Type.String(), code: Type.String() }),
-  data: Type.Object({ state: Type.String({ description: 'live or ready' }) }),
-});
+const healthAnswer = envelopeSchema(Type.Object({ state: Type.String({ description: 'live or ready' }) }));
 
 /** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is taken. */
 export function registerHealth(app: FastifyInstance, { storage }: ServiceContext, readiness: Readiness): void {

@@ -1,4 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { principalOf } from '../identity/principal.js';
+import type { ContinuationTokens } from './continuation.js';
 import { badRequest } from './errors.js';
 
 const PAGE_SIZE = 100;
@@ -20,4 +22,33 @@ export function pageSizeOf({ headers }: FastifyRequest): number {
 export function continuationTokenOf({ headers }: FastifyRequest): string | undefined {
   const token = headers.continuationtoken;
   return typeof token === 'string' && token.trim() !== '' ? token.trim() : undefined;
+}
+
+/** A list in a fixed order. */
+export interface List<Row, Place> {
+  readonly name: string;
+  /** What was asked for, as JSON: a page's token is of no use with another query. */
+  readonly query: unknown;
+  /** Up to so many rows behind a place. */
+  find(after: Place | undefined, limit: number): Promise<readonly Row[]>;
+  placeOf(row: Row): Place;
+}
+
+/** The page of a list that a request asks for. */
+export async function readPage<Row, Place>(
+  tokens: ContinuationTokens,
+  request: FastifyRequest,
+  { name, query, find, placeOf }: List<Row, Place>,
+) {
+  const binding = { list: name, principal: principalOf(request), query };
+  const token = continuationTokenOf(request);
+  // The binding says that it was sealed below.
+  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as Place);
+  const limit = pageSizeOf(request);
+  // One more than the page has, to know whether another follows.
+  const found = await find(after, limit + 1);
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const isMore = found.length > limit && last !== undefined;
+  return { rows, paging: { continuationToken: isMore ? await tokens.seal(binding, placeOf(last)) : null } };
 }

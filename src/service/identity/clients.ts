@@ -2,6 +2,7 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import { createId } from '../context.js';
 import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkChoices, checkName } from './names.js';
@@ -52,7 +53,7 @@ export async function listClients(
 ): Promise<readonly ClientEntry[]> {
   const rows = await storage.read(IDENTITY_SHARD, (tx) =>
     tx.find(clients, {
-      where: organisation === undefined ? [] : [['organisation', '=', organisation]],
+      where: organisation === undefined ? [] : equal({ organisation }),
       orderBy: [{ column: 'organisation' }, { column: 'clientId' }],
     }),
   );
@@ -71,16 +72,13 @@ export async function removeClient(
       const mend = '`windrow client list` tells their ids';
       throw new WindrowError('identity.missing', `there is no client of the id ${clientId}; ${mend}`);
     }
-    await tx.delete(clients, [['clientId', '=', clientId]]);
-    await tx.delete(tokens, [['clientId', '=', clientId]]);
+    await tx.delete(clients, equal({ clientId }));
+    await tx.delete(tokens, equal({ clientId }));
     return client.organisation;
   });
   // Ids are never given twice, so that a grant that stays behind, should this be as far as it comes, opens nothing.
   await storage.transaction(shardOf(organisation), (tx) =>
-    tx.delete(collectionGrants, [
-      ['organisation', '=', organisation],
-      ['clientId', '=', clientId],
-    ]),
+    tx.delete(collectionGrants, equal({ organisation, clientId })),
   );
 }
 

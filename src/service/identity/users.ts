@@ -2,6 +2,7 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Condition } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkName, expected } from './names.js';
 import { isPasswordHash } from './passwords.js';
@@ -39,7 +40,7 @@ export async function listUsers(
   { storage }: AdministrationContext,
   { organisation }: OfOrganisation,
 ): Promise<readonly UserEntry[]> {
-  const where: Condition<UserEntry>[] = organisation === undefined ? [] : [['organisation', '=', organisation]];
+  const where: Condition<UserEntry>[] = organisation === undefined ? [] : equal({ organisation });
   const rows = await storage.read(IDENTITY_SHARD, (tx) => tx.find(users, { where }));
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }
@@ -47,7 +48,7 @@ export async function listUsers(
 export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
   const { organisation } = user;
   const username = user.username.normalize('NFC');
-  const where = [['organisation', '=', organisation] as const, ['username', '=', username] as const];
+  const where = equal({ organisation, username });
   await storage.transaction(IDENTITY_SHARD, async (tx) => {
     const removedCount = await tx.delete(users, where);
     if (removedCount === 0) {

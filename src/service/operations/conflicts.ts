@@ -3,6 +3,7 @@ import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
+import { equal } from '../conditions.js';
 import { ServiceError } from '../http/errors.js';
 import { inTurns } from '../turns.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
@@ -94,10 +95,7 @@ async function findCycle(
 }
 
 async function sourcesOfItem(tx: Reader, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
-  const where = [
-    ['organisation', '=', organisation],
-    ['itemId', '=', itemId],
-  ] as const;
+  const where = equal({ organisation, itemId });
   const rows = await tx.find(itemSources, { where });
   return rows.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }

@@ -1,27 +1,12 @@
+import type { Static } from 'typebox';
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import type { itemSchema } from './schemas.js';
 
 /** A registered item as it is shown. */
-export interface ItemRecord extends SeriesReference {
-  readonly itemId: string;
-  readonly processingType: string;
-  readonly frequency: string | null;
-  readonly operations: readonly unknown[];
-  /** Series that it reads, beside what its own steps give. */
-  readonly sources: readonly SeriesReference[];
-  readonly state: string;
-  readonly transactionId: string;
-  readonly retryCount: number;
-  readonly message: string | null;
-  /** Rises by one with each replacement. */
-  readonly revision: number;
-  /** A batch with a frequency has taken the samples before this instant. */
-  readonly boundary: string | null;
-  readonly createdTimestamp: string;
-  readonly updatedTimestamp: string;
-}
+type ItemRecord = Static<typeof itemSchema>;
 
 /** Reads what belongs to items; in their order. */
 export async function itemRecords(tx: Reader, organisation: string, rows: readonly ItemRow[]): Promise<ItemRecord[]> {
@@ -39,9 +24,9 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   return rows.map((row) => itemRecord(row, sourcesOf.get(row.itemId) ?? [], saidOf.get(row.transactionId)));
 }
 
-function itemRecord(row: ItemRow, sources: readonly SeriesReference[], said: TransactionRow | undefined): ItemRecord {
+function itemRecord(row: ItemRow, sources: SeriesReference[], said: TransactionRow | undefined): ItemRecord {
   // Checked when it was posted.
-  const posted = JSON.parse(row.posted) as { operations: readonly unknown[]; frequency?: string };
+  const posted = JSON.parse(row.posted) as { operations: object[]; frequency?: string };
   return {
     itemId: row.itemId,
     timeseriesId: row.timeseriesId,

@@ -13,6 +13,7 @@ import {
   transactions,
 } from '../../storage/tables/operations.js';
 import { logProgress } from '../../storage/tables/samples.js';
+import { equal } from '../conditions.js';
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
@@ -63,7 +64,7 @@ export async function registerItems(
 }
 
 /** Tells the worker that items have come, changed or gone. */
-export async function noteChange(tx: Transaction): Promise<void> {
+async function noteChange(tx: Transaction): Promise<void> {
   await tx.put(itemCatalog, { name: 'items', commit: tx.commit });
   if ((await tx.get(logProgress, { name: 'log' })) !== undefined) return;
   // With the first item of the shard begins what items have to take in of the log.
@@ -137,17 +138,14 @@ async function replaceItem(
 }
 
 /** The end of an item's transaction that another, or a deletion, brings. */
-export async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
+async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
   const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
   if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
 }
 
 /** Deletes what an item reads, knows and waits for. */
-export async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<void> {
-  const where = [
-    ['organisation', '=', organisation],
-    ['itemId', '=', itemId],
-  ] as const;
+async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<void> {
+  const where = equal({ organisation, itemId });
   await tx.delete(itemSources, where);
   await tx.delete(itemCheckpoints, where);
   await tx.delete(itemWork, where);
@@ -241,10 +239,7 @@ export async function deleteItem(
   const { organisation, itemId } = item;
   await endTransaction(tx, item, 'the item was deleted');
   await forgetWork(tx, item);
-  await tx.delete(items, [
-    ['organisation', '=', organisation],
-    ['itemId', '=', itemId],
-  ]);
+  await tx.delete(items, equal({ organisation, itemId }));
   // Items that read the results learn of it from the log.
   if (areResultsKept) await samples.release(tx, organisation, item);
   else await samples.drop(tx, organisation, item);
@@ -257,7 +252,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 export const ENGINE_VERSION: string = packageJson.version;
 
 /** Deletes the samples of a result, final and provisional; the series stays. */
-export async function deleteAll(
+async function deleteAll(
   samples: SampleStore,
   tx: Transaction,
   { organisation, itemId, timeseriesId, metric }: ItemRow,

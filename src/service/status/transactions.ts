@@ -1,5 +1,6 @@
 import type { Transaction } from '../../storage/storage.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import { equal } from '../conditions.js';
 
 /** What becomes of a child. */
 export interface Transition {
@@ -44,10 +45,7 @@ function parentMessage(parent: TransactionRow, states: ChildStates, said: string
 
 async function update(tx: Transaction, row: TransactionRow, changes: Partial<TransactionRow>): Promise<void> {
   const { organisation, transactionId } = row;
-  const where = [
-    ['organisation', '=', organisation],
-    ['transactionId', '=', transactionId],
-  ] as const;
+  const where = equal({ organisation, transactionId });
   await tx.update(transactions, where, changes);
 }
 

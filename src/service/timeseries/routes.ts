@@ -50,7 +50,7 @@ const security = [{ token: [] }];
 const tags = ['Time series'];
 
 /** Routes that read samples, and list what there is. */
-export function registerReading(
+function registerReading(
   app: FastifyInstance,
   context: ServiceContext,
   authorize: Authorize,
@@ -100,7 +100,7 @@ export function registerReading(
 }
 
 /** Routes that send samples, live results among them, as they are stored: server-sent events. */
-export function registerFollowing(
+function registerFollowing(
   app: FastifyInstance,
   context: ServiceContext,
   authorize: Authorize,

@@ -1,6 +1,7 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { type ClientRow, clients, users } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import type { Passwords } from '../identity/passwords.js';
 import { createSecret, hashSecret } from '../identity/secrets.js';
@@ -150,7 +151,7 @@ async function insertUserToken(
   if (user === undefined) return wrongUser();
   if (user.passwordHash !== passwordHash) return user.passwordHash;
   if (newHash !== undefined) {
-    const where = [['organisation', '=', organisation] as const, ['username', '=', username] as const];
+    const where = equal({ organisation, username });
     await tx.update(users, where, { passwordHash: newHash });
   }
   const scope = request.granted.scopes.join(' ');

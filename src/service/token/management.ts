@@ -1,5 +1,6 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { type ClientRow, tokens } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import { covers } from '../identity/principal.js';
 import { hashSecret } from '../identity/secrets.js';
@@ -64,7 +65,7 @@ export async function revoke(
   const isOwn = await context.storage.transaction(IDENTITY_SHARD, async (tx) => {
     const row = await tx.get(tokens, { tokenHash });
     if (row !== undefined && !mayRevoke(client, row)) return false;
-    if (row !== undefined) await tx.delete(tokens, [['tokenHash', '=', tokenHash]]);
+    if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
     return true;
   });
   if (!isOwn) throw new OAuthError('unauthorized_client', 'the token was issued to another client');

@@ -28,7 +28,7 @@ export async function insertToken(
 }
 
 /** The token's row, unless it has expired by the clock on the wall. */
-export async function findToken(tx: Reader, tokenHash: string, nowMs: number): Promise<TokenRow | undefined> {
+async function findToken(tx: Reader, tokenHash: string, nowMs: number): Promise<TokenRow | undefined> {
   const row = await tx.get(tokens, { tokenHash });
   return row === undefined || nowMs >= row.expiresMs ? undefined : row;
 }
@@ -48,7 +48,7 @@ export interface Deadlines {
  * A token that this process has once seen ends when so much time has really passed, even if the clock on the wall
  * is put back meanwhile. What is remembered is bounded; a token that was forgotten ends by the wall alone.
  */
-export function createDeadlines(clock: Clock, countMax: number): Deadlines {
+function createDeadlines(clock: Clock, countMax: number): Deadlines {
   const deadlinesMs = new Map<string, number>();
   return {
     hasPassed: ({ tokenHash, issuedMs, expiresMs }) => {

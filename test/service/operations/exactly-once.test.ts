@@ -66,7 +66,7 @@ it(title, async () => {
         fc.pre(runWithin(plan, inputs, { maxOutputSamples: 4000 }) !== undefined);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);
         const spanMs = Math.max(...times, 0) - Math.min(...times, 0);
-        const nowMs = Math.floor(Math.min(...times, Number.MAX_SAFE_INTEGER) + startShare * spanMs);
+        const nowMs = Math.floor((times.length === 0 ? 0 : Math.min(...times)) + startShare * spanMs);
         const rig = await openRig({
           nowMs: Number.isFinite(nowMs) ? nowMs : 0,
           ...(isSmall ? { sizes: smallSizes } : {}),

@@ -140,12 +140,17 @@ describe('bodies of samples', () => {
     }
   });
 
+  it('however deep they are nested are refused in words', () => {
+    const [told = ''] = readInto(createSampleBatch(), '['.repeat(200_000));
+    expect(told).toMatch(/^ServiceError: the body is not JSON: line 1, column 200001: /);
+  });
+
   it('that are no JSON are refused with the line and column of the fault', () => {
     for (const [text, place] of [
-      ['[{"val": 1},\n {"val": }]', 'line 2, column 10: value expected'],
-      ['[1, 2', 'line 1, column 6: close bracket expected'],
-      ['[1,]', 'line 1, column 4: value expected'],
-      ['', 'line 1, column 1: value expected'],
+      ['[{"val": 1},\n {"val": }]', 'line 2, column 10: expected a value, received `}`'],
+      ['[1, 2', 'line 1, column 6: expected `,` or `]`, received the end of the text'],
+      ['[1,]', 'line 1, column 4: expected a value, received `]`; remove the `,` before the `]`'],
+      ['', 'line 1, column 1: expected a value, received the end of the text; the text is empty'],
     ] as const) {
       expect(readInto(createSampleBatch(), text)).toEqual([`ServiceError: the body is not JSON: ${place}`]);
     }

@@ -86,7 +86,7 @@ const BOOLEAN = /(?:true|false)(?![\w.:-])/iy;
 const NULL = /null(?![\w.:-])/y;
 
 /** Reads a literal that `field` can be equal to; instants come out in the form that they are stored in. */
-export function readLiteral(from: ClauseText, field: EventField): Literal {
+function readLiteral(from: ClauseText, field: EventField): Literal {
   if (take(from, NULL) !== undefined) return null;
   const type = eventFields[field];
   const expected = `${EXPECTED[type]}, for ${field}`;

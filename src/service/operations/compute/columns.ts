@@ -12,7 +12,7 @@ export function areSameColumns(a: Columns, b: Columns): boolean {
   return true;
 }
 
-export function isSameSample(a: Columns, i: number, b: Columns, j: number): boolean {
+function isSameSample(a: Columns, i: number, b: Columns, j: number): boolean {
   // Values are finite; 0 and −0 are told apart.
   return a.timeMs[i] === b.timeMs[j] && Object.is(a.value[i], b.value[j]);
 }

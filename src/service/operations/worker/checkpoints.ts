@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../storage/storage.js';
 import { itemCheckpoints } from '../../../storage/tables/operations.js';
+import { equal } from '../../conditions.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
 
@@ -73,16 +74,13 @@ const SAMPLE_BYTES = 16;
 
 /** The checkpoints of an item, in order. */
 export class Checkpoints {
-  readonly #ofItem: readonly [readonly ['organisation', '=', string], readonly ['itemId', '=', string]];
+  readonly #ofItem: ReturnType<typeof equal<'organisation' | 'itemId'>>;
   readonly #key: { readonly organisation: string; readonly itemId: string };
   #list: readonly Checkpoint[] = [];
 
   constructor({ organisation, itemId }: { readonly organisation: string; readonly itemId: string }) {
     this.#key = { organisation, itemId };
-    this.#ofItem = [
-      ['organisation', '=', organisation],
-      ['itemId', '=', itemId],
-    ];
+    this.#ofItem = equal({ organisation, itemId });
   }
 
   async load(tx: Transaction): Promise<void> {

@@ -1,6 +1,7 @@
 import { OutputLimitError, RequestError } from '../../../index.js';
 import type { Transaction } from '../../../storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
+import { equal } from '../../conditions.js';
 import type { ServiceContext } from '../../context.js';
 import { moveTransaction, type TransactionState } from '../../status/transactions.js';
 
@@ -99,9 +100,6 @@ export class Schedule {
 
   #where() {
     const { organisation, itemId } = this.#row;
-    return [
-      ['organisation', '=', organisation],
-      ['itemId', '=', itemId],
-    ] as const;
+    return equal({ organisation, itemId });
   }
 }

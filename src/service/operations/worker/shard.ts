@@ -76,6 +76,8 @@ export class ShardWorker {
       for (const { organisation, itemId } of due) {
         const item = await session.itemOf(organisation, itemId);
         const step = await item?.beginTurn(session);
+        // The next item may read what follows from this one.
+        await session.settle();
         if (step !== undefined || !session.hasRoom) return step;
         await session.giveWay();
       }

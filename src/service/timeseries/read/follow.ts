@@ -34,7 +34,7 @@ export async function* follow(context: ServiceContext, follower: Follower): Asyn
   const shard = shardOf(organisation);
   const wanted = new Set(references.map(seriesKey));
   const isWanted = (change: LoggedChange) => change.organisation === organisation && wanted.has(seriesKey(change));
-  const bell = createBell(context, shard, signal);
+  const commits = waitForCommits(context, shard, signal);
   try {
     let commit = fromCommit ?? (await storage.read(shard, async (tx) => tx.lastCommit));
     yield writeEvent('samples', commit, { samples: [] });
@@ -48,7 +48,7 @@ export async function* follow(context: ServiceContext, follower: Follower): Asyn
         yield text;
       }
       commit = Math.max(commit, last);
-      if (changes.length < CHANGES_MAX) await bell.wait();
+      if (changes.length < CHANGES_MAX) await commits.wait();
       if (clock.monotonicMs() - quietSinceMs < KEEP_ALIVE_MS) continue;
       quietSinceMs = clock.monotonicMs();
       if (!(await isAllowed())) {
@@ -60,7 +60,7 @@ export async function* follow(context: ServiceContext, follower: Follower): Asyn
     }
     yield writeEvent('stop', undefined, { reason: 'the service is stopping; connect again' });
   } finally {
-    bell.remove();
+    commits.stop();
   }
 }
 
@@ -107,38 +107,42 @@ function writeEvent(event: 'samples' | 'reset' | 'stop', commit: number | undefi
   return `${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Rings when the shard has a commit, at intervals, and at the end. */
-interface Bell {
+/** Wakes a follower when the shard has a commit, at intervals, and at the end. */
+interface CommitWaiter {
   wait(): Promise<void>;
-  remove(): void;
+  stop(): void;
 }
 
-function createBell({ storage, scheduler, settings }: ServiceContext, shard: number, signal: AbortSignal): Bell {
-  let hasRung = false;
+function waitForCommits(
+  { storage, scheduler, settings }: ServiceContext,
+  shard: number,
+  signal: AbortSignal,
+): CommitWaiter {
+  let hasCome = false;
   let wake: (() => void) | undefined;
-  const ring = (): void => {
-    hasRung = true;
+  const tell = (): void => {
+    hasCome = true;
     wake?.();
   };
   const stopListening = storage.onCommit((committed) => {
-    if (committed === shard) ring();
+    if (committed === shard) tell();
   });
-  signal.addEventListener('abort', ring);
+  signal.addEventListener('abort', tell);
   return {
     wait: async () => {
-      if (!hasRung && !signal.aborted) {
-        const callOff = scheduler.after(settings.pollIntervalMs, ring);
+      if (!hasCome && !signal.aborted) {
+        const callOff = scheduler.after(settings.pollIntervalMs, tell);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
         callOff();
       }
       wake = undefined;
-      hasRung = false;
+      hasCome = false;
     },
-    remove: () => {
+    stop: () => {
       stopListening();
-      signal.removeEventListener('abort', ring);
+      signal.removeEventListener('abort', tell);
     },
   };
 }

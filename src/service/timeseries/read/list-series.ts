@@ -4,7 +4,7 @@ import type { SeriesReference } from '../../../core/series.js';
 import type { SeriesInfo } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
 import { pagedEnvelope } from '../../http/envelope.js';
-import { continuationTokenOf, pageSizeOf } from '../../http/paging.js';
+import { readPage } from '../../http/paging.js';
 import { principalOf } from '../../identity/principal.js';
 import type { ReadingParts } from './answer.js';
 
@@ -14,26 +14,18 @@ export async function listSeries(
   request: FastifyRequest,
   timeseriesId: string | undefined,
 ) {
-  const principal = principalOf(request);
-  const { organisation } = principal;
-  const binding = { list: 'timeseries', principal, query: [timeseriesId ?? null] };
-  const token = continuationTokenOf(request);
-  // Sealed below: its form is known.
-  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as SeriesReference);
-  const limit = pageSizeOf(request);
-  const options = {
-    limit: limit + 1,
-    ...(after === undefined ? {} : { after }),
-    ...(timeseriesId === undefined ? {} : { timeseriesId }),
-  };
-  const found = await storage.read(shardOf(organisation), (tx) => samples.list(tx, organisation, options));
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  const isMore = found.length > limit && last !== undefined;
-  const place = isMore ? { timeseriesId: last.timeseriesId, metric: last.metric } : undefined;
-  return pagedEnvelope(groupById(page), {
-    continuationToken: place === undefined ? null : await tokens.seal(binding, place),
+  const { organisation } = principalOf(request);
+  const ofId = timeseriesId === undefined ? {} : { timeseriesId };
+  const { rows, paging } = await readPage<SeriesInfo, SeriesReference>(tokens, request, {
+    name: 'timeseries',
+    query: [timeseriesId ?? null],
+    find: (after, limit) =>
+      storage.read(shardOf(organisation), (tx) =>
+        samples.list(tx, organisation, { ...ofId, limit, ...(after === undefined ? {} : { after }) }),
+      ),
+    placeOf: ({ timeseriesId: id, metric }) => ({ timeseriesId: id, metric }),
   });
+  return pagedEnvelope(groupById(rows), paging);
 }
 
 function groupById(infos: readonly SeriesInfo[]) {
