@@ -1,2 +1,2 @@
 export { DuplicateKeyError, StaleClaimError, StorageError, StorageFullError } from './errors.js';
-export { openSqliteStorage, type SqliteOptions } from './sqlite/index.js';
+export { openSqliteStorage, type SqliteOptions } from './sqlite/open.js';

@@ -65,7 +65,7 @@ export async function openShardWorker(
       return result;
     };
     try {
-      return await storage.transaction(claim.shard, inTransaction, claim);
+      return await storage.transaction(claim.shard, inTransaction, { claim });
     } catch (error) {
       memory.clear();
       throw error;
