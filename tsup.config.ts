@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 
@@ -35,57 +35,18 @@ async function writeTwin({ name }: { readonly name: string }): Promise<void> {
   await writeFile(name.replace(/js$/, 'cjs'), code.replace(/(["']\.\/[\w-]+)\.js(["'])/g, '$1.cjs$2'));
 }
 
-const PURE_MARK = '/* @__PURE__ */ ';
-/** As long as the mark without its spaces, so that places in the source map stay true. */
-const PURE_OPERAND = '$pure_call_$-';
-
-/**
- * By marks of pure calls an application's bundler leaves out what nobody asks for, but with white space esbuild drops
- * them (evanw/esbuild#1990, by design). So it reads an operand for each, and what it has printed is marked again.
- */
-const marksRead: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'marks read',
-  setup: (build) => {
-    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      return { contents: text.replaceAll(PURE_MARK, PURE_OPERAND), loader: 'ts' };
-    });
-  },
-};
-
-const marksPrinted: NonNullable<Options['plugins']>[number] = {
-  name: 'marks printed',
-  renderChunk: (code) => ({ code: code.replaceAll(PURE_OPERAND, PURE_MARK.replaceAll(' ', '')) }),
-};
-
-const command: Options = {
-  ...shared,
-  outDir: 'dist/cli',
-  // What a start costs is mostly reading code. Not the identifiers: an unexpected error shows its stack.
-  esbuildOptions: (options) => {
-    options.minifyWhitespace = true;
-    options.minifySyntax = true;
-  },
-};
-
-/** What `main.ts` loads of the whole program stays the program's own: modules, in pieces. */
-const programApart: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'program apart',
-  setup: (build) => {
-    build.onResolve({ filter: /^\.\/start\.js$/ }, () => ({ path: './start.mjs', external: true }));
-  },
-};
-
 export default defineConfig([
   {
     ...library,
     name: 'library',
     format: ['esm'],
-    // Who imports it waits until it is read; `scripts/weight.mjs` says how long. Source maps lie beside it.
-    minify: true,
-    esbuildPlugins: [marksRead],
+    // Importing it takes as long as reading it; `scripts/weight.mjs` says how long. White space stays: where esbuild
+    // removes it, it removes `@__PURE__` too (evanw/esbuild#1990), by which bundlers leave out what nobody uses.
+    esbuildOptions: (options) => {
+      options.minifySyntax = true;
+      options.minifyIdentifiers = true;
+    },
     plugins: [
-      marksPrinted,
       {
         name: 'CommonJS twins',
         buildEnd: async ({ writtenFiles }) => {
@@ -102,35 +63,26 @@ export default defineConfig([
     dts: { only: true },
   },
   {
-    ...command,
-    name: 'program',
-    entry: { start: 'src/cli/start.ts' },
-    format: ['esm'],
-    outExtension: () => ({ js: '.mjs' }),
-    // Each of the two leaves alone what is the other's.
-    clean: ['!*.js', '!*.js.map', '!package.json'],
-  },
-  {
-    ...command,
+    ...shared,
     name: 'command',
-    // The shebang of main.ts is kept, and tsup makes the output executable.
-    // The workers are files of their own: a thread of the command, or of the service, loads one of them, and no more.
+    outDir: 'dist/cli',
+    // The shebang of main.ts is kept, and tsup makes the output executable. The workers are files of their own: a
+    // thread of the command, or of the service, loads one of them, and no more.
     entry: {
       main: 'src/cli/main.ts',
-      local: 'src/cli/local.ts',
       'scan-worker': 'src/cli/scan-worker.ts',
       'step-worker': 'src/service/operations/threads/step-worker.ts',
     },
-    format: ['cjs'],
-    outExtension: () => ({ js: '.js' }),
-    splitting: false,
-    clean: ['!*.mjs', '!*.mjs.map'],
-    esbuildPlugins: [programApart],
-    plugins: [
-      {
-        name: 'CommonJS folder',
-        buildEnd: () => writeFile('dist/cli/package.json', '{ "type": "commonjs" }\n'),
-      },
-    ],
+    format: ['esm'],
+    clean: true,
+    // Part of it, so that help and messages need no package. As CommonJS it requires modules of Node.
+    noExternal: ['commander'],
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    onSuccess: () => copyFile('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander.txt'),
+    // Not the identifiers: an unexpected error shows its stack.
+    esbuildOptions: (options) => {
+      options.minifyWhitespace = true;
+      options.minifySyntax = true;
+    },
   },
 ]);

@@ -1,12 +1,11 @@
 // What the library weighs: its core, as a bundler takes it into an application that plans, runs and streams; the
-// whole door, as `import 'windrow'` reads it; and how long that takes in a new process. Bytes are the same everywhere,
+// whole door, bundled likewise; and how long that takes in a new process. Bytes are the same everywhere,
 // so more of them than agreed fail; a time depends on the machine, and fails only where it is far off.
 //
 //   node scripts/weight.mjs        after `npm run build`
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -23,30 +22,13 @@ const IMPORT_MS_GOAL = 15;
 const IMPORT_MS_MAX = 100;
 const PROCESS_COUNT = 15;
 
-/** A door's file and all that it imports, in the order of reading; none is read twice. */
-function filesOf(path, found = new Map()) {
-  if (found.has(path)) return found;
-  const text = readFileSync(path, 'utf8');
-  found.set(path, text);
-  for (const [, module] of text.matchAll(/\b(?:from|import)\s*["'](\.[^"']+)["']/g)) {
-    filesOf(join(dirname(path), module), found);
-  }
-  return found;
-}
-
 /** Bytes of a text, as they are and packed. */
 function sizeOf(text) {
   return { plain: Buffer.byteLength(text), gzip: gzipSync(text, { level: 9 }).length };
 }
 
-function doorSize(door) {
-  const text = [...filesOf(join(distPath, door)).values()].join('\n');
-  return sizeOf(text.replace(/^\/\/# sourceMappingURL=.*$/gm, ''));
-}
-
-/** Names of a door, bundled for a browser with its WebAssembly, and without what they do not use. */
-async function bundleSize(door, names) {
-  const contents = `export { ${names.join(', ')} } from './${door}';`;
+/** What a statement imports from a door, bundled for a browser with its WebAssembly, without what that does not use. */
+async function bundleSize(contents) {
   const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false };
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: distPath } });
   return sizeOf(outputFiles[0].text);
@@ -62,14 +44,14 @@ function importMsOf(door) {
   return { least: times[0], median: times[PROCESS_COUNT >> 1] };
 }
 
-const core = await bundleSize('index.js', ['createPlan', 'runBatch', 'openStream', 'restoreStream']);
-const door = doorSize('index.js');
+const core = await bundleSize("export { createPlan, runBatch, openStream, restoreStream } from './index.js';");
+const door = await bundleSize("export * from './index.js';");
 const time = importMsOf('index.js');
 const kilobytes = (count) => `${(count / KILOBYTE).toFixed(1)} kB`;
 const told = ({ plain, gzip }) => `${kilobytes(plain)}, ${kilobytes(gzip)} gzip`;
 console.log(`the core, bundled with its WebAssembly: ${told(core)}`);
 console.log(`  the goal is ${kilobytes(CORE_BYTES_GOAL)}, and ${kilobytes(CORE_BYTES_MAX)} is too much`);
-console.log(`import 'windrow', whole: ${told(door)}`);
+console.log(`the whole door, bundled: ${told(door)}`);
 console.log(`  ${kilobytes(DOOR_BYTES_MAX)} is too much`);
 console.log(
   `cold, ${PROCESS_COUNT} processes: ${time.least.toFixed(1)} ms at least, ${time.median.toFixed(1)} ms in the median`,

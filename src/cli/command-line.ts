@@ -1,25 +1,141 @@
-import { WindrowError } from '../core/errors.js';
-import { findCommand } from './commands.js';
-import type { Io } from './io.js';
-import { readPlainArguments } from './plain-arguments.js';
-import { tellingFailures } from './telling-failures.js';
+import { Command as CommanderCommand, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Command, CommandGroup, Given } from './command.js';
+import { describeFailure, EXIT_DONE, EXIT_WRONG, exitCodeOf, isClosedPipe } from './failure.js';
+import type { Io } from './terminal/io.js';
+
+/** Every command by its name, in the order of `--help`, loaded when it is needed. */
+const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
+  run: async () => (await import('./run/run.js')).run,
+  validate: async () => (await import('./describe/validate.js')).validate,
+  explain: async () => (await import('./describe/explain.js')).explainCommand,
+  operations: async () => (await import('./describe/operations.js')).operations,
+  plot: async () => (await import('./plot/plot.js')).plot,
+  serve: async () => (await import('./serve.js')).serve,
+  client: async () => (await import('./administer/client.js')).client,
+  user: async () => (await import('./administer/user.js')).user,
+  collection: async () => (await import('./administer/collection.js')).collection,
+};
+
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  failed while running
+  2  the request or the arguments are wrong
+
+\`windrow <command> --help\` tells more, with examples.`;
 
 /** Runs the command of these words (those after `windrow`), tells what went wrong, and gives the exit code. */
-export function main(words: readonly string[], io: Io): Promise<number> {
-  return tellingFailures(io, async () => {
-    const found = await findCommand(words);
-    const given = found && readPlainArguments(found.command, found.rest);
-    if (found !== undefined && given !== undefined) return found.command.act(given, io);
-    const { runProgram } = await loadProgram();
-    return runProgram(words, io);
+export async function main(words: readonly string[], io: Io): Promise<number> {
+  try {
+    const chosen = await readWords(words, io);
+    return typeof chosen === 'number' ? chosen : await chosen.command.act(chosen.given, io);
+  } catch (error) {
+    if (isClosedPipe(error)) return EXIT_DONE;
+    await io.stderr.write(`windrow: ${describeFailure(error)}\n`).catch(() => undefined);
+    return exitCodeOf(error);
+  }
+}
+
+interface Chosen {
+  readonly command: Command;
+  readonly given: Given;
+}
+
+// The command and what was given to it, or the exit code where the words are answered by help or a message.
+async function readWords(words: readonly string[], io: Io): Promise<Chosen | number> {
+  let chosen: Chosen | undefined;
+  const written: Promise<void>[] = [];
+  const program = createProgram(io, written);
+  const [name = ''] = words;
+  // Help and mistakes need all commands, others only the one that is named.
+  const needed = Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands);
+  for (const load of needed) {
+    const found = await load?.();
+    if (found === undefined) continue;
+    const isGroup = 'commands' in found;
+    const parent = isGroup ? addGroup(program, found) : program;
+    for (const command of isGroup ? found.commands : [found]) {
+      addCommand(parent, command, (given) => {
+        chosen = { command, given };
+      });
+    }
+  }
+  try {
+    program.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    await Promise.all(written);
+    return error.exitCode === 0 ? EXIT_DONE : EXIT_WRONG;
+  }
+  return chosen ?? EXIT_WRONG;
+}
+
+/** @param written takes what is being written to the outlets. */
+function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
+  const program = new CommanderCommand('windrow');
+  // Subcommands inherit these, so they come first.
+  program
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => written.push(io.stdout.write(text)),
+      writeErr: (text) => written.push(io.stderr.write(text)),
+      // commander says "error: unknown option '--x'"; all messages of windrow begin alike.
+      outputError: (text, write) => write(text.replace(/^error: /, 'windrow: ')),
+      getOutHelpWidth: () => Math.min(io.stdout.columns, 110),
+      getErrHelpWidth: () => Math.min(io.stderr.columns, 110),
+    });
+  return program
+    .description('Time-series computation: a request and CSV files in, results out, as batch or as stream.')
+    .usage('<command> [options]')
+    .version(packageJson.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', EXIT_CODES);
+}
+
+function addGroup(program: CommanderCommand, { name, summary }: CommandGroup): CommanderCommand {
+  const group = program.command(name).description(summary).usage('<command> [options]');
+  return group.helpOption('-h, --help', 'print this help').helpCommand('help [command]', 'print the help of a command');
+}
+
+/** Tells commander of a command; `choose` is called when it is the one. */
+function addCommand(program: CommanderCommand, command: Command, choose: (given: Given) => void): void {
+  // Of `client add` the parent is `client`.
+  const name = command.name.split(' ').at(-1) ?? '';
+  const added = program.command(name).description(command.summary).helpOption('-h, --help', 'print this help');
+  // Optional to commander, so that each command can say what is missing and where it may have gone.
+  added.usage(usageOf(command));
+  if (command.argument) added.argument(`[${command.argument.name}]`, command.argument.summary);
+  for (const { flag, value, summary, isList } of command.options) {
+    added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
+  }
+  added.addHelpText('after', helpAfter(command));
+  added.action((...received: unknown[]) => {
+    const argument = command.argument === undefined ? undefined : received[0];
+    choose({ argument: typeof argument === 'string' ? argument : undefined, options: optionsOf(command, added) });
   });
 }
 
-async function loadProgram(): Promise<typeof import('./program.js')> {
-  try {
-    return await import('./program.js');
-  } catch (error) {
-    const hint = 'it was left out with --omit=optional; `npm install commander` brings it back';
-    throw new WindrowError('arguments', `help and messages need the package commander: ${hint}`, { cause: error });
+function usageOf({ argument }: Command): string {
+  if (argument === undefined) return '[options]';
+  return `${argument.isOptional ? `[${argument.name}]` : argument.name} [options]`;
+}
+
+function optionsOf(command: Command, added: CommanderCommand): Map<string, readonly string[]> {
+  const options = new Map<string, readonly string[]>();
+  for (const { flag } of command.options) {
+    const name = added.options.find((option) => option.long === flag)?.attributeName() ?? '';
+    const value: unknown = added.getOptionValue(name);
+    if (value === undefined) continue;
+    options.set(flag, Array.isArray(value) ? value.map(String) : value === true ? [] : [String(value)]);
   }
+  return options;
+}
+
+function helpAfter({ notes = [], examples }: Command): string {
+  const shown = examples.map(({ line, does }) => `  # ${does}\n  ${line}`).join('\n\n');
+  return ['', ...notes, `Examples:\n${shown}`].join('\n\n').replace(/^\n\n/, '\n');
 }

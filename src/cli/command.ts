@@ -1,5 +1,5 @@
 import { WindrowError } from '../core/errors.js';
-import type { Io } from './io.js';
+import type { Io } from './terminal/io.js';
 
 /** A command of windrow as data: what `--help` says of it, what it takes, and what it does. */
 export interface Command {

@@ -24,6 +24,7 @@ export function isClosedPipe(error: unknown): boolean {
 }
 
 export function exitCodeOf(error: unknown): number {
+  if (missingPackageOf(error) !== undefined) return EXIT_WRONG;
   if (!(error instanceof WindrowError)) return EXIT_FAILED;
   return error.code.startsWith('request.') || WRONG_CODES.has(error.code) ? EXIT_WRONG : EXIT_FAILED;
 }
@@ -33,8 +34,24 @@ export function describeFailure(error: unknown): string {
   // The library's name for it is not the command's.
   if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
   if (error instanceof WindrowError) return error.message;
+  const missing = missingPackageOf(error);
+  if (missing !== undefined) {
+    const cause = `this needs the package ${missing}, which is not installed (was it left out with --omit=optional?)`;
+    return `${cause}; \`npm install windrow --include=optional\` installs all packages`;
+  }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `sorry, this is a mistake of windrow itself; please report it with these lines\n${stack}`;
+}
+
+/** For an import that a command can do without: undefined where the package is not installed. */
+export function unlessMissing(error: unknown): undefined {
+  if (missingPackageOf(error) === undefined) throw error;
+}
+
+// The package that an import lacks; packages are optional (`--omit=optional`).
+function missingPackageOf(error: unknown): string | undefined {
+  if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  return /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1]; // codeOf knows it for an Error
 }
 
 /**

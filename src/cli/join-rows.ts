@@ -1,6 +1,6 @@
 import type { Series, SeriesReference } from '../core/series.js';
-import { createLongChunk, type LongSeries, sortBySeries } from '../formats/csv/by-series.js';
-import type { ColumnRows } from '../formats/csv/rows.js';
+import { createLongChunk, type LongSeries, sortBySeries } from '../formats/csv/read/by-series.js';
+import type { ColumnRows } from '../formats/csv/read/rows.js';
 import { joinedColumns } from '../kernels/scan-rows.js';
 
 /** Makes of rows that were read in ranges the very chunks that one reader would have made of them. */

@@ -1,11 +1,10 @@
 import { type Series, seriesKey } from '../core/series.js';
-import type { LongSeries } from '../formats/csv/by-series.js';
 import { rowError } from '../formats/csv/errors.js';
 import type { CsvReaderOptions, CsvSummary } from '../formats/csv/index.js';
-import { openReader } from '../formats/csv/reader.js';
-import type { ColumnRows } from '../formats/csv/rows.js';
-import { type InputFile, openToRead, readNow } from './inputs.js';
-import type { Io } from './io.js';
+import type { LongSeries } from '../formats/csv/read/by-series.js';
+import { openReader } from '../formats/csv/read/reader.js';
+import type { ColumnRows } from '../formats/csv/read/rows.js';
+import { type InputFile, openToRead, readNow } from './files/inputs.js';
 import { createLongJoiner, createTableJoiner, type RowJoiner } from './join-rows.js';
 import type { Crew, CrewWork, ScannedRange } from './scan-crew.js';
 import {
@@ -18,6 +17,7 @@ import {
   rangeCountOf,
 } from './scan-range.js';
 import { createSlotReader, createSlotWriter } from './scan-slots.js';
+import type { Io } from './terminal/io.js';
 
 /** A file to be read in ranges, and who is told of it. */
 interface RangedRead {

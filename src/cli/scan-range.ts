@@ -1,8 +1,8 @@
 import type { SeriesReference } from '../core/series.js';
 import type { RowProblem } from '../formats/csv/errors.js';
 import type { CsvReaderOptions, RejectedRow } from '../formats/csv/index.js';
-import { type OpenReader, openReader } from '../formats/csv/reader.js';
-import type { ColumnRows } from '../formats/csv/rows.js';
+import { type OpenReader, openReader } from '../formats/csv/read/reader.js';
+import type { ColumnRows } from '../formats/csv/read/rows.js';
 import { scanBlock } from '../kernels/scan-rows.js';
 
 /**

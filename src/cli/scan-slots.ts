@@ -1,4 +1,4 @@
-import type { ColumnRows } from '../formats/csv/rows.js';
+import type { ColumnRows } from '../formats/csv/read/rows.js';
 
 /**
  * The rows of a range on their way to another thread: columns one behind the other in shared memory, which goes back

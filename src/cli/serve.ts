@@ -3,8 +3,7 @@ import { publicUrlFault } from '../service/public-url.js';
 import type { Server } from '../service/server.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
-import type { Interrupt, Io } from './io.js';
-import { missingPackage } from './missing-package.js';
+import type { Interrupt, Io } from './terminal/io.js';
 
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
@@ -56,7 +55,7 @@ export const serve: Command = {
   ],
   act: async (given, io) => {
     const dataDirectory = dataDirectoryOf(given, io);
-    const service = await loadService();
+    const service = await import('../service/command.js');
     const options = { dataDirectory, ...optionsOf(given) };
     const server = await service.startServer(options).catch((error: unknown) => {
       throw startFailure(error, options);
@@ -144,12 +143,4 @@ function stopOnSignals(server: Server, io: Io): Promise<void> {
       server.stop().then(resolve, reject);
     });
   });
-}
-
-async function loadService(): Promise<typeof import('../service/command.js')> {
-  try {
-    return await import('../service/command.js');
-  } catch (error) {
-    throw missingPackage('the service', error);
-  }
 }

@@ -1,9 +1,9 @@
 // `windrow client`, `user` and `collection`: on a store that is free, and on one that a process holds.
 import { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { administer } from '../../src/cli/administer.js';
-import { client as clientCommands } from '../../src/cli/client.js';
-import type { Io } from '../../src/cli/io.js';
+import { administer } from '../../src/cli/administer/administer.js';
+import { client as clientCommands } from '../../src/cli/administer/client.js';
+import type { Io } from '../../src/cli/terminal/io.js';
 import { startControl } from '../../src/service/control/server.js';
 import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
 import { defaultSettings } from '../../src/service/settings.js';

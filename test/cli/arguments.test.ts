@@ -1,60 +1,7 @@
-import { Command as CommanderCommand } from 'commander';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Command, Given } from '../../src/cli/command.js';
-import { readPlainArguments } from '../../src/cli/plain-arguments.js';
-import { addCommand } from '../../src/cli/program.js';
-import { runOptions } from '../../src/cli/run-options.js';
 import { createWorld } from './world.js';
 
-const command: Command = {
-  name: 'run',
-  summary: '',
-  argument: { name: 'REQUEST.json', summary: '' },
-  options: runOptions,
-  examples: [],
-  act: async () => 0,
-};
-
-function readByCommander(words: readonly string[]): Given | undefined {
-  let given: Given | undefined;
-  const program = new CommanderCommand().exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  addCommand(program, command, (read) => {
-    given = read;
-  });
-  try {
-    program.parse(['run', ...words], { from: 'user' });
-  } catch {
-    return undefined;
-  }
-  return given;
-}
-
 describe('arguments', () => {
-  it('read the short way are read by commander alike', () => {
-    const flags = fc.constantFrom(...runOptions.map(({ flag }) => flag), '--chun', '--', '-x');
-    const word = fc.constantFrom('a.json', 'b.csv', '-', '10', '', 'x=y');
-    const words = fc.array(
-      fc.oneof(
-        flags,
-        word,
-        fc.tuple(flags, word).map(([flag, value]) => `${flag}=${value}`),
-      ),
-      { maxLength: 8 },
-    );
-    let plainCount = 0;
-    fc.assert(
-      fc.property(words, (given) => {
-        const plain = readPlainArguments(command, given);
-        if (plain === undefined) return;
-        plainCount++;
-        expect(sorted(readByCommander(given))).toEqual(sorted(plain));
-      }),
-      { numRuns: 5000 },
-    );
-    expect(plainCount).toBeGreaterThan(100);
-  });
-
   it('every command has help with examples', async () => {
     const world = createWorld();
     const groups = ['client', 'user', 'collection'].flatMap((group) =>
@@ -84,7 +31,3 @@ describe('arguments', () => {
     expect(stderr).toContain('Usage: windrow');
   });
 });
-
-function sorted(given: Given | undefined): unknown {
-  return given && { argument: given.argument, options: [...given.options].sort(([a], [b]) => (a < b ? -1 : 1)) };
-}

@@ -2,11 +2,11 @@
 import * as nodeFs from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Job, Listener } from '../../src/cli/execute.js';
-import type { InputFile } from '../../src/cli/inputs.js';
-import type { Io } from '../../src/cli/io.js';
-import { readFile } from '../../src/cli/read-file.js';
+import type { InputFile } from '../../src/cli/files/inputs.js';
+import type { Job, Listener } from '../../src/cli/run/execute.js';
+import { readFile } from '../../src/cli/run/read-file.js';
 import type { Crew } from '../../src/cli/scan-crew.js';
+import type { Io } from '../../src/cli/terminal/io.js';
 import { createPlan } from '../../src/plan/create-plan.js';
 import { file, textOf } from '../formats/csv/files.js';
 import { createWorld, minutesCsv, requestText, startTestCrew } from './world.js';

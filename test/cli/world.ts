@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { main } from '../../src/cli/command-line.js';
-import type { FileSystem, Interrupt, Io } from '../../src/cli/io.js';
 import { type Crew, createCrew } from '../../src/cli/scan-crew.js';
+import type { FileSystem, Interrupt, Io } from '../../src/cli/terminal/io.js';
 import { startWorkers } from '../../src/cli/workers.js';
 
 export interface WorldOptions {

@@ -9,6 +9,13 @@ export type {
   OnChunk,
   RejectedRow,
 } from './options.js';
-export { type ReadCsvOptions, readCsv } from './read-csv.js';
-export { createCsvReader } from './reader.js';
-export { type CsvWriter, type CsvWriterOptions, createCsvWriter, csvHeader, type OnBytes, writeCsv } from './writer.js';
+export { type ReadCsvOptions, readCsv } from './read/read-csv.js';
+export { createCsvReader } from './read/reader.js';
+export {
+  type CsvWriter,
+  type CsvWriterOptions,
+  createCsvWriter,
+  csvHeader,
+  type OnBytes,
+  writeCsv,
+} from './write/writer.js';

@@ -1,5 +1,5 @@
-import { scanNumber } from '../../formats/csv/scan-number.js';
-import { scanTime, TIME_REACH } from '../../formats/csv/scan-time.js';
+import { scanNumber } from '../../formats/csv/read/scan-number.js';
+import { scanTime, TIME_REACH } from '../../formats/csv/read/scan-time.js';
 import { isPiece, noteObject, PLACES } from './moulds.js';
 import type { SampleBatch } from './sample-batch.js';
 import { isJsonNumber, type Scan } from './scan.js';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SeriesReference } from '../../core/series.js';
-import { RAW_METRIC } from '../../formats/csv/long-rows.js';
+import { RAW_METRIC } from '../../formats/csv/read/long-rows.js';
 import type { ServiceContext } from '../context.js';
 import { badRequest, ServiceError } from '../errors.js';
 import { type Authorize, principalOf } from '../principal.js';

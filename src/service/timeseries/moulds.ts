@@ -1,4 +1,4 @@
-import { withRoom } from '../../formats/csv/names.js';
+import { withRoom } from '../../formats/csv/read/names.js';
 
 /**
  * The objects of a body are mostly alike: around the time and the number stands, for each series, always the same

@@ -1,6 +1,6 @@
 import { describeValue } from '../../core/errors.js';
-import { RAW_METRIC } from '../../formats/csv/long-rows.js';
-import { readTime } from '../../formats/csv/read-text.js';
+import { RAW_METRIC } from '../../formats/csv/read/long-rows.js';
+import { readTime } from '../../formats/csv/read/read-text.js';
 import { badRequest } from '../errors.js';
 import { addSample, type SampleBatch, seriesIndexOf } from './sample-batch.js';
 import { addIssue, type SampleIssue, type SampleIssues } from './sample-issues.js';

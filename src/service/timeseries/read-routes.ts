@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
-import { RAW_METRIC } from '../../formats/csv/long-rows.js';
+import { RAW_METRIC } from '../../formats/csv/read/long-rows.js';
 import type { ServiceContext } from '../context.js';
 import type { ContinuationTokens } from '../continuation.js';
 import type { Authorize } from '../principal.js';

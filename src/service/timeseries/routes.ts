@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { RAW_METRIC } from '../../formats/csv/long-rows.js';
+import { RAW_METRIC } from '../../formats/csv/read/long-rows.js';
 import type { Origin } from '../../storage/samples/samples.js';
 import type { ServiceContext } from '../context.js';
 import { envelope } from '../envelope.js';

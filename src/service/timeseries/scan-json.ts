@@ -1,8 +1,8 @@
 import { CARRIAGE_RETURN, COMMA, decodeText, LINE_FEED, QUOTE, SPACE, TAB } from '../../formats/csv/bytes.js';
-import { findName, learnName, type NameBook } from '../../formats/csv/names.js';
-import { findPair, learnPair } from '../../formats/csv/pairs.js';
-import { scanNumber } from '../../formats/csv/scan-number.js';
-import { scanTime } from '../../formats/csv/scan-time.js';
+import { findName, learnName, type NameBook } from '../../formats/csv/read/names.js';
+import { findPair, learnPair } from '../../formats/csv/read/pairs.js';
+import { scanNumber } from '../../formats/csv/read/scan-number.js';
+import { scanTime } from '../../formats/csv/read/scan-time.js';
 import { castObject, learnMould } from './cast-json.js';
 import { nameProblem, type SampleDefaults } from './read-json.js';
 import { makeRoom, type SampleBatch, seriesIndexOf } from './sample-batch.js';

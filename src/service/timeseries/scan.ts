@@ -1,9 +1,9 @@
 import { DIGIT_0, MINUS, POINT } from '../../formats/csv/bytes.js';
-import { type Clock, createClock } from '../../formats/csv/clock.js';
-import { RAW_METRIC } from '../../formats/csv/long-rows.js';
-import { createNameBook, learnName, type NameBook } from '../../formats/csv/names.js';
-import { createPairs, type Pairs } from '../../formats/csv/pairs.js';
-import { TIME_REACH } from '../../formats/csv/scan-time.js';
+import { type Clock, createClock } from '../../formats/csv/read/clock.js';
+import { RAW_METRIC } from '../../formats/csv/read/long-rows.js';
+import { createNameBook, learnName, type NameBook } from '../../formats/csv/read/names.js';
+import { createPairs, type Pairs } from '../../formats/csv/read/pairs.js';
+import { TIME_REACH } from '../../formats/csv/read/scan-time.js';
 import { createMoulds, type Moulds } from './moulds.js';
 import type { SampleDefaults } from './read-json.js';
 

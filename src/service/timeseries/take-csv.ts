@@ -1,5 +1,5 @@
 import type { Series } from '../../core/series.js';
-import { createCsvReader } from '../../formats/csv/reader.js';
+import { createCsvReader } from '../../formats/csv/read/reader.js';
 import { ServiceError } from '../errors.js';
 import { partsOf, type StreamedBody } from './bodies.js';
 import { refuseOther } from './refuse-other.js';

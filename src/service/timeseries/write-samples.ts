@@ -1,7 +1,7 @@
 import { formatInstant } from '../../core/instant.js';
 import type { Series } from '../../core/series.js';
-import { createDayPrefix, NUMBER_LENGTH_MAX, putNumber, putText, putTime } from '../../formats/csv/put.js';
-import { createCsvWriter, csvHeader } from '../../formats/csv/writer.js';
+import { createDayPrefix, NUMBER_LENGTH_MAX, putNumber, putText, putTime } from '../../formats/csv/write/put.js';
+import { createCsvWriter, csvHeader } from '../../formats/csv/write/writer.js';
 import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from './bodies.js';
 import { writeFrame } from './columns-format.js';
 

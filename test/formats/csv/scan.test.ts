@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { zoneOf } from '../../../src/core/zone.js';
-import { createClock } from '../../../src/formats/csv/clock.js';
-import { readNumber, readTime } from '../../../src/formats/csv/read-text.js';
-import { scanNumber } from '../../../src/formats/csv/scan-number.js';
-import { scanTime } from '../../../src/formats/csv/scan-time.js';
+import { createClock } from '../../../src/formats/csv/read/clock.js';
+import { readNumber, readTime } from '../../../src/formats/csv/read/read-text.js';
+import { scanNumber } from '../../../src/formats/csv/read/scan-number.js';
+import { scanTime } from '../../../src/formats/csv/read/scan-time.js';
 import { numberText, timeText } from './texts.js';
 
 const COMMA = 0x2c;

@@ -1,0 +1,107 @@
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WindrowError } from '../../core/errors.js';
+import { administer as administerStore } from '../../service/control/open-administration.js';
+import { prepareDataDirectory } from '../../service/data-directory.js';
+import type { Administration, OfOrganisation } from '../../service/identity/administration.js';
+import { systemClock, systemRandom } from '../../service/system.js';
+import { openSqliteStorage } from '../../storage/index.js';
+import { type Command, type Given, requiredOf, textOf } from '../command.js';
+import { EXIT_DONE, fileFailure } from '../failure.js';
+import type { Io } from '../terminal/io.js';
+
+// Told by its name: to open it would make it.
+const STORE_NAME = /^windrow\.db$/;
+
+/** Options of every command that works with clients, users and collections. */
+export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' };
+export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
+const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
+export const administrationNotes: readonly string[] = [
+  'Works while the service runs (on the machine that it runs on, as its user), and while it does not.',
+];
+
+/**
+ * Does work with the clients, users and collections of a data directory.
+ *
+ * @param isMaking lets the store be made where there is none.
+ */
+export async function administer<Result>(
+  given: Given,
+  command: Command,
+  io: Io,
+  isMaking: boolean,
+  work: (administration: Administration) => Promise<Result>,
+): Promise<Result> {
+  const directory = requiredOf(given, command, '--data-dir');
+  const isThere = hasStore(directory);
+  if (!isThere && !isMaking) {
+    const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
+    throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
+  }
+  // What it makes is nobody else's to read.
+  process.umask(0o077);
+  const openStorage = async () => {
+    try {
+      prepareDataDirectory(directory);
+      return await openSqliteStorage({ directory, clock: systemClock });
+    } catch (error) {
+      throw fileFailure(error, directory, 'write');
+    }
+  };
+  const options = { directory, clock: systemClock, random: systemRandom, openStorage, wait: (ms: number) => wait(ms) };
+  const result = await administerStore(options, work);
+  if (!isThere) await io.stderr.write(`windrow: made a new store in ${resolve(directory)}\n`);
+  return result;
+}
+
+function hasStore(directory: string): boolean {
+  try {
+    return readdirSync(directory).some((name) => STORE_NAME.test(name));
+  } catch {
+    return false; // no such directory
+  }
+}
+
+interface Listing<Entry> extends Pick<Command, 'name' | 'summary' | 'examples'> {
+  readonly read: (administration: Administration, of: OfOrganisation) => Promise<readonly Entry[]>;
+  /** The text of each column of an entry, under its header. */
+  readonly columns: Readonly<Record<string, (entry: Entry) => string>>;
+}
+
+/** A command that lists all of a kind, or those of an organisation, a line each. */
+export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>): Command {
+  const list: Command = {
+    ...texts,
+    options: [someOrgOption, dataDirOption, jsonOption],
+    notes: administrationNotes,
+    act: async (given, io) => {
+      const organisation = textOf(given, '--org');
+      const of = organisation === undefined ? {} : { organisation };
+      const entries = await administer(given, list, io, false, (administration) => read(administration, of));
+      const rows = entries.map((entry) => Object.values(columns).map((textIn) => textIn(entry)));
+      await print(given, io, entries, table(Object.keys(columns), rows));
+      return EXIT_DONE;
+    },
+  };
+  return list;
+}
+
+/** Rows as columns of text under a header. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = [header, ...rows].map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** When an entry was added, to the second. */
+export function addedAt({ createdMs }: { readonly createdMs: number }): string {
+  return new Date(createdMs).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** What was asked for, as text for people or as JSON. */
+export async function print(given: Given, io: Io, data: unknown, text: string): Promise<void> {
+  await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(data)}\n` : text);
+}

@@ -1,0 +1,101 @@
+import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from '../command.js';
+import { EXIT_DONE } from '../failure.js';
+import {
+  addedAt,
+  administer,
+  administrationNotes,
+  dataDirOption,
+  jsonOption,
+  listCommand,
+  orgOption,
+  print,
+} from './administer.js';
+
+const add: Command = {
+  name: 'client add',
+  summary: 'Add a client, and print its id and secret.',
+  argument: { name: 'NAME', summary: 'what it is called, for people' },
+  options: [
+    orgOption,
+    { flag: '--scope', value: 'SCOPES', summary: 'what it may ask for: core_read, core_write, core_admin' },
+    {
+      flag: '--grant',
+      value: 'GRANTS',
+      summary: 'client_credentials, password, or both with a comma (default: client_credentials)',
+    },
+    dataDirOption,
+    jsonOption,
+  ],
+  notes: [
+    ...administrationNotes,
+    'The secret is shown this once: the store keeps a hash of it. A client whose secret was lost is removed, and a ' +
+      'new one added. core_read reads, core_write writes, core_admin does both and deletes.',
+  ],
+  examples: [
+    {
+      line: 'windrow client add gateway --org acme --scope "core_read core_write" --data-dir /var/lib/windrow',
+      does: 'a program that reads and writes',
+    },
+    {
+      line: 'windrow client add portal --org acme --scope core_read --grant password --data-dir data --json',
+      does: 'one that logs users in, told to a program',
+    },
+  ],
+  act: async (given, io) => {
+    const client = {
+      name: argumentOf(given, add),
+      organisation: requiredOf(given, add, '--org'),
+      scopes: listOf(requiredOf(given, add, '--scope')),
+      grants: listOf(textOf(given, '--grant') ?? 'client_credentials'),
+    };
+    const credentials = await administer(given, add, io, true, (administration) => administration.addClient(client));
+    const { clientId, clientSecret } = credentials;
+    await print(given, io, credentials, `clientId      ${clientId}\nclientSecret  ${clientSecret}\n`);
+    await io.stderr.write('windrow: the secret is shown this once; keep it now\n');
+    return EXIT_DONE;
+  },
+};
+
+const list = listCommand({
+  name: 'client list',
+  summary: 'List the clients, without their secrets.',
+  examples: [{ line: 'windrow client list --data-dir /var/lib/windrow', does: 'all clients, a line each' }],
+  read: (administration, of) => administration.listClients(of),
+  columns: {
+    ID: ({ clientId }) => clientId,
+    NAME: ({ name }) => name,
+    ORG: ({ organisation }) => organisation,
+    SCOPE: ({ scopes }) => scopes.join(' '),
+    GRANT: ({ grants }) => grants.join(' '),
+    ADDED: addedAt,
+  },
+});
+
+const remove: Command = {
+  name: 'client remove',
+  summary: 'Remove a client: its tokens hold no longer, and its access to collections ends.',
+  argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
+  options: [dataDirOption],
+  notes: administrationNotes,
+  examples: [
+    {
+      line: 'windrow client remove 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
+      does: 'shut a client out',
+    },
+  ],
+  act: async (given, io) => {
+    const clientId = argumentOf(given, remove);
+    await administer(given, remove, io, false, (administration) => administration.removeClient({ clientId }));
+    return EXIT_DONE;
+  },
+};
+
+export const client: CommandGroup = {
+  name: 'client',
+  summary: 'Add, list and remove clients: the programs that may use the service.',
+  commands: [add, list, remove],
+};
+
+function listOf(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== '');
+}

@@ -1,0 +1,47 @@
+import { WindrowError } from '../../core/errors.js';
+import type { Given } from '../command.js';
+import type { Io } from '../terminal/io.js';
+
+const PASSWORD_CHARS_MAX = 1024;
+const INPUT_BYTES_MAX = 64 * 1024;
+
+/** A new password: from standard input with `--password-stdin`, else typed twice at the terminal. */
+export async function readPassword(given: Given, io: Io): Promise<string> {
+  const password = given.options.has('--password-stdin') ? await readInput(io) : await ask(io);
+  if (password === '') throw wrong('expected a password, received nothing');
+  if (password.length > PASSWORD_CHARS_MAX) throw wrong(`expected at most ${PASSWORD_CHARS_MAX} characters`);
+  return password;
+}
+
+// One end of line is the pipe's, not the password's.
+async function readInput(io: Io): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let byteCount = 0;
+  for await (const part of io.stdin().bytes) {
+    byteCount += part.length;
+    if (byteCount > INPUT_BYTES_MAX) throw wrong(`expected at most ${PASSWORD_CHARS_MAX} characters`);
+    parts.push(part);
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
+    return text.replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new WindrowError('arguments', '--password-stdin: expected UTF-8 text', { cause });
+  }
+}
+
+async function ask(io: Io): Promise<string> {
+  const { askHidden } = io.stdin();
+  if (askHidden === undefined) {
+    const mend = 'pipe it in with --password-stdin';
+    throw wrong(`expected a terminal to ask for the password at, received another input; ${mend}`);
+  }
+  const password = await askHidden('Password: ');
+  if ((await askHidden('Once more: ')) !== password)
+    throw wrong('the two passwords are not the same; nothing was done');
+  return password;
+}
+
+function wrong(problem: string): WindrowError {
+  return new WindrowError('arguments', `user add: ${problem}`);
+}

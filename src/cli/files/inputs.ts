@@ -1,0 +1,180 @@
+import { WindrowError } from '../../core/errors.js';
+import { scanBlock } from '../../kernels/scan-rows.js';
+import { fileFailure } from '../failure.js';
+import type { Io } from '../terminal/io.js';
+import { existingFile } from './paths.js';
+import { createSpool, type Spool } from './spool.js';
+import type { TempFiles } from './temp-files.js';
+
+/** What standard input is called in messages. */
+export const STANDARD_INPUT = 'stdin';
+
+/** A CSV file that can be read from its start as often as needed. */
+export interface InputFile {
+  /** As the caller wrote it. */
+  readonly path: string;
+  /** For messages, and for the name of its series. */
+  readonly name: string;
+  /** Bytes to read, compressed or not; undefined for standard input. */
+  readonly sizeBytes: number | undefined;
+  /** Whether it can be read from any place as it is: a regular file, not compressed. */
+  readonly isRegular: boolean;
+  /**
+   * Its bytes, unpacked. Each block is valid until the next is asked for.
+   *
+   * @param onRead told how many bytes were read, before unpacking.
+   */
+  readonly blocks: (onRead: (byteCount: number) => void) => AsyncGenerator<Uint8Array>;
+}
+
+// Large enough that a read costs nothing against parsing it, small enough to stay in the second cache.
+const BLOCK_BYTES = 1 << 19;
+
+// Of a file: a quarter of the second cache, so that what was read is still there when it is parsed.
+const DISK_BLOCK_BYTES = 1 << 18;
+const BLOCKS_PER_TURN = 32;
+
+const SPOOL_BYTES = 16 << 20;
+
+/**
+ * Checks the files of `--input`.
+ *
+ * @param isReadAgain whether they may be read more than once: what comes from standard input is kept for it.
+ * @throws WindrowError for the first that cannot be read.
+ */
+export function openInputs(paths: readonly string[], isReadAgain: boolean, io: Io, temps: TempFiles): InputFile[] {
+  if (paths.filter((path) => path === '-').length > 1) {
+    throw new WindrowError('arguments', '--input: expected `-` (standard input) once, received it twice');
+  }
+  return paths.map((path) => {
+    const keep = (): Spool | undefined => (isReadAgain ? createSpool(io, temps, SPOOL_BYTES) : undefined);
+    if (path === '-') return standardInput(keep(), io);
+    const sizeBytes = existingFile(path, io);
+    return io.fs.statSync(path)?.isFile() ? fileInput(path, sizeBytes, io) : pipeInput(path, keep(), io);
+  });
+}
+
+function fileInput(path: string, sizeBytes: number, io: Io): InputFile {
+  const isPacked = /\.gz$/i.test(path);
+  return {
+    path,
+    name: path,
+    sizeBytes,
+    isRegular: !isPacked,
+    blocks: (onRead) => (isPacked ? unpackedBlocks(path, io, onRead) : fileBlocks(path, io, onRead)),
+  };
+}
+
+/** Opens a file to read. @throws WindrowError */
+export function openToRead(path: string, io: Io): number {
+  try {
+    return io.fs.openSync(path, 'r');
+  } catch (error) {
+    throw fileFailure(error, path, 'read');
+  }
+}
+
+async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  const descriptor = openToRead(path, io);
+  try {
+    yield* diskBlocks(descriptor, path, io, onRead);
+  } finally {
+    io.fs.closeSync(descriptor);
+  }
+}
+
+// A file is read where it is worked on: handing each block to a thread and back costs more than the read itself, most
+// of all on one core. Between some blocks signals and timers get their turn.
+async function* diskBlocks(
+  descriptor: number,
+  name: string,
+  io: Io,
+  onRead: (byteCount: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
+  for (let number = 1; ; number++) {
+    const count = readNow(io, descriptor, block, name);
+    if (count === 0) return;
+    onRead(count);
+    yield block.subarray(0, count);
+    if (number % BLOCKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/**
+ * Reads into a buffer, as many bytes as there are at once.
+ *
+ * @param position where from; null for where the last read has ended.
+ */
+export function readNow(
+  io: Io,
+  descriptor: number,
+  buffer: Uint8Array,
+  name: string,
+  position: number | null = null,
+): number {
+  try {
+    return io.fs.readSync(descriptor, buffer, 0, buffer.length, position);
+  } catch (error) {
+    throw fileFailure(error, name, 'read');
+  }
+}
+
+async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  const { createGunzip } = await import('node:zlib');
+  const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  const unpacked = createGunzip({ chunkSize: BLOCK_BYTES });
+  packed.on('data', (bytes) => onRead(bytes.length));
+  packed.on('error', (error) => unpacked.destroy(error));
+  packed.pipe(unpacked);
+  try {
+    yield* unpacked;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
+      const message = `${path}: cannot be unpacked (${error.message}); is it whole, and made by gzip?`;
+      throw new WindrowError('csv.gzip', message, { cause: error });
+    }
+    throw fileFailure(error, path, 'read');
+  } finally {
+    packed.destroy();
+    unpacked.destroy();
+  }
+}
+
+function standardInput(kept: Spool | undefined, io: Io): InputFile {
+  const { fileDescriptor } = io.stdin();
+  const sizeBytes = fileDescriptor === undefined ? undefined : io.fs.fstatSync(fileDescriptor).size;
+  const open = (): AsyncIterable<Uint8Array> => io.stdin().bytes;
+  return { path: '-', name: STANDARD_INPUT, sizeBytes, isRegular: false, blocks: arrivals(open, kept) };
+}
+
+// A pipe with a name, as `<(command)` gives it: it can be read once, as standard input can.
+function pipeInput(path: string, kept: Spool | undefined, io: Io): InputFile {
+  const open = (): AsyncIterable<Uint8Array> => io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
+  return { path, name: path, sizeBytes: undefined, isRegular: false, blocks: arrivals(open, kept) };
+}
+
+function arrivals(open: () => AsyncIterable<Uint8Array>, kept: Spool | undefined): InputFile['blocks'] {
+  let arriving: AsyncIterator<Uint8Array> | undefined;
+  return (onRead) => {
+    arriving ??= open()[Symbol.asyncIterator]();
+    return arrivingBlocks(arriving, kept, onRead);
+  };
+}
+
+// What has come before is given again, so that a run can start anew; the iterator is not ended when the caller
+// stops early, because that would close standard input.
+async function* arrivingBlocks(
+  arriving: AsyncIterator<Uint8Array>,
+  kept: Spool | undefined,
+  onRead: (byteCount: number) => void,
+): AsyncGenerator<Uint8Array> {
+  if (kept !== undefined) yield* kept.pieces();
+  for (;;) {
+    const next = await arriving.next();
+    if (next.done) return;
+    kept?.write(next.value);
+    onRead(next.value.length);
+    yield next.value;
+  }
+}

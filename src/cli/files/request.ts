@@ -1,0 +1,49 @@
+import { RequestError, WindrowError } from '../../core/errors.js';
+import { createPlan } from '../../plan/create-plan.js';
+import type { Plan } from '../../plan/plan.js';
+import { fileFailure } from '../failure.js';
+import type { Io } from '../terminal/io.js';
+import { existingFile } from './paths.js';
+
+/** Reads a request file (`-` is standard input) and plans it. */
+export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {
+  const text = path === '-' ? await readStandardInput(io) : readFile(path, io);
+  const name = path === '-' ? 'standard input' : path;
+  const request = await parseRequest(text, name);
+  try {
+    return createPlan(request, timezone === undefined ? {} : { timezone });
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    throw new WindrowError(error.code, `${name}: ${error.message}`, { cause: error });
+  }
+}
+
+function readFile(path: string, io: Io): string {
+  existingFile(path, io);
+  try {
+    return io.fs.readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileFailure(error, path, 'read');
+  }
+}
+
+async function readStandardInput(io: Io): Promise<string> {
+  const blocks: Uint8Array[] = [];
+  for await (const block of io.stdin().bytes) blocks.push(block);
+  return Buffer.concat(blocks).toString('utf8');
+}
+
+async function parseRequest(text: string, name: string): Promise<unknown> {
+  const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const { findJsonFault, placeOf, showPlace } = await import('./json-fault.js');
+    const fault = findJsonFault(json);
+    if (fault === undefined) throw error;
+    const { line, column } = placeOf(json, fault.offset);
+    const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
+    const message = `not JSON: expected ${fault.expected}, received ${fault.received}${mend}`;
+    throw new WindrowError('request.json', `${name}:${line}:${column}: ${message}\n${showPlace(json, fault.offset)}`);
+  }
+}

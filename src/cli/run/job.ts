@@ -1,0 +1,150 @@
+import { seriesName } from '../../core/series.js';
+import { EPOCH_SECONDS_END } from '../../formats/csv/read/read-text.js';
+import type { Plan } from '../../plan/plan.js';
+import type { ChartData } from '../../plot/index.js';
+import { EXIT_DONE, isClosedPipe } from '../failure.js';
+import { openInputs } from '../files/inputs.js';
+import { readPlan } from '../files/request.js';
+import { openTarget, type Target } from '../files/target.js';
+import type { TempFiles } from '../files/temp-files.js';
+import type { Io } from '../terminal/io.js';
+import { createProgress } from '../terminal/progress.js';
+import { execute, type Job, type Listener } from './execute.js';
+import { createRejects } from './rejects.js';
+import { createResults } from './results.js';
+import { checkPaths } from './run-paths.js';
+import type { Settings } from './settings.js';
+import { describeRun, type RunFacts } from './summary.js';
+import { helpersFor } from './thread-count.js';
+
+/** Runs a request over its input, writes all that was asked for, and gives the exit code. */
+export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
+  const startedMs = io.clock();
+  checkPaths(requestPath, settings, io);
+  const plan = await readPlan(requestPath, settings.timezone, io);
+  const job = createJob(plan, settings, io, temps);
+  const output = openTarget(settings.output, io, temps);
+  const results = createResults(
+    plan.items.map((item) => item.output),
+    output,
+    io,
+    temps,
+  );
+  const rejectsTarget = optionalTarget(settings.rejects, io, temps);
+  const rejects = rejectsTarget && createRejects(rejectsTarget);
+  const report = optionalTarget(settings.report, io, temps);
+  const plot = settings.plot === undefined ? undefined : await openPlot(settings.plot, plan, settings, io, temps);
+  const progress = createProgress(totalBytes(job), io);
+  const listener: Listener = {
+    onResults: (series) => {
+      results.add(series);
+      plot?.data.add(series);
+    },
+    onReject: (rejected) => rejects?.addRow(rejected),
+    onLate: (file, late) => rejects?.addLate(file, late),
+    onRead: progress.add,
+    onRestart: () => {
+      results.reset();
+      rejects?.reset();
+      plot?.data.reset();
+      progress.restart();
+    },
+  };
+  const helpers = helperCount(job, settings, io);
+  const crew = helpers > 0 ? await io.threads.start(helpers) : undefined;
+  const outcome = await execute({ ...job, crew }, listener, io).finally(() => {
+    progress.stop();
+    crew?.close();
+  });
+  await rejects?.finish();
+  if (plot !== undefined) await writeText(plot.target, plot.draw());
+  const isHeard = await finishQuietly(results.finish);
+  const seconds = (io.clock() - startedMs) / 1000;
+  const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts: results.sampleCounts, seconds };
+  if (report !== undefined) await writeText(report, (await import('./report-file.js')).reportText(facts));
+  for (const target of [output, rejectsTarget, report, plot?.target]) target?.keep();
+  if (!settings.isQuiet && isHeard) await io.stderr.write(describeRun(facts));
+  return EXIT_DONE;
+}
+
+function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Job {
+  const { mode, chunkRows, onBadRow, from, until, timezone, lateness, maxOutputSamples } = settings;
+  return {
+    plan,
+    mode,
+    chunkRows,
+    onBadRow,
+    inputs: openInputs(settings.inputs, mode === 'batch', io, temps),
+    options: {
+      clock: io.clock,
+      maxOutputSamples,
+      ...(from === undefined ? {} : { from: instantOption(from) }),
+      ...(until === undefined ? {} : { until: instantOption(until) }),
+      ...(timezone === undefined ? {} : { timezone }),
+      ...(lateness === undefined ? {} : { allowedLateness: lateness }),
+    },
+  };
+}
+
+// Threads beside the main one: a small file is read before another has started. A stream stays with one, as what it
+// bounds and reports as late depends on where its input is cut.
+function helperCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
+  const most = threads ?? possible.usual;
+  if (mode === 'stream' || most === 1) return 0;
+  const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
+  return helpersFor(paths, most, possible.bytesEach, fs);
+}
+
+// Digits alone are an epoch number, of seconds or of milliseconds as in a file.
+function instantOption(text: string): string | number {
+  if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
+  const number = Number(text);
+  return Math.abs(number) < EPOCH_SECONDS_END ? number * 1000 : number;
+}
+
+function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {
+  return path === undefined ? undefined : openTarget(path, io, temps);
+}
+
+interface Plot {
+  readonly target: Target;
+  readonly data: ChartData;
+  readonly draw: () => string;
+}
+
+async function openPlot(
+  path: string,
+  plan: Plan,
+  { timezone = 'UTC' }: Settings,
+  io: Io,
+  temps: TempFiles,
+): Promise<Plot> {
+  const { createChartData, drawSvg } = await import('../../plot/index.js');
+  const outputs = plan.items.map((item) => item.output);
+  const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
+  // An id that all share stands once, above.
+  const isShared = outputs.length > 1 && others.length === 0;
+  const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
+  const title = isShared && id !== undefined ? id : '';
+  return { target: openTarget(path, io, temps), data, draw: () => drawSvg(data.lines(), { title, timezone }) };
+}
+
+// Whether anybody took the results: `| head` may have seen enough.
+async function finishQuietly(finish: () => Promise<void>): Promise<boolean> {
+  try {
+    await finish();
+    return true;
+  } catch (error) {
+    if (isClosedPipe(error)) return false;
+    throw error;
+  }
+}
+
+function totalBytes({ inputs }: Job): number | undefined {
+  const sizes = inputs.map(({ sizeBytes }) => sizeBytes);
+  return sizes.includes(undefined) ? undefined : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
+
+async function writeText(target: Target, text: string): Promise<void> {
+  await target.write(new TextEncoder().encode(text));
+}

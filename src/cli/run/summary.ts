@@ -1,0 +1,76 @@
+import { seriesName } from '../../core/series.js';
+import type { Report } from '../../engine/report.js';
+import type { Plan } from '../../plan/plan.js';
+import { counted, grouped } from '../terminal/words.js';
+import type { Outcome } from './execute.js';
+
+/** What a run leaves to say, once its data is out. */
+export interface RunFacts {
+  readonly plan: Plan;
+  readonly mode: 'batch' | 'stream';
+  readonly outcome: Outcome;
+  /** Of each result, in the order of the request. */
+  readonly sampleCounts: readonly number[];
+  readonly seconds: number;
+}
+
+export function rowCountOf({ files }: Outcome): number {
+  return files.reduce((sum, { rows, rejected }) => sum + rows + rejected, 0);
+}
+
+/** A few lines for a person: what came in, what went out, and whatever was left out and why. */
+export function describeRun(facts: RunFacts): string {
+  const { plan, mode, outcome, sampleCounts, seconds } = facts;
+  const rows = rowCountOf(outcome);
+  const rate = grouped(Math.round(rows / Math.max(seconds, 0.001)));
+  const time = seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(1);
+  const read = `${counted(rows, 'row')} of ${counted(outcome.files.length, 'file')}`;
+  const lines = [`${read} in ${time} s (${rate} rows a second), as ${mode}`];
+  if (outcome.unordered !== undefined) {
+    lines.push(`  ${seriesName(outcome.unordered)} is not in time order, so all was read into memory and sorted there`);
+  }
+  const width = Math.max(...plan.items.map(({ output }) => seriesName(output).length));
+  for (const [index, { output }] of plan.items.entries()) {
+    lines.push(`  ${seriesName(output).padEnd(width)}  ${counted(sampleCounts[index] ?? 0, 'sample')}`);
+  }
+  const dropped = describeDropped(outcome);
+  if (dropped.length > 0) lines.push('left out:', ...dropped.map((line) => `  ${line}`));
+  return `${lines.map((line) => `windrow: ${line}`).join('\n')}\n`;
+}
+
+function describeDropped({ files, report }: Outcome): string[] {
+  const lines: string[] = [];
+  for (const { path, rejected } of files) if (rejected > 0) lines.push(`${counted(rejected, 'bad row')} of ${path}`);
+  for (const source of report.sources) {
+    const { missing, outOfRun, duplicate, late } = source.dropped;
+    lines.push(
+      ...reasons(`of ${seriesName(source)}`, [
+        [missing, 'missing value'],
+        [outOfRun, 'sample', 'outside --from and --until'],
+        [duplicate, 'sample', 'replaced by a later one of the same time'],
+        [late, 'sample', 'that came later than --lateness allows'],
+      ]),
+    );
+  }
+  for (const step of report.steps) lines.push(...droppedInStep(step));
+  return lines;
+}
+
+function droppedInStep({ operation, output, dropped }: Report['steps'][number]): string[] {
+  const { nonFinite, outOfRange, unmatched, duplicate, insufficient } = dropped;
+  return reasons(`by ${operation} for ${seriesName(output)}`, [
+    [nonFinite, 'result', 'that is no finite number'],
+    [outOfRange, 'result', 'outside the years 0001 to 9999'],
+    [unmatched[0], 'sample', 'of the first input without a partner'],
+    [unmatched[1], 'sample', 'of the second input without a partner'],
+    [duplicate, 'sample', 'moved to the time of a later one'],
+    [insufficient, 'window', 'with too few samples'],
+  ]);
+}
+
+type Reason = readonly [count: number, noun: string, why?: string];
+
+function reasons(where: string, list: readonly Reason[]): string[] {
+  const told = list.filter(([count]) => count > 0);
+  return told.map(([count, noun, why]) => `${counted(count, noun)} ${where}${why === undefined ? '' : `: ${why}`}`);
+}

@@ -1,0 +1,264 @@
+import { InputError } from '../../../core/errors.js';
+import { isUtc, type Zone, zoneOf } from '../../../core/zone.js';
+import { LINE_FEED } from '../bytes.js';
+import { CsvError, type RowProblem, rowError } from '../errors.js';
+import type { CsvReader, CsvReaderOptions, CsvSummary, OnChunk } from '../options.js';
+import { checkHead, HEAD_LENGTH_MAX, hasByteOrderMark, headerEnd } from './head.js';
+import { type Header, readHeader } from './header.js';
+import { createLongRows, RAW_METRIC } from './long-rows.js';
+import { createPending, type Pending } from './pending.js';
+import { type CsvRecord, createRecord, isBlank, recordText, splitRecord } from './record.js';
+import type { ColumnRows, Rows, RowsSettings } from './rows.js';
+import { createTableRows } from './table-rows.js';
+
+/** Small enough for the columns of a chunk to stay in cache until they are used. */
+const CHUNK_ROWS = 8192;
+
+/**
+ * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
+ *
+ * The header tells the layout (see `CsvLayout`) and the separator: comma, semicolon or tab. Names are matched in any
+ * case, quoted or not, in any order; the time column is called timestamp, time, datetime, date or ts (the first of
+ * these that the header has). Quotes and line ends are those of RFC 4180, also LF alone; blank lines and a byte
+ * order mark are skipped. Columns that the long layout does not know are left aside.
+ *
+ * Times are instants of ISO 8601, or epoch numbers: below 1e11 seconds, from there on milliseconds; they come out in
+ * epoch milliseconds, UTC. Values are decimals of any length, correctly rounded, with a point; empty, null, NA, NaN
+ * and inf in any case are missing and come out as NaN.
+ *
+ * @throws InputError for an unknown zone or a bad `chunkRows`. `push` and `end` throw a `CsvError` for a file that is
+ * not CSV and, with `onBadRow: 'fail'`, for a row that cannot be read.
+ * @example
+ * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
+ * for await (const bytes of createReadStream('office.csv')) reader.push(bytes);
+ * const { rows, missing } = reader.end();
+ */
+export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
+  return openReader(options, onChunk);
+}
+
+/** What the command asks of a reader beyond its options. */
+export interface ReaderPlace {
+  /** Whether no other is at work in the thread: then rows may be checked where they were scanned. */
+  readonly isAlone?: boolean;
+  /** Takes all rows in place of `onChunk`. */
+  readonly onRows?: (rows: ColumnRows) => void;
+  /** Told of the bad row that ends the reading, before that is thrown. */
+  readonly onFault?: (line: number, problem: RowProblem) => void;
+}
+
+/** A reader that may take parts of a file, each beginning and ending with a line. */
+export interface OpenReader extends CsvReader {
+  /** Takes the header alone, of bytes that go on beyond it; gives where it ends, undefined where it does not. */
+  readHeader(bytes: Uint8Array): number | undefined;
+  /** How far it has come. */
+  progress(): ReaderProgress;
+}
+
+/** How far a reader has come, once the header was read. */
+export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
+  /** Physical line of the next record. */
+  readonly line: number;
+  /** Bytes at the end that wait for the rest of their row. */
+  readonly waitingBytes: number;
+}
+
+/** A reader as `createCsvReader` makes it. */
+export function openReader(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}): OpenReader {
+  const { fileName: file, chunkRows = CHUNK_ROWS } = options;
+  if (!Number.isInteger(chunkRows) || chunkRows < 1) {
+    throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
+  }
+  const state: ReaderState = {
+    file,
+    options,
+    onFault: place.onFault,
+    settings: {
+      zone: findZone(options.timezone),
+      chunkRows,
+      onChunk,
+      onRows: place.onRows,
+      isAlone: place.isAlone ?? false,
+    },
+    pending: createPending(),
+    record: createRecord(),
+    header: undefined,
+    rows: undefined,
+    line: 1,
+    rejected: 0,
+  };
+  return {
+    push: (bytes) => push(state, bytes),
+    flush: () => state.rows?.flush(),
+    end: () => end(state),
+    columns: () => state.header?.columns ?? [],
+    series: () => state.rows?.series() ?? [],
+    readHeader: (bytes) => {
+      state.pending.append(bytes, 0, bytes.length);
+      const end = openRows(state, false);
+      if (end !== undefined) state.pending.drop(state.pending.length());
+      return end;
+    },
+    progress: () => ({ ...summaryOf(state), line: state.line, waitingBytes: state.pending.length() }),
+  };
+}
+
+interface ReaderState {
+  readonly file: string;
+  readonly options: CsvReaderOptions;
+  readonly onFault: ReaderPlace['onFault'];
+  readonly settings: Omit<RowsSettings, 'header'>;
+  readonly pending: Pending;
+  readonly record: CsvRecord;
+  /** Set together with `rows`, once the header was read. */
+  header: Header | undefined;
+  rows: Rows | undefined;
+  /** Physical line of the next record. */
+  line: number;
+  rejected: number;
+}
+
+function push(state: ReaderState, bytes: Uint8Array): void {
+  const { pending, rows } = state;
+  if (rows === undefined) {
+    pending.append(bytes, 0, bytes.length);
+    readHead(state, false);
+    return;
+  }
+  let from = 0;
+  if (pending.length() > 0) {
+    // Only the row that was cut is joined; where it goes on over lines, all that is there.
+    from = bytes.indexOf(LINE_FEED) + 1;
+    pending.append(bytes, 0, from === 0 ? bytes.length : from);
+    if (from === 0) return;
+    pending.drop(readRows(state, rows, pending.view(), false));
+    if (pending.length() > 0) {
+      pending.append(bytes, from, bytes.length);
+      pending.drop(readRows(state, rows, pending.view(), false));
+      return;
+    }
+  }
+  const rest = bytes.subarray(from);
+  const read = readRows(state, rows, rest, false);
+  pending.append(rest, read, rest.length);
+}
+
+function readHead(state: ReaderState, isLast: boolean): void {
+  const { pending } = state;
+  const end = openRows(state, isLast);
+  if (end === undefined) return;
+  pending.drop(end);
+  pending.drop(readRows(state, state.rows as Rows, pending.view(), isLast)); // set by openRows
+}
+
+// Reads the header and makes ready for rows; gives where it ends, undefined where it does not.
+function openRows(state: ReaderState, isLast: boolean): number | undefined {
+  const { file, pending } = state;
+  const bytes = pending.view();
+  let line = 1;
+  let from = hasByteOrderMark(bytes) ? 3 : 0;
+  let to = headerEnd(bytes, from);
+  while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
+    line++;
+    from = to;
+    to = headerEnd(bytes, from);
+  }
+  checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
+  if (to < 0) {
+    if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
+    if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
+    if (bytes.length > HEAD_LENGTH_MAX) {
+      throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+    }
+    return undefined;
+  }
+  const header = readHeader(bytes.subarray(from, to), file, line);
+  for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
+  state.line = line;
+  state.header = header;
+  state.rows = createRows({ ...state.settings, header }, state.options);
+  return to;
+}
+
+// The place after the last whole row.
+function readRows(state: ReaderState, rows: Rows, bytes: Uint8Array, isLast: boolean): number {
+  const { separator } = state.header as Header; // set with the rows
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const stop = bytes.lastIndexOf(LINE_FEED) + 1;
+  let at = 0;
+  while (at < stop) {
+    const taken = rows.taken();
+    at = rows.scan(bytes, view, at, stop);
+    state.line += rows.taken() - taken;
+    if (!rows.isFull() && at < stop) {
+      if (!splitRecord(state.record, bytes, at, separator, isLast)) return at;
+      takeRecord(state, rows);
+      at = state.record.end;
+    }
+    if (rows.isFull()) rows.flush();
+  }
+  return at;
+}
+
+function takeRecord(state: ReaderState, rows: Rows): void {
+  const { record } = state;
+  const problem = isBlank(record) ? undefined : rows.take(record);
+  if (problem !== undefined) reject(state, problem);
+  state.line += record.lineCount;
+}
+
+function reject(state: ReaderState, problem: RowProblem): void {
+  const { file, line, record } = state;
+  const { onBadRow = 'fail', onReject } = state.options;
+  if (onBadRow === 'fail') {
+    state.onFault?.(line, problem);
+    throw rowError(file, line, problem);
+  }
+  state.rejected++;
+  const { column, text, reason } = problem;
+  onReject?.({ file, line, ...(column && { column }), text, reason, row: recordText(record) });
+}
+
+function end(state: ReaderState): CsvSummary {
+  const { pending } = state;
+  if (pending.length() > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
+  if (state.rows === undefined) readHead(state, true);
+  else pending.drop(readRows(state, state.rows, pending.view(), true));
+  const rows = state.rows as Rows; // readHead has set it, or thrown
+  rows.flush();
+  return { ...summaryOf(state), series: rows.series() };
+}
+
+function summaryOf({ header, rows, rejected }: ReaderState): Omit<CsvSummary, 'series'> {
+  const { layout } = header as Header; // asked for once the header was read
+  const read = rows as Rows;
+  return { layout, rows: read.taken(), rejected, missing: read.missing() };
+}
+
+const lineEnd = Uint8Array.of(LINE_FEED);
+const emptyReason = 'the file is empty; expected a header such as `timestamp,value` and rows below it';
+
+function findZone(name: string | undefined): Zone | undefined {
+  if (name === undefined || isUtc(name)) return undefined;
+  const zone = zoneOf(name);
+  if (zone !== undefined) return zone;
+  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone`);
+}
+
+function createRows(settings: RowsSettings, { fileName, wanted = () => true }: CsvReaderOptions): Rows {
+  const { layout, columns, timeColumn, valueColumn } = settings.header;
+  if (layout === 'long') return createLongRows(settings, wanted);
+  const series = columns.flatMap((name, column) => {
+    if (layout === 'single' ? column !== valueColumn : column === timeColumn) return [];
+    const reference = { timeseriesId: layout === 'single' ? seriesNameOf(fileName) : name, metric: RAW_METRIC };
+    return [{ ...reference, column, isWanted: wanted(reference) }];
+  });
+  return createTableRows(settings, series);
+}
+
+// The file without its folder, `.csv` and `.gz`.
+function seriesNameOf(fileName: string): string {
+  const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1);
+  if (name === '-') return 'stdin';
+  return name.replace(/\.gz$/i, '').replace(/\.(?:csv|tsv|txt)$/i, '') || name;
+}

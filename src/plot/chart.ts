@@ -1,0 +1,44 @@
+import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
+import type { ChartLine } from './line.js';
+import { createReducer, type Reducer } from './reducer.js';
+
+/** Gathers series for a chart, in memory that does not grow with them. */
+export interface ChartData {
+  /** Takes more of any series; those not named beforehand follow in order of first sight. */
+  readonly add: (series: readonly Series[]) => void;
+  /** Forgets all samples. */
+  readonly reset: () => void;
+  readonly lines: () => ChartLine[];
+}
+
+/**
+ * @param known series whose order is given.
+ * @param nameOf what the legend calls a series.
+ */
+export function createChartData(
+  known: readonly SeriesReference[] = [],
+  nameOf: (reference: SeriesReference) => string = seriesName,
+): ChartData {
+  let reducers = new Map<string, Reducer>();
+
+  function reducerOf(reference: SeriesReference): Reducer {
+    const key = seriesKey(reference);
+    const reducer = reducers.get(key) ?? createReducer(nameOf(reference));
+    reducers.set(key, reducer);
+    return reducer;
+  }
+
+  function reset(): void {
+    reducers = new Map();
+    for (const reference of known) reducerOf(reference);
+  }
+
+  reset();
+  return {
+    add: (series) => {
+      for (const one of series) reducerOf(one).add(one.timeMs, one.value);
+    },
+    reset,
+    lines: () => [...reducers.values()].map((reducer) => reducer.line()),
+  };
+}

@@ -1,0 +1,101 @@
+// The built command, started again and again with one cache folder: whatever is kept of its code between processes,
+// the third start does all that the first one did.
+import { spawn, spawnSync } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createWorld, minutesCsv, requestText, type World } from './world.js';
+
+const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+// `script` of util-linux runs a command at a terminal that it makes.
+const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+
+function doubling(): World {
+  const world = createWorld();
+  world.write('request.json', requestText('Mul', { scalar: 2 }));
+  world.write('office.csv', minutesCsv([1, 2, 3]));
+  world.write('office.csv.gz', gzipSync(minutesCsv([1, 2, 3])));
+  return world;
+}
+
+/** The tests' environment, with caches of compiled code on and in the folder of the world. */
+function caching(world: World): Record<string, string | undefined> {
+  const folders = { XDG_CACHE_HOME: world.folder, HOME: world.folder, NODE_COMPILE_CACHE: world.path('compiled') };
+  return { ...process.env, ...folders, NODE_DISABLE_COMPILE_CACHE: undefined, NO_COLOR: undefined, TERM: 'xterm' };
+}
+
+const starts: readonly (readonly [name: string, ...words: string[]])[] = [
+  ['a run', 'run', 'request.json', '--input', 'office.csv'],
+  ['a run over a compressed file', 'run', 'request.json', '--input', 'office.csv.gz'],
+  ['a run with a chart', 'run', 'request.json', '--input', 'office.csv', '--plot', 'chart.svg'],
+  ['a stream', 'run', 'request.json', '--input', 'office.csv', '--mode', 'stream'],
+  ['a plot', 'plot', 'office.csv'],
+];
+
+describe('a third start does what the first one did:', () => {
+  it.each(starts)('%s', (_, ...words) => {
+    const world = doubling();
+    const ended = [1, 2, 3].map(() => {
+      const options = { cwd: world.folder, env: caching(world), encoding: 'utf8' } as const;
+      // Some of what is cached is written by runs alone.
+      spawnSync(process.execPath, [commandPath, 'run', 'request.json', '--input', 'office.csv'], options);
+      const { status, stdout, stderr } = spawnSync(process.execPath, [commandPath, ...words], options);
+      return { status, stdout, stderr: stderr.replace(/in \d.*rows a second\)/, '') };
+    });
+    expect(ended[0]).toMatchObject({ status: 0, stdout: expect.stringContaining(':00') });
+    expect(ended[1]).toEqual(ended[0]);
+    expect(ended[2]).toEqual(ended[0]);
+  });
+
+  it.skipIf(!hasTerminals)('a progress bar at a terminal', async () => {
+    const world = doubling();
+    for (let start = 1; start <= 3; start++) {
+      const shown = await feedAtTerminal(world, 'MB read');
+      expect(shown).toContain('windrow: ');
+    }
+  });
+
+  it.skipIf(!hasTerminals)('colours at a terminal', () => {
+    const world = doubling();
+    for (let start = 1; start <= 3; start++) {
+      const line = `'${process.execPath}' '${commandPath}'`;
+      const command = `${line} run request.json --input office.csv --quiet > out.csv; ${line} plot office.csv`;
+      const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+        cwd: world.folder,
+        env: caching(world),
+        encoding: 'utf8',
+      });
+      expect(stdout).toContain('\x1b[94m');
+    }
+  });
+});
+
+/** Runs at a terminal over a pipe that is fed row by row until `expected` is shown; gives all that was shown. */
+async function feedAtTerminal(world: World, expected: string): Promise<string> {
+  const pipe = world.path('pipe');
+  spawnSync('mkfifo', [pipe]);
+  const line = `'${process.execPath}' '${commandPath}' run request.json --input - --output out.csv < pipe`;
+  const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+    cwd: world.folder,
+    env: caching(world) as NodeJS.ProcessEnv, // undefined takes a variable away
+  });
+  let shown = '';
+  child.stdout.on('data', (text) => {
+    shown += text;
+  });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  const input = createWriteStream(pipe);
+  // A reader that has failed is told by what it has shown.
+  input.on('error', () => undefined);
+  input.write('timestamp,timeseriesId,value\n');
+  let row = 0;
+  const feed = (): string => {
+    input.write(`${new Date(60_000 * row++).toISOString()},office,1\n`);
+    return shown;
+  };
+  await expect.poll(feed, { timeout: 20_000, interval: 50 }).toContain(expected);
+  input.end();
+  await ended;
+  return shown;
+}

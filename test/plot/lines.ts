@@ -1,0 +1,27 @@
+import type { Series } from '../../src/core/series.js';
+import { createChartData } from '../../src/plot/index.js';
+import type { ChartLine } from '../../src/plot/line.js';
+
+export function seriesOf(metric: string, samples: readonly (readonly [timeMs: number, value: number])[]): Series {
+  return {
+    timeseriesId: 'a',
+    metric,
+    timeMs: Float64Array.from(samples, ([timeMs]) => timeMs),
+    value: Float64Array.from(samples, ([, value]) => value),
+  };
+}
+
+export function linesOf(...series: Series[]): ChartLine[] {
+  const data = createChartData();
+  data.add(series);
+  return data.lines();
+}
+
+/** `count` samples a minute apart. */
+export function minutes(
+  count: number,
+  valueAt: (index: number) => number,
+  fromMs = Date.UTC(2024, 2, 1),
+): [number, number][] {
+  return Array.from({ length: count }, (_, index) => [fromMs + index * 60_000, valueAt(index)]);
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { drawSvg } from '../../src/plot/index.js';
+import { linesOf, minutes, seriesOf } from './lines.js';
+
+/** Path data of lines, without those of the legend. */
+function curvesIn(svg: string): string[] {
+  return [...svg.matchAll(/<path class="line" d="([^"]*)"/g)].map((match) => match[1] ?? '');
+}
+
+/** Fails unless every element is closed in order: enough of XML for what is drawn here. */
+function expectWellFormed(svg: string): void {
+  const open: string[] = [];
+  for (const [, close, name = '', rest = ''] of svg.matchAll(/<(\/?)([a-z]+)([^<>]*)>/g)) {
+    if (close === '/') expect(open.pop()).toBe(name);
+    else if (!rest.endsWith('/')) open.push(name);
+  }
+  expect(open).toEqual([]);
+}
+
+describe('SVG chart', () => {
+  it('draws a small series as a person expects', () => {
+    const svg = drawSvg(
+      linesOf(
+        seriesOf(
+          'x',
+          minutes(4, (i) => i * i),
+        ),
+      ),
+      { title: 'Squares & <others>' },
+    );
+    expectWellFormed(svg);
+    expect(svg).toMatchSnapshot();
+  });
+
+  it('breaks the line at a gap, and draws a lone sample as a dot', () => {
+    const samples = minutes(40, (i) => i).filter((_, i) => i < 10 || i === 20 || i > 30);
+    const svg = drawSvg(linesOf(seriesOf('x', samples)));
+    expect(curvesIn(svg)[0]?.match(/M/g)).toHaveLength(2);
+    expect(svg).toMatch(/<path class="dot" d="M[\d.]+ [\d.]+h0"\/>/);
+  });
+
+  it('draws zeros and ones as steps, in a panel of their own', () => {
+    const svg = drawSvg(
+      linesOf(
+        seriesOf(
+          'switch',
+          minutes(9, (i) => Math.floor(i / 3) % 2),
+        ),
+        seriesOf(
+          'heat',
+          minutes(9, (i) => 20 + i),
+        ),
+      ),
+    );
+    const [steps = ''] = curvesIn(svg);
+    const points = steps.slice(1).split(/[L ]/).map(Number);
+    // Every stroke runs along one axis.
+    for (let at = 2; at < points.length; at += 2) {
+      expect(points[at] === points[at - 2] || points[at + 1] === points[at - 1]).toBe(true);
+    }
+  });
+
+  it('shares a panel among like values alone', () => {
+    const panelCount = (svg: string): number => svg.match(/class="grid"/g)?.length ?? 0;
+    const warm = seriesOf(
+      'warm',
+      minutes(9, (i) => 20 + i),
+    );
+    const warmer = seriesOf(
+      'warmer',
+      minutes(9, (i) => 22 + i),
+    );
+    const power = seriesOf(
+      'power',
+      minutes(9, (i) => 5000 + 100 * i),
+    );
+    expect(panelCount(drawSvg(linesOf(warm, warmer)))).toBe(1);
+    expect(panelCount(drawSvg(linesOf(warm, power, warmer)))).toBe(2);
+  });
+
+  it('is small for many samples, and keeps the greatest and the least', () => {
+    const svg = drawSvg(
+      linesOf(
+        seriesOf(
+          'x',
+          minutes(300_000, (i) => (i === 123_456 ? 1000 : Math.sin(i))),
+        ),
+      ),
+    );
+    expect(svg.length).toBeLessThan(80_000);
+    expect(svg).toContain('300,000 samples from −1 to 1,000');
+    const heights = [...(curvesIn(svg)[0] ?? '').matchAll(/ ([\d.]+)(?=[ L]|$)/g)].map((match) => Number(match[1]));
+    expect(Math.min(...heights)).toBeLessThan(80);
+  });
+
+  it('has a style for light and for dark, and words for those who cannot see it', () => {
+    const svg = drawSvg(
+      linesOf(
+        seriesOf(
+          'x',
+          minutes(4, (i) => i),
+        ),
+      ),
+      { title: 'Heat', timezone: 'Europe/Berlin' },
+    );
+    expect(svg).toContain('@media(prefers-color-scheme:dark)');
+    expect(svg).toContain('role="img" aria-label="Heat"');
+    expect(svg).toContain(
+      '<desc>1 Mar 2024 01:00 to 1 Mar 2024 01:03 (Europe/Berlin). a/x: 4 samples from 0 to 3.</desc>',
+    );
+  });
+
+  it('takes one sample, equal samples, none, and names of any kind', () => {
+    for (const samples of [minutes(1, () => 5), minutes(5, () => -7), [], minutes(3, (i) => (i - 1) * 1e300)]) {
+      const svg = drawSvg(linesOf(seriesOf('<\u0007&"\ud83c\udf21>', samples)));
+      expectWellFormed(svg);
+      expect(svg).not.toMatch(/NaN|Infinity/);
+      expect(svg).not.toContain('\u0007');
+    }
+    expect(drawSvg([])).toContain('no samples');
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { drawTerminal } from '../../src/plot/index.js';
+import { linesOf, minutes, seriesOf } from './lines.js';
+
+describe('terminal chart', () => {
+  const wave = seriesOf(
+    'wave',
+    minutes(121, (i) => 20 + 5 * Math.sin(i / 10)).filter((_, i) => i < 60 || i > 80),
+  );
+
+  it('draws dots, marks and times, and leaves a gap open', () => {
+    expect(drawTerminal(linesOf(wave), { columns: 60, rows: 6 })).toMatchSnapshot();
+  });
+
+  it('does with plain characters', () => {
+    const text = drawTerminal(
+      linesOf(
+        wave,
+        seriesOf(
+          'low',
+          minutes(121, (i) => i / 10 - 20),
+        ),
+      ),
+      { columns: 60, rows: 6, isUnicode: false },
+    );
+    expect(text).toMatchSnapshot();
+    expect(text).toMatch(/^[\n -~]*$/);
+  });
+
+  it('paints each line in its colour', () => {
+    const other = seriesOf(
+      'other',
+      minutes(121, (i) => 18 + i / 20),
+    );
+    const paint = (text: string, index: number): string => (text.trim() === '' ? text : `<${index}${text}>`);
+    const text = drawTerminal(linesOf(wave, other), { columns: 40, rows: 4, paint });
+    expect(text).toContain('<0\u2501\u2501 a/wave>   <1\u2501\u2501 a/other>');
+    expect(text).toMatch(/<0[\u2800-\u28ff]+>/);
+    expect(text).toMatch(/<1[\u2800-\u28ff]+>/);
+  });
+
+  it('keeps to the width, down to a narrow one', () => {
+    for (const columns of [30, 80, 200]) {
+      const lines = drawTerminal(linesOf(wave), { columns }).split('\n');
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('says so when there is nothing to draw', () => {
+    expect(drawTerminal([], { columns: 80 })).toBe('no samples\n');
+  });
+});
