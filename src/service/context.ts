@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { SampleStore } from '../storage/samples/samples.js';
 import type { Storage } from '../storage/storage.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './http/metrics.js';
 import type { ServiceSettings } from './settings.js';
 
 /** Time as the service sees it: tests hold it still. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { eventFieldNames, eventFields, type FieldType } from './fields.js';
-import { OPTIONS_NAME } from './query-string.js';
+import { OPTIONS_NAME } from './odata/query-string.js';
 import { EVENTS_MAX } from './read-events.js';
 
 // What the routes take and give, for /openapi.json. The routes check what they are given themselves, for errors that

@@ -1,6 +1,6 @@
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
-import { inTurns } from '../in-turns.js';
+import { inTurns } from '../turns.js';
 import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
 
 /** What became of events that were stored. */

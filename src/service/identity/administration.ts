@@ -1,57 +1,20 @@
-import type { ServiceContext } from '../context.js';
-import { addClient, listClients, removeClient } from './clients.js';
-import { addCollection, listCollections, removeCollection } from './collections.js';
-import { addUser, listUsers, removeUser } from './users.js';
-
-/** Who may get tokens, for what. */
-export interface NewClient {
-  readonly organisation: string;
-  /** For people to know it by; the id is made. */
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** `client_credentials`, `password`. */
-  readonly grants: readonly string[];
-}
-
-export interface ClientCredentials {
-  readonly clientId: string;
-  /** Nobody can tell it again: the store has its hash alone. */
-  readonly clientSecret: string;
-}
-
-export interface ClientEntry extends NewClient {
-  readonly clientId: string;
-  readonly createdMs: number;
-}
-
-export interface UserName {
-  readonly organisation: string;
-  readonly username: string;
-}
-
-export interface NewUser extends UserName {
-  /** Of `Passwords.hash`. */
-  readonly passwordHash: string;
-}
-
-export interface UserEntry extends UserName {
-  readonly createdMs: number;
-}
-
-export interface CollectionAccess {
-  readonly organisation: string;
-  readonly collectionId: string;
-  readonly clientIds: readonly string[];
-}
-
-export interface CollectionEntry extends CollectionAccess {
-  readonly createdMs: number;
-}
-
-export interface OfOrganisation {
-  /** All organisations where it is left out. */
-  readonly organisation?: string;
-}
+import {
+  addClient,
+  type ClientCredentials,
+  type ClientEntry,
+  listClients,
+  type NewClient,
+  removeClient,
+} from './clients.js';
+import {
+  addCollection,
+  type CollectionAccess,
+  type CollectionEntry,
+  listCollections,
+  removeCollection,
+} from './collections.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
+import { addUser, listUsers, type NewUser, removeUser, type UserEntry, type UserName } from './users.js';
 
 /**
  * Clients, users and collections, and what may be done with them. Each function takes and gives what JSON can hold,
@@ -74,8 +37,6 @@ export interface Administration {
   /** Shuts these clients out; when none is named, removes the collection and its events. */
   removeCollection(access: CollectionAccess): Promise<void>;
 }
-
-export type AdministrationContext = Pick<ServiceContext, 'storage' | 'clock' | 'random'>;
 
 /** @param onRevoked is called when tokens have been revoked. */
 export function createAdministration(context: AdministrationContext, onRevoked: () => void = () => {}): Administration {

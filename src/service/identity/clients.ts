@@ -1,18 +1,33 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, shardOf } from '../../storage/shard.js';
-import { clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
+import type { Reader } from '../../storage/storage.js';
+import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
 import { createId } from '../context.js';
-import { grantTypes } from '../token/grant-request.js';
-import { createSecret, hashSecret } from '../token/hash.js';
-import { allScopes } from '../token/scope.js';
-import type {
-  AdministrationContext,
-  ClientCredentials,
-  ClientEntry,
-  NewClient,
-  OfOrganisation,
-} from './administration.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkChoices, checkName } from './names.js';
+import { allScopes, grantTypes } from './principal.js';
+import { createSecret, equalHashes, hashSecret } from './secrets.js';
+
+/** Who may get tokens, for what. */
+export interface NewClient {
+  readonly organisation: string;
+  /** For people to know it by; the id is made. */
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** `client_credentials`, `password`. */
+  readonly grants: readonly string[];
+}
+
+export interface ClientCredentials {
+  readonly clientId: string;
+  /** Nobody can tell it again: the store has its hash alone. */
+  readonly clientSecret: string;
+}
+
+export interface ClientEntry extends NewClient {
+  readonly clientId: string;
+  readonly createdMs: number;
+}
 
 export async function addClient(context: AdministrationContext, client: NewClient): Promise<ClientCredentials> {
   const { storage, clock, random } = context;
@@ -67,4 +82,23 @@ export async function removeClient(
       ['clientId', '=', clientId],
     ]),
   );
+}
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+// No text has this hash: a client that is not there is compared with it, at the same cost as one that is.
+const HASH_OF_NOTHING = 'A'.repeat(43);
+
+/** The client whose id and secret these are, by any of their readings. */
+export async function authenticateClient(tx: Reader, readings: readonly Credentials[]): Promise<ClientRow | undefined> {
+  let found: ClientRow | undefined;
+  for (const { clientId, clientSecret } of readings) {
+    const client = await tx.get(clients, { clientId });
+    const isRight = equalHashes(hashSecret(clientSecret), client?.secretHash ?? HASH_OF_NOTHING);
+    if (client !== undefined && isRight) found = client;
+  }
+  return found;
 }

@@ -3,8 +3,20 @@ import { IDENTITY_SHARD, SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { clients, collectionGrants, collections } from '../../storage/tables/identity.js';
 import { deleteCollectionEvents } from '../events/store.js';
-import type { AdministrationContext, CollectionAccess, CollectionEntry, OfOrganisation } from './administration.js';
+import { ServiceError } from '../http/errors.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkHeaderText, checkName } from './names.js';
+import type { Principal } from './principal.js';
+
+export interface CollectionAccess {
+  readonly organisation: string;
+  readonly collectionId: string;
+  readonly clientIds: readonly string[];
+}
+
+export interface CollectionEntry extends CollectionAccess {
+  readonly createdMs: number;
+}
 
 export async function addCollection(
   context: AdministrationContext,
@@ -108,4 +120,23 @@ async function checkClients(
 // By code units, as on every machine.
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const REFUSAL = 'there is no such event collection, or you have no access to it';
+
+/**
+ * Lets those pass who were allowed the collection. One look-up decides, so that a collection that is not there and
+ * one of others take the same way, to the same answer.
+ *
+ * @throws ServiceError 403.
+ */
+export async function checkAccess(tx: Reader, principal: Principal, collectionId: string): Promise<void> {
+  const { organisation, clientId } = principal;
+  const grant = await tx.get(collectionGrants, { organisation, collectionId, clientId });
+  if (grant?.isAllowed === true) return;
+  throw new ServiceError(403, REFUSAL, {
+    headers: {
+      'www-authenticate': `Bearer realm="windrow", error="insufficient_scope", error_description="${REFUSAL}"`,
+    },
+  });
 }

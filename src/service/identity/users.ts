@@ -2,9 +2,23 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Condition } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
-import { isPasswordHash } from '../token/password.js';
-import type { AdministrationContext, NewUser, OfOrganisation, UserEntry, UserName } from './administration.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkName, expected } from './names.js';
+import { isPasswordHash } from './passwords.js';
+
+export interface UserName {
+  readonly organisation: string;
+  readonly username: string;
+}
+
+export interface NewUser extends UserName {
+  /** Of `Passwords.hash`. */
+  readonly passwordHash: string;
+}
+
+export interface UserEntry extends UserName {
+  readonly createdMs: number;
+}
 
 export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
   const { passwordHash } = user;

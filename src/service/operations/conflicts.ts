@@ -2,9 +2,9 @@ import { type SeriesReference, seriesKey, seriesName } from '../../core/series.j
 import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
-import { ServiceError } from '../errors.js';
-import { inTurns } from '../in-turns.js';
-import { ITEMS_A_TURN, type ItemDefinition } from './split-request.js';
+import { ServiceError } from '../http/errors.js';
+import { inTurns } from '../turns.js';
+import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
 /** The item of which a series is the result. */
 export async function itemOfResult(

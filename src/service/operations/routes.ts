@@ -3,18 +3,17 @@ import { shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../continuation.js';
-import { envelope, pagedEnvelope } from '../envelope.js';
-import { badRequest, notFound } from '../errors.js';
-import { continuationTokenOf, pageSizeOf } from '../page-size.js';
-import { type Authorize, principalOf } from '../principal.js';
+import type { ContinuationTokens } from '../http/continuation.js';
+import { envelope, pagedEnvelope } from '../http/envelope.js';
+import { badRequest, notFound } from '../http/errors.js';
+import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
+import { type Authorize, principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
 import { pageHeaders } from '../status/schemas.js';
-import { deleteItem } from './delete-item.js';
 import { dryRun } from './dry-run.js';
-import { itemRecords } from './item-record.js';
-import { readOperations } from './read-request.js';
-import { registerItems } from './register-items.js';
+import { itemRecords } from './records.js';
+import { deleteItem, registerItems } from './register.js';
+import { readOperations } from './request.js';
 import * as schemas from './schemas.js';
 
 /** Who is told, within the transaction, that there is work in a shard. */

@@ -3,11 +3,11 @@ import { Type } from 'typebox';
 import { shardOf } from '../../storage/shard.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../continuation.js';
-import { envelope, pagedEnvelope } from '../envelope.js';
-import { notFound } from '../errors.js';
-import { continuationTokenOf, pageSizeOf } from '../page-size.js';
-import { type Authorize, type Principal, principalOf } from '../principal.js';
+import type { ContinuationTokens } from '../http/continuation.js';
+import { envelope, pagedEnvelope } from '../http/envelope.js';
+import { notFound } from '../http/errors.js';
+import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
+import { type Authorize, type Principal, principalOf } from '../identity/principal.js';
 import { transactionRecord } from './record.js';
 import { pageHeaders, statusAnswer, statusPageAnswer } from './schemas.js';
 

@@ -3,12 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import type { Series } from '../../../src/core/series.js';
 import { createFrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
-import { readJsonLine, readJsonSamples, type SampleDefaults } from '../../../src/service/timeseries/read-json.js';
-import { createSampleBatch, type SampleBatch, takeChanges } from '../../../src/service/timeseries/sample-batch.js';
-import { createSampleIssues } from '../../../src/service/timeseries/sample-issues.js';
-import { createScan, SCAN_PADDING } from '../../../src/service/timeseries/scan.js';
-import { scanJsonLine, scanJsonSamples } from '../../../src/service/timeseries/scan-json.js';
-import { jsonObjects, streamedForms } from '../../../src/service/timeseries/write-samples.js';
+import { jsonObjects, streamedForms } from '../../../src/service/timeseries/read/forms.js';
+import { createSampleBatch, type SampleBatch, takeChanges } from '../../../src/service/timeseries/write/batch.js';
+import {
+  createSampleIssues,
+  readJsonLine,
+  readJsonSamples,
+  type SampleDefaults,
+} from '../../../src/service/timeseries/write/json.js';
+import {
+  createScan,
+  SCAN_PADDING,
+  scanJsonLine,
+  scanJsonSamples,
+} from '../../../src/service/timeseries/write/scan-json.js';
 
 function padded(text: string): Uint8Array {
   return new TextEncoder().encode(text + '\n'.repeat(SCAN_PADDING));

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/service/metrics.js';
-import { createGatherer } from '../../../src/service/timeseries/gather.js';
-import { readJsonSamples, type SampleDefaults } from '../../../src/service/timeseries/read-json.js';
-import { createSampleBatch, isSound, takeChanges, takeRows } from '../../../src/service/timeseries/sample-batch.js';
-import { createSampleIssues } from '../../../src/service/timeseries/sample-issues.js';
-import { createScan, SCAN_PADDING } from '../../../src/service/timeseries/scan.js';
-import { scanJsonSamples } from '../../../src/service/timeseries/scan-json.js';
-import type { Ingest } from '../../../src/service/timeseries/sink.js';
+import { createMetrics } from '../../../src/service/http/metrics.js';
+import { createSampleBatch, isSound, takeChanges, takeRows } from '../../../src/service/timeseries/write/batch.js';
+import { createGatherer } from '../../../src/service/timeseries/write/gather.js';
+import {
+  createSampleIssues,
+  readJsonSamples,
+  type SampleDefaults,
+} from '../../../src/service/timeseries/write/json.js';
+import { createScan, SCAN_PADDING, scanJsonSamples } from '../../../src/service/timeseries/write/scan-json.js';
+import type { Ingest } from '../../../src/service/timeseries/write/sink.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import { type Bed, openBed } from '../../storage/samples/bed.js';
 import { openTestService, type TestService } from '../app.js';
