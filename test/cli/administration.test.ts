@@ -4,14 +4,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
 import { client as clientCommands } from '../../src/cli/administer/client.js';
 import type { Io } from '../../src/cli/terminal/io.js';
-import { startControl } from '../../src/service/control/server.js';
 import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
 import { defaultSettings } from '../../src/service/settings.js';
 import { systemClock, systemRandom } from '../../src/service/system.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { shardOf } from '../../src/storage/shard.js';
 import { collectionGrants } from '../../src/storage/tables/identity.js';
-import { silentLog } from '../service/silent-log.js';
 import { createWorld, type World } from './world.js';
 
 const DATA = ['--data-dir', '~/data'];
@@ -28,13 +26,10 @@ async function hold(world: World): Promise<Holder> {
   const storage = await openSqliteStorage({ directory, clock: systemClock });
   const context = { storage, clock: systemClock, random: systemRandom, settings: defaultSettings };
   const identity = createIdentity(context);
-  const { administration } = identity;
-  const control = await startControl({ directory, administration, random: systemRandom, log: silentLog });
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
-    await control.close();
     await storage.close();
   };
   onTestFinished(close);

@@ -17,8 +17,8 @@ import type { AdministrationContext, OfOrganisation } from './names.js';
 import { addUser, listUsers, type NewUser, removeUser, type UserEntry, type UserName } from './users.js';
 
 /**
- * Clients, users and collections, and what may be done with them. Each function takes and gives what JSON can hold,
- * for it is called by the command in its own process, or in the one of the server that holds the store.
+ * Clients, users and collections, and what may be done with them, by a server or by a command beside it: what one of
+ * them has written the others see at once.
  *
  * All throw WindrowError: `arguments`, `identity.exists`, `identity.missing`.
  */
@@ -38,21 +38,14 @@ export interface Administration {
   removeCollection(access: CollectionAccess): Promise<void>;
 }
 
-/** @param onRevoked is called when tokens have been revoked. */
-export function createAdministration(context: AdministrationContext, onRevoked: () => void = () => {}): Administration {
+export function createAdministration(context: AdministrationContext): Administration {
   return Object.freeze({
     addClient: (client: NewClient) => addClient(context, client),
     listClients: (of: OfOrganisation) => listClients(context, of),
-    removeClient: async (client: { readonly clientId: string }) => {
-      await removeClient(context, client);
-      onRevoked();
-    },
+    removeClient: (client: { readonly clientId: string }) => removeClient(context, client),
     addUser: (user: NewUser) => addUser(context, user),
     listUsers: (of: OfOrganisation) => listUsers(context, of),
-    removeUser: async (user: UserName) => {
-      await removeUser(context, user);
-      onRevoked();
-    },
+    removeUser: (user: UserName) => removeUser(context, user),
     addCollection: (access: CollectionAccess) => addCollection(context, access),
     listCollections: (of: OfOrganisation) => listCollections(context, of),
     removeCollection: (access: CollectionAccess) => removeCollection(context, access),

@@ -105,7 +105,9 @@ function refuseOldLog(database: Database, directory: string, version: number): v
     const mend = 'start windrow 0.1.0 on it once and stop it with SIGTERM, then start this one';
     throw new StorageError('storage.newer', `${path} holds commits that are not in the database yet: ${mend}`);
   }
-  for (const name of ['windrow.log', 'windrow.lock', 'windrow.control']) rmSync(join(directory, name), { force: true });
+  for (const name of ['windrow.log', 'windrow.lock', 'windrow.db.lock', 'control.json']) {
+    rmSync(join(directory, name), { force: true, recursive: true });
+  }
 }
 
 /**
