@@ -247,18 +247,6 @@ it('list and remove make no store; add does, and says so', async () => {
 });
 
 it.skipIf(process.platform === 'win32')(
-  'the control file is for its owner alone, and goes when the service ends',
-  async () => {
-    const world = createWorld();
-    const holder = await hold(world);
-    expect(statSync(world.path('data/control.json')).mode & 0o777).toBe(0o600);
-    expect(Object.keys(JSON.parse(world.read('data/control.json')))).toEqual(['port', 'key', 'processId']);
-    await holder.close();
-    expect(() => world.read('data/control.json')).toThrow('ENOENT');
-  },
-);
-
-it.skipIf(process.platform === 'win32')(
   'what a command makes is for its owner alone, also while it works',
   async () => {
     const world = createWorld();
@@ -269,7 +257,7 @@ it.skipIf(process.platform === 'win32')(
     const modes = await administer(given, clientCommands.commands[0]!, io, true, async () =>
       readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
     );
-    expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.lock']));
+    expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.db-wal']));
     expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
   },
 );

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError } from '../errors.js';
 import type { Storage } from '../storage.js';
@@ -49,6 +49,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
 /** A connection to the store, checked, at this version and set up. */
 export function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): Database {
   const path = join(directory, FILE_NAME);
+  // The files beside it get the permissions of this one.
+  closeSync(openSync(path, 'a', 0o600));
   const database = open(path);
   try {
     // As long as another process may need to make the tables.

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type OpenDatabase, SqliteFailure } from './database.js';
 
@@ -18,6 +19,7 @@ export class WorkerLock {
   /** @returns true when this call has taken the lock: no process that took it before lives any more. */
   take(): boolean {
     if (this.#database !== undefined) return false;
+    closeSync(openSync(this.#path, 'a', 0o600));
     const database = this.#open(this.#path);
     try {
       database.exec('BEGIN EXCLUSIVE');
