@@ -1,3 +1,4 @@
+import type { RetentionRow } from '../../storage/tables/samples.js';
 import {
   addClient,
   type ClientCredentials,
@@ -14,6 +15,7 @@ import {
   removeCollection,
 } from './collections.js';
 import type { AdministrationContext, OfOrganisation } from './names.js';
+import { listRetention, type RetentionScope, removeRetention, setRetention } from './retention.js';
 import { addUser, listUsers, type NewUser, removeUser, type UserEntry, type UserName } from './users.js';
 
 /**
@@ -36,6 +38,10 @@ export interface Administration {
   listCollections(of: OfOrganisation): Promise<readonly CollectionEntry[]>;
   /** Shuts these clients out; when none is named, removes the collection and its events. */
   removeCollection(access: CollectionAccess): Promise<void>;
+  /** Says how long samples are kept; in the place of a rule of the same scope. */
+  setRetention(rule: RetentionScope & { readonly keepMs: number }): Promise<void>;
+  listRetention(of: OfOrganisation): Promise<readonly RetentionRow[]>;
+  removeRetention(scope: RetentionScope): Promise<void>;
 }
 
 export function createAdministration(context: AdministrationContext): Administration {
@@ -49,5 +55,8 @@ export function createAdministration(context: AdministrationContext): Administra
     addCollection: (access: CollectionAccess) => addCollection(context, access),
     listCollections: (of: OfOrganisation) => listCollections(context, of),
     removeCollection: (access: CollectionAccess) => removeCollection(context, access),
+    setRetention: (rule: RetentionScope & { readonly keepMs: number }) => setRetention(context, rule),
+    listRetention: (of: OfOrganisation) => listRetention(context, of),
+    removeRetention: (scope: RetentionScope) => removeRetention(context, scope),
   });
 }

@@ -53,12 +53,7 @@ export async function introspect(
  *
  * @throws OAuthError unauthorized_client for the token of another.
  */
-export async function revoke(
-  context: ManagementContext,
-  authenticator: Authenticator,
-  sender: Sender,
-  form: Form,
-): Promise<void> {
+export async function revoke(context: ManagementContext, sender: Sender, form: Form): Promise<void> {
   const { client, token } = await readTokenRequest(context, sender, form);
   const tokenHash = hashSecret(token);
   const isOwn = await context.storage.transaction(

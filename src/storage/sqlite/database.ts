@@ -111,9 +111,21 @@ const KINDS: Readonly<Record<number, FailureKind>> = {
 /** SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow, which is how it meets a full disk. */
 const SHARED_MEMORY_SIZE = 4874;
 
+// What the package throws of `all` has the words of SQLite, and no code.
+const KINDS_BY_MESSAGE: Readonly<Record<string, FailureKind>> = {
+  'database is locked': 'busy',
+  'database table is locked': 'busy',
+  'disk I/O error': 'io',
+  'attempt to write a readonly database': 'io',
+  'unable to open database file': 'io',
+  'database disk image is malformed': 'damaged',
+  'file is not a database': 'damaged',
+  'database or disk is full': 'full',
+};
+
 function failureOf(error: unknown): SqliteFailure {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
-  const kind = code === SHARED_MEMORY_SIZE ? 'full' : KINDS[code & 0xff];
+  const kind = code === SHARED_MEMORY_SIZE ? 'full' : (KINDS[code & 0xff] ?? KINDS_BY_MESSAGE[message]);
   return new SqliteFailure(kind ?? 'other', message, { cause: error });
 }

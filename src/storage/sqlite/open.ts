@@ -136,10 +136,13 @@ function checkCopy(database: Database, path: string): void {
 
 /** What SQLite finds wrong with its file; nothing when all is well. */
 export function faultsOf(database: Database): string[] {
-  return database
-    .all('PRAGMA integrity_check(20)')
-    .map((row) => String(row.integrity_check))
-    .filter((fault) => fault !== 'ok');
+  try {
+    const rows = database.all('PRAGMA integrity_check(20)');
+    return rows.map((row) => String(row.integrity_check)).filter((fault) => fault !== 'ok');
+  } catch (error) {
+    if (error instanceof SqliteFailure && error.kind === 'damaged') return [error.message];
+    throw error;
+  }
 }
 
 const MEANINGS: Readonly<

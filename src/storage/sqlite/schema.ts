@@ -138,11 +138,12 @@ function createIndex<Row>(table: Table<Row>, index: readonly string[]): string {
   return `CREATE INDEX ${quote(name)} ON ${quote(table.name)} ("shard", ${index.map(quote).join(', ')})`;
 }
 
-/** 1 to 2: checksums of what holds samples and states, rules of retention, and text as it is. */
+/** 1 to 2: checksums of samples, rules of retention, and text as it is. */
 function addChecksums(database: Database): void {
-  for (const table of ['segments', 'sample_log', 'item_checkpoints']) {
+  for (const table of ['segments', 'sample_log']) {
     database.exec(`ALTER TABLE "${table}" ADD COLUMN "checksum" INTEGER`);
   }
+  database.exec('ALTER TABLE "series" ADD COLUMN "forgottenMs"');
   database.exec(
     'CREATE TABLE "retention" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "kind" TEXT NOT NULL, ' +
       '"timeseriesId" TEXT NOT NULL, "metric" TEXT NOT NULL, "keepMs" INTEGER NOT NULL, "createdMs" INTEGER NOT NULL, ' +

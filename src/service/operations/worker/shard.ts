@@ -112,10 +112,7 @@ export class ShardWorker {
   }
 
   /** @param usesReserve not for steps, whose results may be many. */
-  async #run<Result>(
-    work: (session: Session) => Promise<Result>,
-    usesReserve = true,
-  ): Promise<Result | undefined> {
+  async #run<Result>(work: (session: Session) => Promise<Result>, usesReserve = true): Promise<Result | undefined> {
     const { sizes } = this.#parts;
     let attemptCount = 0;
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
