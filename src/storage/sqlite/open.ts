@@ -104,7 +104,7 @@ function refuseOldLog(database: Database, directory: string, version: number): v
   // Its first frame: a CRC, a length, the random number of its epoch, and its place in it.
   const epoch = log.length < 24 ? Number.NaN : log.readDoubleLE(8);
   if (epoch === Number(readMeta(database, 'logEpoch')) && log.readDoubleLE(16) === 0) {
-    const mend = 'start windrow 0.1.0 on it once and stop it with SIGTERM, then start this one';
+    const mend = 'start the windrow that wrote it once and stop it with SIGTERM, then this one';
     throw new StorageError('storage.newer', `${path} holds commits that are not in the database yet: ${mend}`);
   }
   for (const name of ['windrow.log', 'windrow.lock', 'windrow.db.lock', 'control.json']) {
