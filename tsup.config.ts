@@ -70,19 +70,23 @@ export default defineConfig([
     // thread of the command, or of the service, loads one of them, and no more.
     entry: {
       main: 'src/cli/main.ts',
-      'scan-worker': 'src/cli/scan-worker.ts',
+      'csv-worker': 'src/formats/csv/threaded/worker.ts',
       'step-worker': 'src/service/operations/compute/step-worker.ts',
     },
     format: ['esm'],
     clean: true,
-    // Part of it, so that help and messages need no package. As CommonJS it requires modules of Node.
-    noExternal: ['commander'],
+    // Parts of it, so that help and messages need no package. As CommonJS, commander requires modules of Node.
+    noExternal: ['commander', 'jsonc-parser'],
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    onSuccess: () => copyFile('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander.txt'),
+    onSuccess: async () => {
+      await copyFile('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander.txt');
+      await copyFile('node_modules/jsonc-parser/LICENSE.md', 'dist/cli/LICENSE-jsonc-parser.md');
+    },
     // Not the identifiers: an unexpected error shows its stack.
     esbuildOptions: (options) => {
       options.minifyWhitespace = true;
       options.minifySyntax = true;
+      options.mainFields = ['module', 'main'];
     },
   },
 ]);

@@ -8,15 +8,17 @@ export {
   RequestError,
   WindrowError,
 } from './core/errors.js';
+export type { Instant } from './core/instant.js';
 export type { Series, SeriesReference } from './core/series.js';
-export { type Fleet, type FleetRun, type FleetSeries, openFleet, restoreFleet } from './engine/fleet.js';
-export type { FleetInput } from './engine/fleet-input.js';
-export type { FleetSamples } from './engine/fleet-sink.js';
-export { loadSeries } from './engine/loaded-series.js';
-export type { Instant, RunOptions, StreamOptions } from './engine/options.js';
+export { loadSeries } from './engine/batch/loaded-series.js';
+export type { Run } from './engine/batch/run.js';
+export { type BatchOptions, runBatch } from './engine/batch/run-batch.js';
+export { type Fleet, type FleetRun, type FleetSeries, openFleet, restoreFleet } from './engine/fleet/fleet.js';
+export type { FleetSamples } from './engine/fleet/fleet-sink.js';
+export type { FleetInput } from './engine/fleet/input.js';
+export type { RunOptions, StreamOptions } from './engine/options.js';
 export type { Report, SourceReport, StepReport } from './engine/report.js';
-export { type BatchOptions, type Run, runBatch } from './engine/run-batch.js';
-export { openStream, restoreStream, type Stream } from './engine/stream.js';
+export { openStream, restoreStream, type Stream } from './engine/stream/stream.js';
 export { type OperationInfo, operations } from './operations/info.js';
 export type { Example, ExampleSample } from './operations/operation.js';
 export type { JsonSchema, Parameters as StepParameters, ParameterValue } from './operations/parameters.js';

@@ -2,15 +2,17 @@ import { Command as CommanderCommand, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Command, CommandGroup, Given } from './command.js';
 import { describeFailure, EXIT_DONE, EXIT_WRONG, exitCodeOf, isClosedPipe } from './failure.js';
-import type { Io } from './terminal/io.js';
+import { plot } from './plot.js';
+import { run } from './run/run.js';
+import { type Io, processIo } from './terminal/io.js';
 
 /** Every command by its name, in the order of `--help`, loaded when it is needed. */
 const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
-  run: async () => (await import('./run/run.js')).run,
-  validate: async () => (await import('./describe/validate.js')).validate,
-  explain: async () => (await import('./describe/explain.js')).explainCommand,
-  operations: async () => (await import('./describe/operations.js')).operations,
-  plot: async () => (await import('./plot/plot.js')).plot,
+  run: async () => run,
+  validate: async () => (await import('./describe.js')).validate,
+  explain: async () => (await import('./describe.js')).explainCommand,
+  operations: async () => (await import('./describe.js')).operations,
+  plot: async () => plot,
   serve: async () => (await import('./serve.js')).serve,
   client: async () => (await import('./administer/client.js')).client,
   user: async () => (await import('./administer/user.js')).user,
@@ -27,7 +29,12 @@ Exit codes:
   1  failed while running
   2  the request or the arguments are wrong
 
-\`windrow <command> --help\` tells more, with examples.`;
+Run \`windrow <command> --help\` for details and examples.`;
+
+/** Runs the command of these words with the files and streams of this process. @param code of the reading threads */
+export function runProcess(words: readonly string[], code: URL): Promise<number> {
+  return main(words, processIo(code));
+}
 
 /** Runs the command of these words (those after `windrow`), tells what went wrong, and gives the exit code. */
 export async function main(words: readonly string[], io: Io): Promise<number> {
@@ -92,7 +99,7 @@ function createProgram(io: Io, written: Promise<void>[]): CommanderCommand {
       getErrHelpWidth: () => Math.min(io.stderr.columns, 110),
     });
   return program
-    .description('Time-series computation: a request and CSV files in, results out, as batch or as stream.')
+    .description('Computes time series: runs a request over CSV files, as a batch or as a stream.')
     .usage('<command> [options]')
     .version(packageJson.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')

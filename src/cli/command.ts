@@ -84,3 +84,13 @@ export function argumentOf(given: Given, command: Command): string {
         `\`windrow ${command.name} ${swallowed} --input …\``;
   throw new WindrowError('arguments', `${command.name}: expected ${name}, received nothing; ${hint}`);
 }
+
+/** `1 file`, `7,267 rows`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 || noun.endsWith('s') ? '' : 's'}`;
+}
+
+/** A number with thousands separators. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}

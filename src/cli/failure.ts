@@ -40,7 +40,7 @@ export function describeFailure(error: unknown): string {
     return `${cause}; \`npm install windrow --include=optional\` installs all packages`;
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `sorry, this is a mistake of windrow itself; please report it with these lines\n${stack}`;
+  return `sorry, this is a bug in windrow; please report it with these lines\n${stack}`;
 }
 
 /** For an import that a command can do without: undefined where the package is not installed. */
@@ -69,18 +69,18 @@ function describeCode(code: string, doing: 'read' | 'write'): [code: ErrorCode, 
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      if (doing === 'read') return ['file.missing', 'there is no such file'];
-      return ['file.missing', 'the folder to write it to does not exist; create it first'];
+      if (doing === 'read') return ['file.missing', 'no such file'];
+      return ['file.missing', 'its folder does not exist; create it first'];
     case 'EISDIR':
       return ['file.directory', 'is a folder, expected a file'];
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return ['file.denied', `may not be ${doing === 'read' ? 'read' : 'written'}; check its permissions (${code})`];
+      return ['file.denied', `permission denied to ${doing} it; check its permissions (${code})`];
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
-      return ['file.full', `no room left on the disk (${code}); free some, or write elsewhere`];
+      return ['file.full', `the disk is full (${code}); free some space, or write elsewhere`];
     default:
       if (doing === 'read') return ['file.read', `could not be read (${code})`];
       return ['file.write', `could not be written (${code})`];

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') {
   module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'windrow'));
 }
-const { main } = await import('./command-line.js');
-const { processIo } = await import('./terminal/io.js');
-const exitCode = await main(process.argv.slice(2), processIo(new URL('./scan-worker.js', import.meta.url)));
+const { runProcess } = await import('./command-line.js');
+const exitCode = await runProcess(process.argv.slice(2), new URL('./csv-worker.js', import.meta.url));
 // Everything has been written by then, and standard input may still be open, which would keep the process.
 process.exit(exitCode);

@@ -75,7 +75,7 @@ export const serve: Command = {
   },
 };
 
-// What the system refuses is no mistake of windrow.
+// What the system refuses is no bug in windrow.
 function startFailure(error: unknown, { dataDirectory, host, port }: StartOptions): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') {

@@ -6,12 +6,10 @@ export interface Chunk {
   timeMs: Float64Array;
   value: Float64Array;
   count: number;
-  /**
-   * The same in the caller's own arrays, on to their ends, where they are those: results may share what lasts. Where
-   * `value` is `lastingValue` itself nobody may write to it.
-   */
-  lastingTimeMs: Float64Array | undefined;
-  lastingValue: Float64Array | undefined;
+  /** The input's own array of times, from `timeMs[0]` on to its end, where the chunk has its times. */
+  inputTimeMs: Float64Array | undefined;
+  /** Whether `value` stays as it is until all inputs have come as far, so nobody may write to it. */
+  isReadOnly: boolean;
 }
 
 /** The most samples in one chunk: a column of it takes 1 MiB, as the second cache of a core does. */

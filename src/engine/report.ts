@@ -1,7 +1,7 @@
 import type { SeriesReference } from '../core/series.js';
 import type { Plan } from '../plan/plan.js';
-import type { StepCounts } from './counts.js';
-import type { Graph } from './graph.js';
+import type { StepCounts } from './graph/counts.js';
+import type { Graph } from './graph/graph.js';
 
 /** What became of every sample: plain data, counted from the start of the run. */
 export interface Report {

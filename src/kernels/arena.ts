@@ -112,14 +112,13 @@ function columnAfter(end: number, index: number): number {
 }
 
 /**
- * Room for whole columns of series of these lengths: in an arena of their own, with as much room again for the columns
- * of results, or in ordinary arrays beside the home arena where they are few or no memory is to be had.
+ * Room for whole columns of series of these lengths: in an arena of their own, or in ordinary arrays beside the home
+ * arena where they are few or no memory is to be had.
  */
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const pages = Math.ceil((8 * total + 2 * SMALL_PAGE_BYTES * (lengths.length + 1)) / PAGE_BYTES);
-  const open = (count: number): WebAssembly.Memory | undefined => openMemory(LOADED_PAGE_COUNT + count);
-  const memory = total < CHUNK_LENGTH ? undefined : (open(2 * pages) ?? open(pages));
+  const memory = total < CHUNK_LENGTH ? undefined : openMemory(LOADED_PAGE_COUNT + pages);
   const arena = memory === undefined ? homeArena() : new Arena(memory, LOADED_PAGE_COUNT);
   return { arena, columns: lengths.map((length) => arena.takeColumn(length) ?? new Float64Array(length)) };
 }

@@ -5,6 +5,7 @@ export const abs: Operation = {
   name: 'Abs',
   summary: 'Takes the absolute value of each sample.',
   shape: 'map',
+  results: 'one a sample',
   inputs: 'one',
   parameters: {},
   describe: () => ({

@@ -40,6 +40,10 @@ export const aggregatePipeline: Operation = {
       return openAggregate(stage, { timezone, closed, label }, run.column);
     });
   },
+  windows: (parameters) => ({
+    window: textIn(stagesOf(parameters).at(-1) ?? {}, 'interval'),
+    timezone: textIn(parameters, 'timezone'),
+  }),
 };
 
 export const aggregatePipelineExamples: readonly Example[] = [

@@ -66,6 +66,7 @@ export const aggregate: Operation = {
     const closed = parameters.closed === 'right' ? 'right' : 'left';
     return openAggregate(parameters, { timezone: textIn(parameters, 'timezone'), label, closed }, run.column);
   },
+  windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
   pointsEveryMs: (parameters) => {
     const isHeld = timeWeightedNames.includes(textIn(parameters, 'function')) && parameters.maxhold === undefined;
     return isHeld || parameters.empty !== 'omit' ? fixedLengthMs(parameters) : undefined;

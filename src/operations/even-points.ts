@@ -5,15 +5,12 @@ import type { Output, RunContext } from './operation.js';
 
 /** Points of an even grid in work, and a column for times that lie elsewhere than the values. */
 export interface EvenPoints extends Points {
-  readonly ownTimeMs: Float64Array;
-  readonly ownValue: Float64Array;
   readonly sampleMs: Float64Array;
 }
 
 /** Columns of a step's own for `addPoints`. */
 export function evenPoints(column: RunContext['column']): EvenPoints {
-  const [timeMs, value] = [column(), column()];
-  return { timeMs, value, ownTimeMs: timeMs, ownValue: value, sampleMs: column(), count: 0, nextMs: 0 };
+  return { timeMs: column(), value: column(), sampleMs: column(), count: 0, nextMs: 0 };
 }
 
 /**
@@ -35,9 +32,6 @@ export function addPoints(
   for (let from = 0; from < count; ) {
     const gapMs = sampleMs[from]! - points.nextMs;
     if (gapMs > CHUNK_LENGTH * stepMs) out.expect(gapMs / stepMs);
-    const room = points.ownTimeMs.length;
-    points.timeMs = out.placeFor('timeMs', room) ?? points.ownTimeMs;
-    points.value = out.placeFor('value', room) ?? points.ownValue;
     from = stepPoints(sampleMs, value, from, count, lastValue, stepMs, isMet, points);
     out.addRun(points.timeMs, points.value, points.count);
   }

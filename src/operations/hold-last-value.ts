@@ -34,6 +34,7 @@ export const holdLastValue: Operation = {
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
     return holder(windows, maxHoldMs, run);
   },
+  windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? fixedLengthMs(parameters) : undefined),
 };
 

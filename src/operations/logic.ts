@@ -7,6 +7,7 @@ export const not: Operation = {
   name: 'Not',
   summary: 'Turns zero into 1 and anything else into 0.',
   shape: 'map',
+  results: 'one a sample',
   inputs: 'one',
   parameters: {},
   describe: () => ({

@@ -22,9 +22,21 @@ export interface Operation {
   readonly describe: (parameters: Parameters) => Description;
   /** A step in work; a list of regrids runs one after another. */
   readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
+  /**
+   * How many results there are, where that is more than the shape tells: one for each sample, whatever its value, or at
+   * most one.
+   */
+  readonly results?: 'one a sample' | 'at most one a sample';
+  /** The windows that its results stand for, which steps after it may count by. */
+  readonly windows?: (parameters: Parameters) => WindowsMade;
+  /** Whether it takes the parameters `window` and `timezone` from the nearest step before it that makes windows. */
+  readonly inheritsWindows?: (parameters: Parameters) => boolean;
   /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
+
+/** Windows as parameters of a step. */
+export type WindowsMade = { readonly window: string; readonly timezone: string };
 
 /** What `explain` says of one step. */
 export interface Description {
@@ -111,12 +123,10 @@ export interface State {
 export interface Output {
   add(timeMs: number, value: number): void;
   /**
-   * Adds the first `count` samples of two columns of the step's own; values are finite and times rise. The steps after
-   * it read them at once, and may write over the values. `lastingValue`: the same in the caller's array, if they are.
+   * Adds the first `count` samples of two columns; values are finite and times rise. The steps after it read them at
+   * once, and may write over the values unless `isReadOnly`.
    */
-  addRun(timeMs: Float64Array, value: Float64Array, count: number, lastingValue?: Float64Array): void;
-  /** Where a column of the next `addRun`, of at most `count` samples, is best written, if somewhere. */
-  placeFor(column: 'timeMs' | 'value', count: number): Float64Array | undefined;
+  addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly?: boolean): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient', count: number): void;

@@ -36,6 +36,7 @@ export const resample: Operation = {
     const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
     return resampler(durationMsIn(parameters, 'frequency') ?? 0, isLinear(parameters), gapMsMax, run.column);
   },
+  windows: (parameters) => ({ window: textIn(parameters, 'frequency'), timezone: 'UTC' }),
   pointsEveryMs: (parameters) => (parameters.maxgap === undefined ? durationMsIn(parameters, 'frequency') : undefined),
 };
 

@@ -23,7 +23,9 @@ export const shift: Operation = {
   name: 'Shift',
   summary: 'Moves the times of samples, by a duration or by whole windows.',
   shape: 'regrid',
+  results: 'at most one a sample',
   inputs: 'one',
+  inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {
     function: choice({ summary: 'What `shift` counts.' }, ['ShiftByWindow', 'ShiftByTime']),
     shift: shiftAmount(),
@@ -212,7 +214,7 @@ interface MoverColumns {
   readonly values: Float64Array;
 }
 
-function mover(move: Move, { moved: ownMoved, values }: MoverColumns): RegridRunner {
+function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
   const single = new Float64Array(1);
   function movedOne(timeMs: number): number {
     single[0] = timeMs;
@@ -223,15 +225,14 @@ function mover(move: Move, { moved: ownMoved, values }: MoverColumns): RegridRun
     kind: 'regrid',
     slotCount: 3,
     listCount: 0,
-    push: ({ slots }, { timeMs, value, count, lastingValue }, out) => {
+    push: ({ slots }, { timeMs, value, count, isReadOnly }, out) => {
       const lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
       const isAfter = movedOne(timeMs[0]!) > lastMs;
       if (isAfter) flush(slots, out);
-      const moved = (isAfter ? out.placeFor('timeMs', count) : undefined) ?? ownMoved;
       move(timeMs, count, moved);
       if (isAfter && isRising(moved, count, lastMs)) {
-        if (value !== lastingValue) copyInto(values, value, count);
-        out.addRun(moved, value === lastingValue ? value : values, count - 1, lastingValue);
+        if (!isReadOnly) copyInto(values, value, count);
+        out.addRun(moved, isReadOnly ? value : values, count - 1, isReadOnly);
       } else {
         addDistinct(slots, moved, value, count, out);
       }

@@ -1,3 +1,4 @@
+import type { Instant } from '../core/instant.js';
 import type { SeriesReference } from '../core/series.js';
 
 /** An item of a request, as POST /operations takes it (section 2.5 of the interface). */
@@ -69,10 +70,13 @@ export interface AlignParameters {
   readonly maxhold?: string;
 }
 
-/** Closed value ranges and half-open time ranges (ISO 8601 instants); an absent bound is open. */
+/** An instant of a request: JSON has it as ISO 8601 text, as which a Date or luxon's DateTime is written there. */
+type Time = Exclude<Instant, number>;
+
+/** Closed value ranges and half-open time ranges; an absent bound is open. */
 export interface RangeParameters {
   readonly valuerangelist?: readonly { readonly lower?: number; readonly upper?: number }[];
-  readonly timerangelist?: readonly { readonly starttime?: string; readonly endtime?: string }[];
+  readonly timerangelist?: readonly { readonly starttime?: Time; readonly endtime?: Time }[];
 }
 
 /** A shift by an ISO 8601 duration, or by a whole number of windows (0 or more). */

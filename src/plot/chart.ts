@@ -1,5 +1,5 @@
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
-import type { ChartLine } from './line.js';
+import type { ChartLine } from './panels.js';
 import { createReducer, type Reducer } from './reducer.js';
 
 /** Gathers series for a chart, in memory that does not grow with them. */

@@ -1,21 +1,25 @@
-import type { ChartLine, Extent } from './line.js';
+import { type ScaleLinear, scaleLinear } from 'd3-scale';
+import type { ChartLine, Extent } from './panels.js';
 
-/** A rectangle of the drawing and what lies at its edges. */
+/** A rectangle of the drawing, and the scales that place times and values in it. */
 export interface Frame {
   readonly left: number;
   readonly top: number;
   readonly width: number;
   readonly height: number;
   readonly time: Extent;
-  readonly value: Extent;
+  readonly x: ScaleLinear<number, number>;
+  readonly y: ScaleLinear<number, number>;
 }
 
-export function xOf({ left, width, time }: Frame, timeMs: number): number {
-  return left + ((timeMs - time.min) / (time.max - time.min)) * width;
-}
-
-export function yOf({ top, height, value }: Frame, at: number): number {
-  return top + (1 - (at - value.min) / (value.max - value.min)) * height;
+export function frameOf(
+  { left, top, width, height }: Pick<Frame, 'left' | 'top' | 'width' | 'height'>,
+  time: Extent,
+  value: Extent,
+): Frame {
+  const x = scaleLinear([time.min, time.max], [left, left + width]);
+  const y = scaleLinear([value.min, value.max], [top + height, top]);
+  return { left, top, width, height, time, x, y };
 }
 
 /** A run of points without a gap, in units of the drawing. */
@@ -31,7 +35,7 @@ export function curvesOf(line: ChartLine, frame: Frame, columnWidth: number): Cu
   let column: [number, number][] = [];
   let columnIndex = Number.NaN;
   for (const [index, timeMs] of line.timeMs.entries()) {
-    const point: [number, number] = [xOf(frame, timeMs), yOf(frame, line.value[index] ?? 0)];
+    const point: [number, number] = [frame.x(timeMs), frame.y(line.value[index] ?? 0)];
     const at = Math.floor(point[0] / columnWidth);
     if (at !== columnIndex || index === 0) {
       curve.push(...extremes(column));

@@ -1,6 +1,4 @@
-import { addToColumn, type Column, columnOf, mergeColumn, pointsOf } from './columns.js';
-import type { ChartLine } from './line.js';
-import { createStepCounter } from './steps.js';
+import type { ChartLine } from './panels.js';
 
 /** Takes the samples of one series, however many, and keeps what a chart can show of them. */
 export interface Reducer {
@@ -98,4 +96,115 @@ function lineOf(
     max: sorted.reduce((greatest, { max }) => Math.max(greatest, max), Number.NEGATIVE_INFINITY),
     isBinary: isBinary && sampleCount > 0,
   };
+}
+
+// Points that fall into one column of a chart are told by at most four: the first, the least, the greatest and
+// the last. A line through them looks like the line through all.
+// Source: Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.
+
+/** The samples of one column. */
+export interface Column {
+  firstMs: number;
+  first: number;
+  minMs: number;
+  min: number;
+  maxMs: number;
+  max: number;
+  lastMs: number;
+  last: number;
+}
+
+function columnOf(timeMs: number, value: number): Column {
+  return {
+    firstMs: timeMs,
+    first: value,
+    minMs: timeMs,
+    min: value,
+    maxMs: timeMs,
+    max: value,
+    lastMs: timeMs,
+    last: value,
+  };
+}
+
+/** Adds a sample; they may come in any order. */
+function addToColumn(column: Column, timeMs: number, value: number): void {
+  if (timeMs < column.firstMs) {
+    column.firstMs = timeMs;
+    column.first = value;
+  }
+  if (timeMs >= column.lastMs) {
+    column.lastMs = timeMs;
+    column.last = value;
+  }
+  if (value < column.min) {
+    column.minMs = timeMs;
+    column.min = value;
+  }
+  if (value > column.max) {
+    column.maxMs = timeMs;
+    column.max = value;
+  }
+}
+
+/** Adds all that is in another column. */
+function mergeColumn(column: Column, other: Column): void {
+  addToColumn(column, other.firstMs, other.first);
+  addToColumn(column, other.minMs, other.min);
+  addToColumn(column, other.maxMs, other.max);
+  addToColumn(column, other.lastMs, other.last);
+}
+
+/** Its points in time order, each once; samples of one time with values of their own are all kept. */
+function pointsOf(column: Column): [timeMs: number, value: number][] {
+  const { firstMs, minMs, maxMs, lastMs } = column;
+  const least: [number, number] = [minMs, column.min];
+  const greatest: [number, number] = [maxMs, column.max];
+  const inner = maxMs < minMs ? [greatest, least] : [least, greatest];
+  const points: [number, number][] = [[firstMs, column.first], ...inner, [lastMs, column.last]];
+  return points.filter(([timeMs, value], i) => i === points.findIndex(([t, x]) => t === timeMs && x === value));
+}
+
+/** Counts the distances between samples, to tell the usual one. */
+export interface StepCounter {
+  readonly add: (timeMs: number) => void;
+  /** The median within five hundredths, infinite where there is none. */
+  readonly medianMs: () => number;
+}
+
+// Bins of equal ratio from a nanosecond to the age of the calendar.
+const BINS_PER_OCTAVE = 16;
+const LEAST_OCTAVE = -20;
+const BIN_COUNT = (49 - LEAST_OCTAVE) * BINS_PER_OCTAVE;
+
+function createStepCounter(): StepCounter {
+  const counts = new Float64Array(BIN_COUNT);
+  let total = 0;
+  let previousMs = Number.NaN;
+  let lastStepMs = Number.NaN;
+  let lastBin = 0;
+
+  function add(timeMs: number): void {
+    const stepMs = timeMs - previousMs;
+    previousMs = timeMs;
+    if (!(stepMs > 0)) return;
+    if (stepMs !== lastStepMs) {
+      lastStepMs = stepMs;
+      const bin = Math.floor((Math.log2(stepMs) - LEAST_OCTAVE) * BINS_PER_OCTAVE);
+      lastBin = Math.min(BIN_COUNT - 1, Math.max(0, bin));
+    }
+    counts[lastBin] = (counts[lastBin] ?? 0) + 1;
+    total++;
+  }
+
+  function medianMs(): number {
+    let seen = 0;
+    for (let bin = 0; bin < BIN_COUNT; bin++) {
+      seen += counts[bin] ?? 0;
+      if (seen * 2 >= total && total > 0) return 2 ** ((bin + 1) / BINS_PER_OCTAVE + LEAST_OCTAVE);
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  return { add, medianMs };
 }

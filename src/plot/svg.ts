@@ -1,8 +1,6 @@
-import { type Curve, curvesOf, type Frame, xOf, yOf } from './curve.js';
-import { type ChartLine, type Extent, extentOf, timeExtentOf } from './line.js';
-import { dashes, palette } from './palette.js';
-import { groupIntoPanels, type Panel } from './panels.js';
-import { styleSheet } from './svg-style.js';
+import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
+import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
+import { dashes, palette, styleSheet } from './style.js';
 import { describeTime, timeTicks } from './time-ticks.js';
 import { binaryTicks, groupThousands, shortValue, type ValueTicks, valueTicks } from './value-ticks.js';
 
@@ -43,10 +41,10 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
   let firstColour = 0;
   for (const [index, panel] of panels.entries()) {
     const height = heights[index] ?? 0;
-    const { min, max } = marks[index] as ValueTicks; // one for each panel
     const legend = drawLegend(panel, firstColour, left, top, width);
     top += legend.height;
-    const frame: Frame = { left, top, width: width - left - RIGHT, height, time: time as Extent, value: { min, max } };
+    const place = { left, top, width: width - left - RIGHT, height };
+    const frame = frameOf(place, time as Extent, marks[index] as ValueTicks); // there are lines, and marks for each panel
     body.push(legend.svg, drawPanel(panel, marks[index] as ValueTicks, frame, firstColour, timezone));
     firstColour += panel.lines.length;
     top += height + PANEL_GAP;
@@ -73,17 +71,17 @@ function drawPanel(
   timezone: string,
 ): string {
   const right = frame.left + frame.width;
-  const grid = ticks.map(({ value }) => `M${pixel(frame.left)} ${pixel(yOf(frame, value))}H${pixel(right)}`).join('');
+  const grid = ticks.map(({ value }) => `M${pixel(frame.left)} ${pixel(frame.y(value))}H${pixel(right)}`).join('');
   const across = timeMarks(frame, timezone)
     .map(({ timeMs }) => verticalAt(frame, timeMs))
     .join('');
-  const labels = ticks.map(({ value, label }) => text('value', frame.left - 10, yOf(frame, value) + 4, label));
+  const labels = ticks.map(({ value, label }) => text('value', frame.left - 10, frame.y(value) + 4, label));
   const drawn = lines.map((line, index) => drawLine(line, frame, firstColour + index));
   return [`<path class="grid" d="${across}${grid}"/>`, ...labels, ...drawn].join('\n');
 }
 
 function verticalAt(frame: Frame, timeMs: number): string {
-  return `M${pixel(xOf(frame, timeMs))} ${pixel(frame.top)}v${frame.height}`;
+  return `M${pixel(frame.x(timeMs))} ${pixel(frame.top)}v${frame.height}`;
 }
 
 function timeMarks({ time, width }: Frame, timezone: string) {
@@ -96,13 +94,13 @@ function drawTimeAxis(frame: Frame, timezone: string): string {
   const marks = timeMarks(frame, timezone);
   let contextEnd = 0;
   for (const [index, { timeMs, label, context }] of marks.entries()) {
-    const x = xOf(frame, timeMs);
+    const x = frame.x(timeMs);
     parts.push(text('time', x, bottom + 18, label));
     if (context === undefined || context === '') continue;
     // The first context gives way when the next one begins close by.
     const next = marks.slice(index + 1).find((mark) => mark.context !== undefined);
     const half = (context.length * LETTER_WIDTH) / 2;
-    const isCrowded = index === 0 && next !== undefined && xOf(frame, next.timeMs) - x < 2 * half + 12;
+    const isCrowded = index === 0 && next !== undefined && frame.x(next.timeMs) - x < 2 * half + 12;
     if (isCrowded || x - half < contextEnd) continue;
     parts.push(text('time faint', x, bottom + 34, context));
     contextEnd = x + half + 12;

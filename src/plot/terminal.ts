@@ -1,6 +1,5 @@
-import { type Curve, curvesOf, type Frame, xOf, yOf } from './curve.js';
-import { type ChartLine, type Extent, extentOf, timeExtentOf } from './line.js';
-import { groupIntoPanels, type Panel } from './panels.js';
+import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
+import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
 import { timeTicks } from './time-ticks.js';
 import { binaryTicks, type ValueTicks, valueTicks } from './value-ticks.js';
 
@@ -53,7 +52,7 @@ export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptio
     parts.push(legend(panel, firstLine, options), ...drawPanel(panel, ticks, frame, labelWidth, firstLine, options));
     firstLine += panel.lines.length;
   }
-  const axis = { left: 0, top: 0, width: width - 1, height: 1, time, value: { min: 0, max: 1 } };
+  const axis = frameOf({ left: 0, top: 0, width: width - 1, height: 1 }, time, { min: 0, max: 1 });
   parts.push(...timeAxis(axis, labelWidth, options));
   return `${parts.map((line) => line.trimEnd()).join('\n')}\n`;
 }
@@ -65,7 +64,7 @@ function gridOf({ isUnicode = true }: TerminalOptions): Grid {
 function cellFrame(panel: Panel, ticks: ValueTicks, time: Extent, width: number, options: TerminalOptions): Frame {
   const { dotsX, dotsY } = gridOf(options);
   const rows = panel.isBinary ? 4 : (options.rows ?? ROWS);
-  return { left: 0, top: 0, width: width * dotsX - 1, height: rows * dotsY - 1, time, value: ticks };
+  return frameOf({ left: 0, top: 0, width: width * dotsX - 1, height: rows * dotsY - 1 }, time, ticks);
 }
 
 function legend({ lines }: Panel, firstLine: number, { paint = plain, isUnicode = true }: TerminalOptions): string {
@@ -106,9 +105,7 @@ function drawPanel(
       });
     }
   }
-  const labels = new Map(
-    ticks.map(({ value, label }) => [Math.floor(Math.round(yOf(frame, value)) / grid.dotsY), label]),
-  );
+  const labels = new Map(ticks.map(({ value, label }) => [Math.floor(Math.round(frame.y(value)) / grid.dotsY), label]));
   return bits.map((cells, row) => {
     const label = labels.get(row);
     const border = isUnicode ? (label === undefined ? '\u2502' : '\u2524') : '|';
@@ -154,7 +151,7 @@ function walk(curve: Curve, set: (x: number, y: number) => void): void {
 
 function timeAxis(frame: Frame, labelWidth: number, { timezone = 'UTC', isUnicode = true }: TerminalOptions): string[] {
   const marks = timeTicks(frame.time, Math.max(2, Math.floor(frame.width / 14)), timezone);
-  const columns = marks.map(({ timeMs }) => Math.round(xOf(frame, timeMs)));
+  const columns = marks.map(({ timeMs }) => Math.round(frame.x(timeMs)));
   const [across, mark, corner] = isUnicode ? ['\u2500', '\u252c', '\u2514'] : ['-', '+', '+'];
   const rule = Array.from({ length: frame.width + 1 }, (_, column) => (columns.includes(column) ? mark : across));
   const indent = ' '.repeat(labelWidth + 2);

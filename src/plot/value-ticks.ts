@@ -1,4 +1,5 @@
-import type { Extent } from './line.js';
+import { tickStep, ticks } from 'd3-array';
+import type { Extent } from './panels.js';
 
 /** Marks of a value axis, and the extent that it spans. */
 export interface ValueTicks extends Extent {
@@ -11,11 +12,11 @@ const ROOM = 0.05;
 /** Round values at steps of 1, 2 or 5 times a power of ten, at most about `countMax`, within a padded extent. */
 export function valueTicks(extent: Extent, countMax: number): ValueTicks {
   const { min, max } = roomy(extent);
-  const stepSize = niceStep((max - min) / countMax);
-  const first = Math.ceil(min / stepSize - 1e-9);
-  const last = Math.floor(max / stepSize + 1e-9);
-  const values = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * stepSize);
-  return { min, max, ticks: values.map((value) => ({ value, label: formatValue(value, stepSize) })) };
+  // d3 takes the step that comes nearest to the count, which may be a third more than there is room for.
+  let count = countMax;
+  while (ticks(min, max, count).length > countMax + 1) count--;
+  const step = tickStep(min, max, count);
+  return { min, max, ticks: ticks(min, max, count).map((value) => ({ value, label: formatValue(value, step) })) };
 }
 
 /** The marks of a line of zeros and ones. */
@@ -41,12 +42,6 @@ function roomy({ min, max }: Extent): Extent {
   const isAbove = min >= 0 && min < max / 3;
   const isBelow = max <= 0 && max > min / 3;
   return { min: isAbove ? 0 : min - room, max: isBelow ? 0 : max + room };
-}
-
-function niceStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  const factor = [1, 2, 5, 10].find((nice) => nice * power >= least * 0.999) ?? 10;
-  return factor * power;
 }
 
 /** A value as marks show it: digits as the step needs them, thousands apart. */

@@ -23,7 +23,7 @@ describe('a request that is wrong', () => {
     expect(code).toBe(2);
     expect(stderr).toBe(
       'windrow: ~/request.json:5:3: not JSON: expected a field name in double quotes, received `}`; ' +
-        'leave out the `,` before the `}`\n    5 |   }\n      |   ^\n',
+        'remove the `,` before the `}`\n    5 |   }\n      |   ^\n',
     );
   });
 
@@ -45,7 +45,7 @@ describe('a request that is wrong', () => {
     expect(ended).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'windrow: ~/requst.json: there is no such file; did you mean `request.json`?\n',
+      stderr: 'windrow: ~/requst.json: no such file; did you mean `request.json`?\n',
     });
   });
 
@@ -71,9 +71,9 @@ describe('a request that is wrong', () => {
 
 describe('input that cannot be read', () => {
   it.each([
-    ['~/offce.csv', 2, '~/offce.csv: there is no such file; did you mean `office.csv`?'],
+    ['~/offce.csv', 2, '~/offce.csv: no such file; did you mean `office.csv`?'],
     ['~/', 2, '~/: is a folder, expected a file'],
-    ['~/office.csv/x.csv', 2, '~/office.csv/x.csv: there is no such file'],
+    ['~/office.csv/x.csv', 2, '~/office.csv/x.csv: no such file'],
   ])('%s', async (path, code, message) => {
     expect(await runWith({}, 'run', '~/request.json', '--input', path)).toEqual({
       code,
@@ -114,7 +114,7 @@ describe('input that cannot be read', () => {
       const { code, stderr } = await runWith(files, 'run', '~/request.json', '--input', `~/${name}`);
       expect(code).toBe(1);
       expect(stderr).toMatch(
-        new RegExp(`^windrow: ~/${name}: cannot be unpacked .*; is it whole, and made by gzip\\?\n$`),
+        new RegExp(`^windrow: ~/${name}: cannot be decompressed .*; is it a complete gzip file\\?\n$`),
       );
     }
   });
@@ -125,7 +125,7 @@ describe('a series that the input lacks', () => {
     const csv = 'timestamp,boiler,ofice,chiller\n2024-01-01,1,2,3\n';
     const { code, stderr } = await runWith({ 'wide.csv': csv }, 'run', '~/request.json', '--input', '~/wide.csv');
     expect(code).toBe(2);
-    expect(stderr).toBe(`windrow: the request reads 1 series that the input lacks:
+    expect(stderr).toBe(`windrow: the request reads 1 series that is not in the input:
   office/Raw: did you mean \`ofice/Raw\`?
 the input has boiler/Raw, ofice/Raw, chiller/Raw
 `);
@@ -139,7 +139,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 
   it('may be the name of its file', async () => {
     const { stderr } = await runWith({ 'x.csv': minutesCsv([1]) }, 'run', '~/request.json', '--input', '~/x.csv');
-    expect(stderr).toContain('office/Raw: a file of time and value alone holds the series of its own name; rename');
+    expect(stderr).toContain('office/Raw: a file of times and values holds the series named after it; rename');
     expect(stderr).toContain('the input has x/Raw\n');
   });
 });
@@ -174,7 +174,7 @@ describe('arguments that are wrong', () => {
     [[...RUN, '--output', '~/office.csv'], '--output: ~/office.csv is read by this run; write to another file'],
     [[...RUN, '--report', '~/x', '--plot', '~/x'], '--plot: ~/x is written by --report already; write to another file'],
     [[...RUN, '--report', '-'], '--report: expected a file, received `-`: standard output is for the results'],
-    [[...RUN, '--output', '~/no/out.csv'], '~/no/out.csv: the folder to write it to does not exist; create it first'],
+    [[...RUN, '--output', '~/no/out.csv'], '~/no/out.csv: its folder does not exist; create it first'],
     [[...RUN, '--output', '~/'], '~/: is a folder, expected the name of a file to write'],
     [['run', '-', '--input', '-'], 'expected standard input for the request or for --input, received it for both'],
     [['run', '~/request.json', '--input', '-', '-'], '--input: expected `-` (standard input) once, received it twice'],

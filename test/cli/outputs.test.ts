@@ -90,7 +90,7 @@ describe('outputs of a run', () => {
     const world = doubling({ fs: smallDisk(2000) }, 1000);
     const { code, stderr } = await world.run(...RUN, '--output', '~/out.csv');
     expect(code).toBe(1);
-    expect(stderr).toBe('windrow: ~/out.csv: no room left on the disk (ENOSPC); free some, or write elsewhere\n');
+    expect(stderr).toBe('windrow: ~/out.csv: the disk is full (ENOSPC); free some space, or write elsewhere\n');
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 

@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     ]) {
       const { code, stderr } = shell(world, line ?? '');
       expect(code).toBe(1);
-      expect(stderr).toBe(`windrow: ${name}: no room left on the disk (ENOSPC); free some, or write elsewhere\n`);
+      expect(stderr).toBe(`windrow: ${name}: the disk is full (ENOSPC); free some space, or write elsewhere\n`);
     }
   });
 
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     const line = `"${process.execPath}" --import ./break.mjs "${commandPath}" validate request.json`;
     const { code, stderr } = shell(world, line);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^windrow: sorry, this is a mistake of windrow itself; please report it with these lines\n/);
+    expect(stderr).toMatch(/^windrow: sorry, this is a bug in windrow; please report it with these lines\n/);
     expect(stderr).toMatch(/TypeError: broken on purpose\n\s+at /);
   });
 });

@@ -3,18 +3,16 @@ import * as nodeFs from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { InputFile } from '../../src/cli/files/inputs.js';
-import type { Job, Listener } from '../../src/cli/run/execute.js';
 import { readFile } from '../../src/cli/run/read-file.js';
-import type { Crew } from '../../src/cli/scan-crew.js';
 import type { Io } from '../../src/cli/terminal/io.js';
+import type { RejectedRow } from '../../src/formats/csv/index.js';
+import type { RangePool } from '../../src/formats/csv/threaded/pool.js';
 import { createPlan } from '../../src/plan/create-plan.js';
 import { file, textOf } from '../formats/csv/files.js';
-import { createWorld, minutesCsv, requestText, startTestCrew } from './world.js';
+import { createWorld, minutesCsv, openTestPool, requestText } from './world.js';
 
-const crews = [startTestCrew(1), startTestCrew(2)];
-afterAll(() => {
-  for (const crew of crews) crew.close();
-});
+const pools = await Promise.all([openTestPool(1), openTestPool(2)]);
+afterAll(() => Promise.all(pools.map((pool) => pool.close())));
 
 interface Case {
   readonly text: string;
@@ -37,18 +35,12 @@ const plan = createPlan([
   },
 ]);
 
-const io = { fs: nodeFs } as unknown as Io; // all that reading a file touches
+/** All that reading a file touches. */
+const ioOf = (rangeBytes: number) => ({ fs: nodeFs, threads: { rangeBytes } }) as unknown as Io;
 
 /** Everything that a reading tells. */
-async function read(path: string, { text, chunkRows, onBadRow, timezone }: Case, crew?: Crew): Promise<unknown> {
-  const job = {
-    plan,
-    chunkRows,
-    onBadRow,
-    inputs: [],
-    mode: 'batch',
-    options: { timezone, maxOutputSamples: 1 },
-  } as Job;
+async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): Promise<unknown> {
+  const { text, chunkRows, onBadRow, timezone } = one;
   const told: unknown[] = [];
   const bytes = new TextEncoder().encode(text);
   const input: InputFile = {
@@ -60,9 +52,10 @@ async function read(path: string, { text, chunkRows, onBadRow, timezone }: Case,
       yield bytes;
     },
   };
-  const listener = { onRead: () => undefined, onReject: (rejected) => told.push(rejected) } as Partial<Listener>;
   const chunks: unknown[] = [];
   const reading = {
+    onRead: () => undefined,
+    onReject: (rejected: RejectedRow) => told.push(rejected),
     onChunk: (
       series: readonly { timeseriesId: string; metric: string; timeMs: Float64Array; value: Float64Array }[],
     ) => {
@@ -71,7 +64,7 @@ async function read(path: string, { text, chunkRows, onBadRow, timezone }: Case,
     isStopped: () => false,
   };
   try {
-    const outcome = await readFile({ ...job, crew }, listener as Listener, input, reading, io);
+    const outcome = await readFile({ plan, timezone, chunkRows, onBadRow, pool }, input, reading, ioOf(rangeBytes));
     return { told, chunks, outcome: { ...outcome, path: '' } };
   } catch (error) {
     return { told, chunks, error: error instanceof Error ? error.message : error };
@@ -90,12 +83,12 @@ const oneCase = fc.record({
 describe('threads', () => {
   const world = createFolder();
 
-  test('1, 2 and 3 threads read every file alike, cut at any place', async () => {
+  test('one thread, and a pool of one or two, read every file alike, cut at any place', async () => {
     const path = world('case.csv');
     const check = async (one: Case, rangeBytes: number): Promise<void> => {
       nodeFs.writeFileSync(path, one.text);
       const alone = await read(path, one);
-      for (const crew of crews) expect(await read(path, one, { ...crew, rangeBytes })).toEqual(alone);
+      for (const pool of pools) expect(await read(path, one, pool, rangeBytes)).toEqual(alone);
     };
     await fc.assert(fc.asyncProperty(oneCase, fc.integer({ min: 1, max: 600 }), check), { numRuns: 1500 });
   });
@@ -115,7 +108,7 @@ describe('threads', () => {
     nodeFs.writeFileSync(path, one.text);
     const alone = await read(path, one);
     for (const rangeBytes of [1, 10, 100, 1000, 5000]) {
-      for (const crew of crews) expect(await read(path, one, { ...crew, rangeBytes })).toEqual(alone);
+      for (const pool of pools) expect(await read(path, one, pool, rangeBytes)).toEqual(alone);
     }
   });
 });

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { main } from '../../src/cli/command-line.js';
-import { type Crew, createCrew } from '../../src/cli/scan-crew.js';
 import type { FileSystem, Interrupt, Io } from '../../src/cli/terminal/io.js';
-import { startWorkers } from '../../src/cli/workers.js';
+import { RangePool } from '../../src/formats/csv/threaded/pool.js';
 
 export interface WorldOptions {
   readonly stdin?: AsyncIterable<Uint8Array> | string;
@@ -66,7 +65,7 @@ export function createWorld(options: WorldOptions = {}): World {
       fs: { ...nodeFs, ...options.fs },
       tempFolder: folder,
       clock: () => 0,
-      threads: { usual: 1, bytesEach: 1, start: async (count) => startTestCrew(count) },
+      threads: { usual: 1, bytesEach: 1, rangeBytes: 64, open: openTestPool },
       onInterrupt: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -95,10 +94,9 @@ export function createWorld(options: WorldOptions = {}): World {
   };
 }
 
-/** Threads that run the built code, and read small ranges, so that small files have many. */
-export function startTestCrew(count: number, rangeBytes = 64): Crew {
-  const workers = startWorkers(new URL('../../dist/cli/scan-worker.js', import.meta.url), count);
-  return createCrew(workers, rangeBytes);
+/** Threads that run the built code. */
+export function openTestPool(threads: number): Promise<RangePool> {
+  return RangePool.open(new URL('../../dist/cli/csv-worker.js', import.meta.url), threads);
 }
 
 async function* bytesOf(source: AsyncIterable<Uint8Array> | string): AsyncIterable<Uint8Array> {

@@ -9,7 +9,6 @@ import {
   sceneArbitrary,
   seriesOf as sourcesOf,
 } from '../laws/running.js';
-import { risingArbitrary } from '../laws/steps.js';
 import { chainPlan, pairsOf, seriesOf } from './streams.js';
 
 const copyPlan = chainPlan([['Abs', {}]]);
@@ -153,41 +152,6 @@ describe('the engine', () => {
       runWithin(plan, sources, options);
       expect(linesOf(sources)).toEqual(before);
       expect(linesOf(batch.series)).toEqual(given);
-    });
-    fc.assert(property, { numRuns: 500 });
-  });
-
-  test('shares times with its inputs in a batch alone, and values never', () => {
-    const steps = [
-      ['Abs', {}],
-      ['Round', { roundtodigits: 1 }],
-      ['Add', { scalar: 0 }],
-      ['Mask', { valuerangelist: [{ lower: 1e99 }] }],
-    ] as const;
-    const property = fc.property(risingArbitrary(), fc.constantFrom(...steps), (series, step) => {
-      const plan = chainPlan([step]);
-      const input = { ...series, timeseriesId: 'in' };
-      const batch = runBatch(plan, [input]).series[0]!;
-      expect(batch.value.length === 0 || batch.value.buffer !== input.value.buffer).toBe(true);
-      const stream = openStream(plan);
-      for (const { timeMs, value } of [...stream.push([input]), ...stream.close().series]) {
-        expect(timeMs.length === 0 || timeMs.buffer !== input.timeMs.buffer).toBe(true);
-        expect(value.length === 0 || value.buffer !== input.value.buffer).toBe(true);
-      }
-    });
-    fc.assert(property, { numRuns: 300 });
-  });
-
-  test('gives the same bits in columns that an earlier run no longer needs', () => {
-    const property = fc.property(sceneArbitrary(3), sceneArbitrary(3), (one, other) => {
-      const [first, second] = [one, other].map(({ request, samples, options }) => {
-        const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
-        return { plan, options, inputs: sourcesOf(samples), run: runWithin(plan, sourcesOf(samples), options) };
-      });
-      if (first?.run === undefined || second?.run === undefined) return;
-      const expected = linesOf(second.run.series);
-      const reused = runBatch(second.plan, second.inputs, { ...second.options, reuse: first.run });
-      expect(linesOf(reused.series)).toEqual(expected);
     });
     fc.assert(property, { numRuns: 500 });
   });

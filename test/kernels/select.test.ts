@@ -5,7 +5,7 @@ import { selectRange } from '../../src/kernels/select.js';
 import { anyFinite, bitsOf, columnOf, scratchColumn } from './columns.js';
 
 function chunkOf(timeMs: Float64Array, value: Float64Array, count: number): Chunk {
-  return { timeMs, value, count, lastingTimeMs: undefined, lastingValue: undefined };
+  return { timeMs, value, count, inputTimeMs: undefined, isReadOnly: false };
 }
 
 function filled(index: number, values: readonly number[]): Float64Array {

@@ -164,7 +164,12 @@ function pick(inputs: readonly Series[], places: readonly Place[]): Series[] {
 }
 
 /** A stream over all inputs, fed as said; checkpoints are restored into a new stream and the old one is dropped. */
-export function runFed(plan: Plan, inputs: readonly Series[], options: StreamOptions, feeding: Feeding): Run {
+export function runFed(
+  plan: Plan,
+  inputs: readonly Series[],
+  options: StreamOptions,
+  feeding: Feeding,
+): Pick<Run, 'series' | 'report'> {
   const places = placesOf(inputs, feeding.mixing);
   const earliestFrom = earliestToCome(inputs, places);
   const parts: Series[] = [];

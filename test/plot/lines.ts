@@ -1,6 +1,6 @@
 import type { Series } from '../../src/core/series.js';
 import { createChartData } from '../../src/plot/index.js';
-import type { ChartLine } from '../../src/plot/line.js';
+import type { ChartLine } from '../../src/plot/panels.js';
 
 export function seriesOf(metric: string, samples: readonly (readonly [timeMs: number, value: number])[]): Series {
   return {

@@ -246,7 +246,7 @@ describe('what hinders a start is said, without a stack', () => {
     ] as const;
     for (const [code, message, failure] of failures) {
       expect([failure.code, failure.stderr]).toEqual([code, expect.stringMatching(message)]);
-      expect(failure.stderr).not.toMatch(/mistake of windrow|\n\s+at /);
+      expect(failure.stderr).not.toMatch(/bug in windrow|\n\s+at /);
       expect(failure.stdout).toBe('');
     }
     // Nothing was left behind that would hinder the next.

@@ -1,10 +1,10 @@
+import { basename, dirname } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
+import { didYouMean } from '../../core/suggest.js';
 import { scanBlock } from '../../kernels/scan-rows.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
-import { existingFile } from './paths.js';
-import { createSpool, type Spool } from './spool.js';
-import type { TempFiles } from './temp-files.js';
+import { createSpool, type Spool, type TempFiles } from './temp-files.js';
 
 /** What standard input is called in messages. */
 export const STANDARD_INPUT = 'stdin';
@@ -131,7 +131,7 @@ async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number)
     yield* unpacked;
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
-      const message = `${path}: cannot be unpacked (${error.message}); is it whole, and made by gzip?`;
+      const message = `${path}: cannot be decompressed (${error.message}); is it a complete gzip file?`;
       throw new WindrowError('csv.gzip', message, { cause: error });
     }
     throw fileFailure(error, path, 'read');
@@ -176,5 +176,30 @@ async function* arrivingBlocks(
     kept?.write(next.value);
     onRead(next.value.length);
     yield next.value;
+  }
+}
+
+/** Checks that a path can be read from, and gives its size in bytes. @throws WindrowError */
+export function existingFile(path: string, io: Io): number {
+  let stats: ReturnType<Io['fs']['statSync']>;
+  try {
+    stats = io.fs.statSync(path);
+  } catch (error) {
+    const failure = fileFailure(error, path, 'read');
+    if (!(failure instanceof WindrowError) || failure.code !== 'file.missing') throw failure;
+    const hint = didYouMean(basename(path), namesBeside(path, io));
+    throw new WindrowError('file.missing', `${failure.message}${hint === undefined ? '' : `; ${hint}`}`, {
+      cause: error,
+    });
+  }
+  if (stats?.isDirectory()) throw new WindrowError('file.directory', `${path}: is a folder, expected a file`);
+  return stats?.size ?? 0;
+}
+
+function namesBeside(path: string, io: Io): string[] {
+  try {
+    return io.fs.readdirSync(dirname(path));
+  } catch {
+    return []; // the folder is missing too
   }
 }

@@ -1,3 +1,5 @@
+import { createScanner, type JSONScanner } from 'jsonc-parser';
+
 /** Where a text stops being JSON, and what would go on there. */
 export interface JsonFault {
   /** Index into the text, in UTF-16 units. */
@@ -7,13 +9,11 @@ export interface JsonFault {
   readonly suggestion?: string;
 }
 
-const SPACE = /[ \t\n\r]*/y;
-// A control character in a text must be written as an escape.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON says which characters may not stand in a text.
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
-const WORD = /(?:true|false|null)(?!\w)/y;
-const SHOWN = /"[^"\n]{0,20}"?|[\w.+-]+|[^\s]/y;
+// As jsonc-parser numbers them: its enums are of types alone.
+const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, colon: 6, string: 10, end: 17 };
+const VALUES = [7, 8, 9, 10, 11];
+const TRIVIA = [14, 15];
+const UNCLOSED = 2;
 
 type Place = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
@@ -30,88 +30,90 @@ const EXPECTED: Readonly<Record<Place, string>> = {
 
 /**
  * The first place at which a text is not JSON, undefined when it is. JSON.parse tells no position in some of its
- * messages, so the text is walked again, only after it has failed.
+ * messages, so the text is walked again, only after it has failed. By tokens, as the parser of jsonc-parser takes more
+ * than JSON, and runs out of stack where a text is nested deep.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
-  const open: ('[' | '{')[] = [];
+  const scanner = createScanner(text);
+  const open: number[] = [];
   let place: Place = 'value';
-  let at = 0;
   let commaAt = -1;
-
-  const fault = (): JsonFault => describeFault(text, at, commaAt, expectedAt(place, open.at(-1)));
   const afterValue = (): Place => (open.length === 0 ? 'end' : 'comma');
+  const fault = (): JsonFault => describeFault(text, scanner, commaAt, expectedAt(place, open.at(-1)));
 
   for (;;) {
-    at = endOf(SPACE, text, at) ?? at;
-    const sign = text[at];
-    if (sign === undefined) return place === 'end' ? undefined : fault();
-    const isClosing = sign === ']' ? open.at(-1) === '[' : sign === '}' && open.at(-1) === '{';
-    if (isClosing && (place === 'comma' || place === 'value or ]' || place === 'key or }')) {
+    const token = scan(scanner);
+    const isValue = VALUES.includes(token) && isWhole(text, scanner);
+    if (token === TOKEN.end) return place === 'end' ? undefined : fault();
+    if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) {
+      const isOpen = open.at(-1) === token - 1;
+      if (!isOpen || (place !== 'comma' && place !== 'value or ]' && place !== 'key or }')) return fault();
       open.pop();
       place = afterValue();
-      at++;
     } else if (place === 'value' || place === 'value or ]') {
-      if (sign === '[' || sign === '{') {
-        open.push(sign);
-        place = sign === '[' ? 'value or ]' : 'key or }';
-        at++;
-        continue;
-      }
-      const end = endOf(STRING, text, at) ?? endOf(NUMBER, text, at) ?? endOf(WORD, text, at);
-      if (end === undefined) return fault();
-      at = end;
-      place = afterValue();
+      if (token === TOKEN.openBrace || token === TOKEN.openBracket) {
+        open.push(token);
+        place = token === TOKEN.openBracket ? 'value or ]' : 'key or }';
+      } else if (isValue) place = afterValue();
+      else return fault();
     } else if (place === 'key' || place === 'key or }') {
-      const end = endOf(STRING, text, at);
-      if (end === undefined) return fault();
-      at = end;
+      if (token !== TOKEN.string || !isValue) return fault();
       place = 'colon';
-    } else if (sign === (place === 'colon' ? ':' : ',') && place !== 'end') {
-      if (place === 'comma') commaAt = at;
-      place = place === 'colon' || open.at(-1) === '[' ? 'value' : 'key';
-      at++;
+    } else if (place === 'colon' && token === TOKEN.colon) place = 'value';
+    else if (place === 'comma' && token === TOKEN.comma) {
+      commaAt = scanner.getTokenOffset();
+      place = open.at(-1) === TOKEN.openBracket ? 'value' : 'key';
     } else return fault();
   }
 }
 
-function endOf(pattern: RegExp, text: string, at: number): number | undefined {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : undefined;
+function scan(scanner: JSONScanner): number {
+  let token: number = scanner.scan();
+  while (TRIVIA.includes(token)) token = scanner.scan();
+  return token;
 }
 
-function expectedAt(place: Place, within: '[' | '{' | undefined): string {
-  return place === 'comma' ? `\`,\` or \`${within === '[' ? ']' : '}'}\`` : EXPECTED[place];
+// The scanner takes `1` of `1x`, as two tokens.
+function isWhole(text: string, scanner: JSONScanner): boolean {
+  const end = scanner.getTokenOffset() + scanner.getTokenLength();
+  return Number(scanner.getTokenError()) === 0 && (text[end - 1] === '"' || !/[\w.]/.test(text[end] ?? ''));
 }
 
-function describeFault(text: string, at: number, commaAt: number, expected: string): JsonFault {
-  SHOWN.lastIndex = at;
+function expectedAt(place: Place, within: number | undefined): string {
+  return place === 'comma' ? `\`,\` or \`${within === TOKEN.openBracket ? ']' : '}'}\`` : EXPECTED[place];
+}
+
+const SHOWN = /"[^"\n]{0,20}"?|[\w.+-]+|[^\s]/y;
+
+function describeFault(text: string, scanner: JSONScanner, commaAt: number, expected: string): JsonFault {
+  const offset = scanner.getTokenOffset();
+  SHOWN.lastIndex = offset;
   const shown = SHOWN.exec(text)?.[0];
   const received = shown === undefined ? 'the end of the text' : `\`${shown}\``;
-  const suggestion = suggest(text, at, commaAt);
-  return { offset: at, expected, received, ...(suggestion === undefined ? {} : { suggestion }) };
+  const suggestion = suggest(text, scanner, commaAt);
+  return { offset, expected, received, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-function suggest(text: string, at: number, commaAt: number): string | undefined {
+function suggest(text: string, scanner: JSONScanner, commaAt: number): string | undefined {
+  const at = scanner.getTokenOffset();
   const sign = text[at];
   if (text.trim() === '') return 'the text is empty';
-  if (sign === "'") return 'JSON has double quotes alone';
-  if (text.startsWith('//', at) || text.startsWith('/*', at) || sign === '#')
-    return 'JSON has no comments; leave it out';
-  if ((sign === '}' || sign === ']') && commaAt >= 0 && text.slice(commaAt + 1, at).trim() === '') {
-    return `leave out the \`,\` before the \`${sign}\``;
+  if (sign === "'") return 'JSON uses double quotes only';
+  if (text.startsWith('//', at) || text.startsWith('/*', at) || sign === '#') {
+    return 'JSON has no comments; remove it';
   }
-  if (sign === '"') return endOf(STRING, text, at) === undefined ? stringHint(text, at) : undefined;
+  if ((sign === '}' || sign === ']') && commaAt >= 0 && text.slice(commaAt + 1, at).trim() === '') {
+    return `remove the \`,\` before the \`${sign}\``;
+  }
+  if (sign === '"') {
+    const error = Number(scanner.getTokenError());
+    if (error === 0) return undefined;
+    return error === UNCLOSED ? 'the string is not closed on its line' : 'a `\\` must be written `\\\\`';
+  }
   if (/^(?:NaN|[+-]?Infinity|undefined|True|False|None)\b/.test(text.slice(at, at + 12))) {
-    return 'JSON has true, false, null, and plain numbers';
+    return 'JSON has true, false, null and finite numbers';
   }
   return undefined;
-}
-
-function stringHint(text: string, at: number): string {
-  const line = text.slice(at + 1).split('\n', 1)[0] ?? '';
-  return /(?<!\\)(?:\\\\)*"/.test(line)
-    ? 'a `\\` must be written `\\\\`'
-    : 'the text in quotes is not closed on its line';
 }
 
 /** Line and column of an offset, both from 1. */

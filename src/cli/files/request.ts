@@ -3,13 +3,14 @@ import { createPlan } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
-import { existingFile } from './paths.js';
+import { existingFile } from './inputs.js';
+import { findJsonFault, placeOf, showPlace } from './json-fault.js';
 
 /** Reads a request file (`-` is standard input) and plans it. */
 export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {
   const text = path === '-' ? await readStandardInput(io) : readFile(path, io);
   const name = path === '-' ? 'standard input' : path;
-  const request = await parseRequest(text, name);
+  const request = parseRequest(text, name);
   try {
     return createPlan(request, timezone === undefined ? {} : { timezone });
   } catch (error) {
@@ -33,12 +34,11 @@ async function readStandardInput(io: Io): Promise<string> {
   return Buffer.concat(blocks).toString('utf8');
 }
 
-async function parseRequest(text: string, name: string): Promise<unknown> {
+function parseRequest(text: string, name: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   try {
     return JSON.parse(json);
   } catch (error) {
-    const { findJsonFault, placeOf, showPlace } = await import('./json-fault.js');
     const fault = findJsonFault(json);
     if (fault === undefined) throw error;
     const { line, column } = placeOf(json, fault.offset);

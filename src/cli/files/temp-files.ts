@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import { fileFailure } from '../failure.js';
-import type { FileSystem, Io } from '../terminal/io.js';
+import { EXIT_INTERRUPTED, fileFailure } from '../failure.js';
+import type { FileSystem, Interrupt, Io } from '../terminal/io.js';
 
 /** A file that is not yet what it shall be. */
 export interface TempFile {
@@ -83,5 +83,88 @@ export function writeAll(fs: FileSystem, descriptor: number, bytes: Uint8Array, 
     while (at < bytes.length) at += fs.writeSync(descriptor, bytes, at, bytes.length - at);
   } catch (error) {
     throw fileFailure(error, label, 'write');
+  }
+}
+
+/** Bytes kept until they are wanted: in memory while they are few, then in a file. */
+export interface Spool {
+  readonly write: (bytes: Uint8Array) => void;
+  /** Forgets everything. */
+  readonly reset: () => void;
+  /** All the bytes in order; each piece is valid until the next is asked for. */
+  readonly pieces: () => Iterable<Uint8Array>;
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * @param memoryBytes how much may stay in memory.
+ * @param beside a path whose folder has room for the file; the system's temporary folder without it.
+ */
+export function createSpool(io: Io, temps: TempFiles, memoryBytes: number, beside?: string): Spool {
+  let kept: Uint8Array[] = [];
+  let keptBytes = 0;
+  let file: TempFile | undefined;
+
+  function write(bytes: Uint8Array): void {
+    if (file === undefined && keptBytes + bytes.length <= memoryBytes) {
+      kept.push(bytes.slice());
+      keptBytes += bytes.length;
+      return;
+    }
+    file ??= temps.create(beside);
+    for (const piece of kept) writeAll(io.fs, file.descriptor, piece, file.label);
+    kept = [];
+    keptBytes = 0;
+    writeAll(io.fs, file.descriptor, bytes, file.label);
+  }
+
+  function reset(): void {
+    kept = [];
+    keptBytes = 0;
+    if (file !== undefined) temps.remove(file);
+    file = undefined;
+  }
+
+  function* pieces(): Iterable<Uint8Array> {
+    if (file === undefined) {
+      yield* kept;
+      return;
+    }
+    const piece = new Uint8Array(PIECE_BYTES);
+    for (let position = 0; ; ) {
+      const count = io.fs.readSync(file.descriptor, piece, 0, piece.length, position);
+      if (count === 0) return;
+      yield piece.subarray(0, count);
+      position += count;
+    }
+  }
+
+  return { write, reset, pieces };
+}
+
+/**
+ * Does work that writes files. However it ends, by itself, by a failure or by Ctrl-C, no temporary file is left.
+ *
+ * @returns the exit code.
+ */
+export async function withTempFiles(io: Io, work: (temps: TempFiles) => Promise<number>): Promise<number> {
+  const temps = new TempFiles(io);
+  let stopListening = (): void => undefined;
+  const interrupted = new Promise<Interrupt>((resolve) => {
+    stopListening = io.onInterrupt(resolve);
+  });
+  try {
+    const ended = await Promise.race([work(temps), interrupted]);
+    if (typeof ended === 'number') return ended;
+    temps.removeAll();
+    // On a terminal the cursor stands behind ^C.
+    const lead = io.stderr.isTerminal ? '\n' : '';
+    const cause = ended === 'SIGINT' ? 'Ctrl-C' : ended;
+    await io.stderr.write(`${lead}windrow: stopped by ${cause}; no file was written\n`);
+    return EXIT_INTERRUPTED[ended];
+  } finally {
+    temps.removeAll();
+    stopListening();
   }
 }

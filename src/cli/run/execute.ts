@@ -1,41 +1,29 @@
 import { OutputLimitError } from '../../core/errors.js';
 import type { Series, SeriesReference } from '../../core/series.js';
+import { runBatch } from '../../engine/batch/run-batch.js';
 import type { StreamOptions } from '../../engine/options.js';
 import type { Report } from '../../engine/report.js';
-import { runBatch } from '../../engine/run-batch.js';
-import { openStream } from '../../engine/stream.js';
-import type { RejectedRow } from '../../formats/csv/index.js';
-import type { Plan } from '../../plan/plan.js';
+import { openStream } from '../../engine/stream/stream.js';
 import type { InputFile } from '../files/inputs.js';
-import type { Crew } from '../scan-crew.js';
 import type { Io } from '../terminal/io.js';
-import { checkSources } from './missing-series.js';
-import { type FileOutcome, readFile } from './read-file.js';
+import { checkSources, type FileListener, type FileOutcome, type FileSettings, readFile } from './read-file.js';
 
 /** A run, with everything checked. */
-export interface Job {
-  readonly plan: Plan;
+export interface Job extends Omit<FileSettings, 'timezone'> {
   readonly inputs: readonly InputFile[];
   readonly mode: 'batch' | 'stream';
-  /** Rows given to the engine at once. */
-  readonly chunkRows: number;
-  readonly onBadRow: 'fail' | 'skip';
-  /** Threads that help to read the files. */
-  readonly crew?: Crew | undefined;
   readonly options: StreamOptions & { readonly maxOutputSamples: number };
 }
 
-/** Who is told what happens during a run. */
-export interface Listener {
+/** What a run reports while it goes on. */
+export interface Listener extends FileListener {
   readonly onResults: (results: readonly Series[]) => void;
-  readonly onReject: (rejected: RejectedRow) => void;
   readonly onLate: (file: string, late: readonly Series[]) => void;
-  readonly onRead: (byteCount: number) => void;
-  /** All that was told so far is void: the run starts again. */
+  /** The run starts again: everything reported so far is void. */
   readonly onRestart: (reason: SeriesReference) => void;
 }
 
-/** What became of a run. */
+/** The outcome of a run. */
 export interface Outcome {
   readonly report: Report;
   readonly files: readonly FileOutcome[];
@@ -44,8 +32,8 @@ export interface Outcome {
 }
 
 /**
- * Reads the files through the plan. A batch is a stream that needs no memory to speak of while each series is in
- * time order; at the first sample that is not, it starts again with everything in memory.
+ * Runs the files through the plan. A batch is run as a stream, which needs little memory as long as each series is in
+ * time order. At the first sample that is not, it starts again with everything in memory.
  */
 export async function execute(job: Job, listener: Listener, io: Io): Promise<Outcome> {
   const streamed = await streamThrough(job, listener, io);
@@ -55,6 +43,7 @@ export async function execute(job: Job, listener: Listener, io: Io): Promise<Out
 }
 
 async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outcome | SeriesReference> {
+  const settings = { ...job, timezone: job.options.timezone };
   const stream = openStream(job.plan, job.options);
   const isBatch = job.mode === 'batch';
   const files: FileOutcome[] = [];
@@ -73,7 +62,8 @@ async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outc
       if (isBatch) checkTotal(stream.report(), job.options.maxOutputSamples);
       if (results.length > 0) listener.onResults(results);
     };
-    const file = await readFile(job, listener, input, { onChunk, isStopped: () => unordered !== undefined }, io);
+    const isStopped = (): boolean => unordered !== undefined;
+    const file = await readFile(settings, input, { ...listener, onChunk, isStopped }, io);
     if (unordered !== undefined) return unordered;
     if (file !== undefined) files.push(file);
   }
@@ -85,6 +75,7 @@ async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outc
 }
 
 async function runInMemory(job: Job, listener: Listener, unordered: SeriesReference, io: Io): Promise<Outcome> {
+  const settings = { ...job, timezone: job.options.timezone };
   const files: FileOutcome[] = [];
   const parts: Series[] = [];
   const onChunk = (series: readonly Series[]): void => {
@@ -93,7 +84,7 @@ async function runInMemory(job: Job, listener: Listener, unordered: SeriesRefere
     }
   };
   for (const input of job.inputs) {
-    const file = await readFile(job, listener, input, { onChunk, isStopped: () => false }, io);
+    const file = await readFile(settings, input, { ...listener, onChunk, isStopped: () => false }, io);
     if (file !== undefined) files.push(file);
   }
   checkSources(job.plan, files);

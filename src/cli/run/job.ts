@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
+import { WindrowError } from '../../core/errors.js';
 import { seriesName } from '../../core/series.js';
-import { EPOCH_SECONDS_END } from '../../formats/csv/read/read-text.js';
+import { EPOCH_SECONDS_END } from '../../formats/csv/read/text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
@@ -12,10 +14,9 @@ import { createProgress } from '../terminal/progress.js';
 import { execute, type Job, type Listener } from './execute.js';
 import { createRejects } from './rejects.js';
 import { createResults } from './results.js';
-import { checkPaths } from './run-paths.js';
-import type { Settings } from './settings.js';
-import { describeRun, type RunFacts } from './summary.js';
-import { helpersFor } from './thread-count.js';
+import type { Settings } from './run.js';
+import { describeRun, type RunFacts, reportText } from './summary.js';
+import { threadsFor } from './thread-count.js';
 
 /** Runs a request over its input, writes all that was asked for, and gives the exit code. */
 export async function runJob(requestPath: string, settings: Settings, io: Io, temps: TempFiles): Promise<number> {
@@ -50,18 +51,18 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
       progress.restart();
     },
   };
-  const helpers = helperCount(job, settings, io);
-  const crew = helpers > 0 ? await io.threads.start(helpers) : undefined;
-  const outcome = await execute({ ...job, crew }, listener, io).finally(() => {
+  const threads = threadCount(job, settings, io);
+  const pool = threads > 1 ? await io.threads.open(threads - 1) : undefined;
+  const outcome = await execute({ ...job, pool }, listener, io).finally(async () => {
     progress.stop();
-    crew?.close();
+    await pool?.close();
   });
   await rejects?.finish();
   if (plot !== undefined) await writeText(plot.target, plot.draw());
   const isHeard = await finishQuietly(results.finish);
   const seconds = (io.clock() - startedMs) / 1000;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts: results.sampleCounts, seconds };
-  if (report !== undefined) await writeText(report, (await import('./report-file.js')).reportText(facts));
+  if (report !== undefined) await writeText(report, reportText(facts));
   for (const target of [output, rejectsTarget, report, plot?.target]) target?.keep();
   if (!settings.isQuiet && isHeard) await io.stderr.write(describeRun(facts));
   return EXIT_DONE;
@@ -86,13 +87,12 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
   };
 }
 
-// Threads beside the main one: a small file is read before another has started. A stream stays with one, as what it
-// bounds and reports as late depends on where its input is cut.
-function helperCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
+// A stream is read by one, as what it bounds and reports as late depends on where its input is cut.
+function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: possible, fs }: Io): number {
   const most = threads ?? possible.usual;
-  if (mode === 'stream' || most === 1) return 0;
+  if (mode === 'stream' || most === 1) return 1;
   const paths = inputs.filter(({ isRegular }) => isRegular).map(({ path }) => path);
-  return helpersFor(paths, most, possible.bytesEach, fs);
+  return threadsFor(paths, most, possible.bytesEach, fs);
 }
 
 // Digits alone are an epoch number, of seconds or of milliseconds as in a file.
@@ -147,4 +147,45 @@ function totalBytes({ inputs }: Job): number | undefined {
 
 async function writeText(target: Target, text: string): Promise<void> {
   await target.write(new TextEncoder().encode(text));
+}
+
+/** Checks that no path of a run stands for two things. @throws WindrowError */
+function checkPaths(requestPath: string, settings: Settings, io: Io): void {
+  const { inputs, output, report, plot, rejects } = settings;
+  if (requestPath === '-' && inputs.includes('-')) {
+    throw new WindrowError(
+      'arguments',
+      'run: expected standard input for the request or for --input, received it for both',
+    );
+  }
+  const taken = new Map([...inputs, requestPath].map((path) => [fileOf(path, io), 'is read by this run']));
+  const written: [flag: string, path: string | undefined][] = [
+    ['--output', output],
+    ['--report', report],
+    ['--plot', plot],
+    ['--rejects', rejects],
+  ];
+  for (const [flag, path] of written) {
+    if (path === undefined) continue;
+    if (path === '-' && flag !== '--output') {
+      throw new WindrowError(
+        'arguments',
+        `${flag}: expected a file, received \`-\`: standard output is for the results`,
+      );
+    }
+    if (path === '-') continue;
+    const place = fileOf(path, io);
+    const use = taken.get(place);
+    if (use !== undefined) throw new WindrowError('arguments', `${flag}: ${path} ${use}; write to another file`);
+    taken.set(place, `is written by ${flag} already`);
+  }
+}
+
+// Where a path leads: two links to one file are one place.
+function fileOf(path: string, io: Io): string {
+  try {
+    return io.fs.realpathSync(path);
+  } catch {
+    return resolve(path); // not there yet
+  }
 }

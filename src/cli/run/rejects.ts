@@ -3,7 +3,7 @@ import type { Series } from '../../core/series.js';
 import type { RejectedRow } from '../../formats/csv/index.js';
 import type { Target } from '../files/target.js';
 
-/** The file of what was left out, as CSV: where it stood, why it was left out, and the row. */
+/** The CSV file of skipped rows and late samples: file and line, the reason, and the row. */
 export interface Rejects {
   readonly addRow: (rejected: RejectedRow) => void;
   /** Samples that came later than a stream allows. */

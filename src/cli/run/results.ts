@@ -1,8 +1,7 @@
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
 import { type CsvWriter, createCsvWriter, csvHeader } from '../../formats/csv/index.js';
-import { createSpool, type Spool } from '../files/spool.js';
 import type { Target } from '../files/target.js';
-import type { TempFiles } from '../files/temp-files.js';
+import { createSpool, type Spool, type TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 
 /** The results of a run on their way to the output: written in order of series, though they come in order of time. */

@@ -1,10 +1,11 @@
+import packageJson from '../../../package.json' with { type: 'json' };
 import { seriesName } from '../../core/series.js';
 import type { Report } from '../../engine/report.js';
 import type { Plan } from '../../plan/plan.js';
-import { counted, grouped } from '../terminal/words.js';
+import { counted, grouped } from '../command.js';
 import type { Outcome } from './execute.js';
 
-/** What a run leaves to say, once its data is out. */
+/** What there is to report of a run. */
 export interface RunFacts {
   readonly plan: Plan;
   readonly mode: 'batch' | 'stream';
@@ -14,11 +15,11 @@ export interface RunFacts {
   readonly seconds: number;
 }
 
-export function rowCountOf({ files }: Outcome): number {
+function rowCountOf({ files }: Outcome): number {
   return files.reduce((sum, { rows, rejected }) => sum + rows + rejected, 0);
 }
 
-/** A few lines for a person: what came in, what went out, and whatever was left out and why. */
+/** A summary in a few lines: what was read, what was written, and what was left out and why. */
 export function describeRun(facts: RunFacts): string {
   const { plan, mode, outcome, sampleCounts, seconds } = facts;
   const rows = rowCountOf(outcome);
@@ -27,7 +28,7 @@ export function describeRun(facts: RunFacts): string {
   const read = `${counted(rows, 'row')} of ${counted(outcome.files.length, 'file')}`;
   const lines = [`${read} in ${time} s (${rate} rows a second), as ${mode}`];
   if (outcome.unordered !== undefined) {
-    lines.push(`  ${seriesName(outcome.unordered)} is not in time order, so all was read into memory and sorted there`);
+    lines.push(`  ${seriesName(outcome.unordered)} is not in time order, so everything was sorted in memory`);
   }
   const width = Math.max(...plan.items.map(({ output }) => seriesName(output).length));
   for (const [index, { output }] of plan.items.entries()) {
@@ -47,8 +48,8 @@ function describeDropped({ files, report }: Outcome): string[] {
       ...reasons(`of ${seriesName(source)}`, [
         [missing, 'missing value'],
         [outOfRun, 'sample', 'outside --from and --until'],
-        [duplicate, 'sample', 'replaced by a later one of the same time'],
-        [late, 'sample', 'that came later than --lateness allows'],
+        [duplicate, 'sample', 'replaced by a later sample at the same time'],
+        [late, 'sample', 'later than --lateness allows'],
       ]),
     );
   }
@@ -59,7 +60,7 @@ function describeDropped({ files, report }: Outcome): string[] {
 function droppedInStep({ operation, output, dropped }: Report['steps'][number]): string[] {
   const { nonFinite, outOfRange, unmatched, duplicate, insufficient } = dropped;
   return reasons(`by ${operation} for ${seriesName(output)}`, [
-    [nonFinite, 'result', 'that is no finite number'],
+    [nonFinite, 'result', 'not a finite number'],
     [outOfRange, 'result', 'outside the years 0001 to 9999'],
     [unmatched[0], 'sample', 'of the first input without a partner'],
     [unmatched[1], 'sample', 'of the second input without a partner'],
@@ -73,4 +74,31 @@ type Reason = readonly [count: number, noun: string, why?: string];
 function reasons(where: string, list: readonly Reason[]): string[] {
   const told = list.filter(([count]) => count > 0);
   return told.map(([count, noun, why]) => `${counted(count, noun)} ${where}${why === undefined ? '' : `: ${why}`}`);
+}
+
+/** The report of a run as JSON: samples in and out of every step, what was left out and why, and the speed. */
+export function reportText({ plan, mode, outcome, sampleCounts, seconds }: RunFacts): string {
+  const { report, files, unordered } = outcome;
+  const rows = rowCountOf(outcome);
+  const data = {
+    version: packageJson.version,
+    mode,
+    timezone: plan.timezone,
+    seconds: Number(seconds.toFixed(6)),
+    rows,
+    rowsPerSecond: Math.round(rows / Math.max(seconds, 1e-6)),
+    isSortedInMemory: unordered !== undefined,
+    files: files.map(({ path, layout, rows: taken, rejected, missing, series }) => ({
+      path,
+      layout,
+      rows: taken + rejected,
+      dropped: { rejected },
+      missing,
+      series,
+    })),
+    sources: report.sources,
+    steps: report.steps,
+    results: plan.items.map(({ output }, index) => ({ ...output, samples: sampleCounts[index] ?? 0 })),
+  };
+  return `${JSON.stringify(data, null, 2)}\n`;
 }

@@ -1,25 +1,22 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import type { FileSystem } from '../terminal/io.js';
 
 /**
- * Threads of a run when nobody says how many. Each costs a third more processor time, and what it wins of the clock
- * depends on cores that nobody else uses: that is for the caller to say.
+ * Threads of a run without --threads. More take a third more CPU time and are faster only when cores are idle, which the
+ * user knows.
  */
 export const THREADS_USUAL = 1;
 
-/** Bytes of input that are worth the start of a thread. */
+/** Bytes of input that make it worth starting a thread. */
 export const BYTES_PER_THREAD = 16 << 20;
 
 export const THREADS_MAX = 256;
 
-/** Rows of a time and a number are read so fast that the plan, which no other thread can run, is most of the work. */
+/** Rows of a time and a number are read so fast that the plan, which only the main thread runs, is most of the work. */
 const PAIR_SHARE = 1 / 8;
 const FIRST_BYTES = 4096;
 
-const processFiles = { closeSync, openSync, readSync, statSync };
-type Files = Readonly<typeof processFiles>;
-
 /** The bytes of a file, fewer where its rows are no great work to share; 0 where it cannot be read. */
-function bytesToShare(path: string, fs: Files = processFiles): number {
+function bytesToShare(path: string, fs: FileSystem): number {
   let sizeBytes = 0;
   let count = 0;
   const first = new Uint8Array(FIRST_BYTES);
@@ -31,7 +28,7 @@ function bytesToShare(path: string, fs: Files = processFiles): number {
     count = fs.readSync(descriptor, first, 0, first.length, 0);
     fs.closeSync(descriptor);
   } catch {
-    return 0; // what is wrong with it is told when it is read
+    return 0; // the error is reported when the file is read
   }
   const [header = ''] = String.fromCharCode(...first.subarray(0, count))
     .trimStart()
@@ -39,13 +36,8 @@ function bytesToShare(path: string, fs: Files = processFiles): number {
   return header.split(/[,;\t]/).length === 2 ? sizeBytes * PAIR_SHARE : sizeBytes;
 }
 
-/** How many threads beside the main one a run over these files is worth. */
-export function helpersFor(
-  paths: readonly string[],
-  threads: number,
-  bytesEach = BYTES_PER_THREAD,
-  fs?: Files,
-): number {
+/** How many threads reading these files is worth. */
+export function threadsFor(paths: readonly string[], most: number, bytesEach: number, fs: FileSystem): number {
   const byteCount = paths.reduce((sum, path) => sum + bytesToShare(path, fs), 0);
-  return Math.max(0, Math.min(threads, Math.floor(byteCount / bytesEach)) - 1);
+  return Math.min(most, Math.floor(byteCount / bytesEach));
 }

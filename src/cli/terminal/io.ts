@@ -1,44 +1,28 @@
-import {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { tmpdir } from 'node:os';
+import { RangePool } from '../../formats/csv/threaded/pool.js';
 import { BYTES_PER_THREAD, THREADS_USUAL } from '../run/thread-count.js';
-import type { Crew } from '../scan-crew.js';
-import { processOutlet } from './outlet.js';
-
-// One by one: all of `node:fs` as one name is a copy of it in a bundle, and loads its promises too.
-const fs = {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-};
+import { askHidden } from './ask-hidden.js';
 
 /** What is used of `node:fs`. */
-export type FileSystem = Readonly<typeof fs>;
+export type FileSystem = Pick<
+  typeof fs,
+  | 'closeSync'
+  | 'createReadStream'
+  | 'fstatSync'
+  | 'fsyncSync'
+  | 'openSync'
+  | 'readdirSync'
+  | 'readFileSync'
+  | 'readSync'
+  | 'realpathSync'
+  | 'renameSync'
+  | 'rmSync'
+  | 'statSync'
+  | 'writeSync'
+>;
 
-/** All that a command touches of the world outside, so that tests can hold it. */
+/** Everything a command uses of the outside world, so that tests can replace it. */
 export interface Io {
   readonly stdin: () => Input;
   readonly stdout: Outlet;
@@ -48,18 +32,19 @@ export interface Io {
   /** A clock in milliseconds that never runs backwards. */
   readonly clock: () => number;
   readonly threads: Threads;
-  /** Calls `listener` on Ctrl-C and on being asked to end; gives a function that stops listening. */
+  /** Calls `listener` on SIGINT and SIGTERM; returns a function that stops listening. */
   readonly onInterrupt: (listener: (signal: Interrupt) => void) => () => void;
 }
 
 /** The threads that a run may use. */
 export interface Threads {
-  /** How many when nobody says. */
+  /** How many without --threads. */
   readonly usual: number;
-  /** Bytes to read for each that is worth its start. */
+  /** Bytes that make it worth starting a thread. */
   readonly bytesEach: number;
-  /** Starts some beside the main one. */
-  readonly start: (count: number) => Promise<Crew>;
+  /** Bytes that a thread reads at a time. */
+  readonly rangeBytes: number;
+  readonly open: (count: number) => Promise<RangePool>;
 }
 
 export type Interrupt = 'SIGINT' | 'SIGTERM';
@@ -70,12 +55,12 @@ export interface Input {
   /** The descriptor, where it is a regular file that can be read again from its start. */
   readonly fileDescriptor: number | undefined;
   readonly isTerminal: boolean;
-  /** Asks whoever sits at the terminal for a line, which is not shown; absent where there is none. */
+  /** Asks at the terminal for a line, without echo; absent where there is no terminal. */
   readonly askHidden?: (question: string) => Promise<string>;
 }
 
 export interface Outlet {
-  /** Resolves once the data has been handed on; rejects when nobody can take it any more. */
+  /** Resolves once the data is written; rejects if the reader has gone. */
   readonly write: (data: string | Uint8Array) => Promise<void>;
   readonly isTerminal: boolean;
   /** Characters in a line. */
@@ -83,8 +68,6 @@ export interface Outlet {
   /** What a progress bar draws on. */
   readonly stream?: NodeJS.WriteStream;
 }
-
-const RANGE_BYTES = 2 << 20;
 
 /**
  * The process's own.
@@ -103,11 +86,8 @@ export function processIo(code: URL): Io {
     threads: {
       usual: THREADS_USUAL,
       bytesEach: BYTES_PER_THREAD,
-      start: async (count) => {
-        const { startWorkers } = await import('../workers.js');
-        const { createCrew } = await import('../scan-crew.js');
-        return createCrew(startWorkers(code, count), RANGE_BYTES);
-      },
+      rangeBytes: 2 << 20,
+      open: (count) => RangePool.open(code, count),
     },
     onInterrupt: (listener) => {
       process.on('SIGINT', listener).on('SIGTERM', listener);
@@ -128,15 +108,74 @@ function standardInput(): Input {
   };
 }
 
-async function askAtTerminal(question: string): Promise<string> {
-  const { askHidden } = await import('./ask-hidden.js');
+function askAtTerminal(question: string): Promise<string> {
   return askHidden(question, process.stdin, process.stderr);
 }
 
 function isRegularFile(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isFile();
+    return fs.fstatSync(descriptor).isFile();
   } catch {
     return false; // closed by the caller
+  }
+}
+
+/**
+ * Standard output or standard error. Node's stream for it takes a good part of a short run to load, so it is opened
+ * only where it is needed, and what is said on standard error goes without it where nobody sits there.
+ */
+function processOutlet(name: 'stdout' | 'stderr'): Outlet {
+  const descriptor = name === 'stdout' ? 1 : 2;
+  const isPlain = isFileOrPipe(descriptor);
+  let opened: NodeJS.WriteStream | undefined;
+
+  function stream(): NodeJS.WriteStream {
+    // A failed write is told by its callback; the event would end the process.
+    opened ??= process[name].on('error', () => undefined);
+    return opened;
+  }
+
+  function streamed(data: string | Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      stream().write(data, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  return {
+    // Results may be more than a pipe takes at once: a stream waits for the reader, and can be interrupted meanwhile.
+    write: async (data) => {
+      const isWaiting = opened !== undefined || name === 'stdout' || !isPlain;
+      const rest = isWaiting ? data : writeNow(descriptor, data);
+      if (rest.length > 0) await streamed(rest);
+    },
+    get isTerminal() {
+      return !isPlain && stream().isTTY === true;
+    },
+    get columns() {
+      return stream().columns ?? 80;
+    },
+    get stream() {
+      return stream();
+    },
+  };
+}
+
+/** Writes as much as is taken at once, and gives the rest. */
+function writeNow(descriptor: number, data: string | Uint8Array): Uint8Array {
+  let rest: Uint8Array = Buffer.from(data);
+  try {
+    while (rest.length > 0) rest = rest.subarray(fs.writeSync(descriptor, rest));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+  return rest;
+}
+
+function isFileOrPipe(descriptor: number): boolean {
+  try {
+    const stats = fs.fstatSync(descriptor);
+    return stats.isFile() || stats.isFIFO() || stats.isSocket();
+  } catch {
+    return false; // closed by the caller, or of a kind that the system does not tell
   }
 }

@@ -41,3 +41,14 @@ export function decodeText(bytes: Uint8Array, from: number, to: number): string 
 export function showText(bytes: Uint8Array, from: number, to: number): string {
   return decodeText(bytes, from, to) ?? new TextDecoder('utf-8').decode(bytes.subarray(from, to));
 }
+
+/** The place of the separator or line end after a field that nobody reads; −1 where the field has a quote. */
+export function skipField(bytes: Uint8Array, from: number, separator: number): number {
+  let at = from;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte === separator || byte === LINE_FEED || byte === CARRIAGE_RETURN) return at;
+    if (byte === QUOTE) return -1;
+    at++;
+  }
+}

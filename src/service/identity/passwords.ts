@@ -1,4 +1,5 @@
 import { type BinaryLike, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { Random } from '../context.js';
 import { tryLater } from '../token/errors.js';
 
@@ -44,10 +45,13 @@ export interface Passwords {
 
 export function createPasswords(random: Random, options: PasswordOptions = {}): Passwords {
   const { cost = COST, runningMax = 1, waitingMax = 32 } = options;
-  const run = createTurns(runningMax, waitingMax);
-  const derive = (password: string, salt: Uint8Array, { costLog2, blockSize, parallelism }: PasswordCost) => {
+  const limit = pLimit(runningMax);
+  const derive = async (password: string, salt: Uint8Array, { costLog2, blockSize, parallelism }: PasswordCost) => {
     const N = 2 ** costLog2;
-    return run(() =>
+    if (limit.activeCount + limit.pendingCount >= runningMax + waitingMax) {
+      throw tryLater(503, 'too many passwords wait to be checked', RETRY_AFTER_MS);
+    }
+    return limit(() =>
       // The same letters may be typed as other code points, by machine and keyboard (RFC 8265).
       deriveKey(password.normalize('NFC'), salt, KEY_BYTES, {
         N,
@@ -112,27 +116,6 @@ function within(count: number, max: number): boolean {
 function format({ costLog2, blockSize, parallelism }: PasswordCost, salt: Uint8Array, key: Uint8Array): string {
   const [saltText, keyText] = [salt, key].map((part) => Buffer.from(part).toString('base64').replace(/=+$/, ''));
   return `$scrypt$ln=${costLog2},r=${blockSize},p=${parallelism}$${saltText}$${keyText}`;
-}
-
-/** Runs at most so many at a time, in the order in which they came. */
-function createTurns(runningMax: number, waitingMax: number) {
-  const waiting: (() => void)[] = [];
-  let runningCount = 0;
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (runningCount < runningMax) runningCount++;
-    else {
-      if (waiting.length >= waitingMax) throw tryLater(503, 'too many passwords wait to be checked', RETRY_AFTER_MS);
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-    try {
-      return await work();
-    } finally {
-      // The turn passes on without becoming free in between, so that nobody comes before those who wait.
-      const next = waiting.shift();
-      if (next === undefined) runningCount--;
-      else next();
-    }
-  };
 }
 
 function deriveKey(password: BinaryLike, salt: BinaryLike, count: number, options: ScryptOptions): Promise<Buffer> {

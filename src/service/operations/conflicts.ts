@@ -2,6 +2,7 @@ import { type SeriesReference, seriesKey, seriesName } from '../../core/series.j
 import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
+import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
 import { inTurns } from '../turns.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
@@ -12,12 +13,9 @@ export async function itemOfResult(
   organisation: string,
   { timeseriesId, metric }: SeriesReference,
 ): Promise<ItemRow | undefined> {
-  const where = [
-    ['organisation', '=', organisation],
-    ['timeseriesId', '=', timeseriesId],
-    ['metric', '=', metric],
-  ] as const;
-  return (await tx.find(items, { where, limit: 1 }))[0];
+  // By two primary keys: SQLite would look for the result among all items of the organisation.
+  const result = await tx.get(series, { organisation, timeseriesId, metric });
+  return result?.itemId == null ? undefined : tx.get(items, { organisation, itemId: result.itemId });
 }
 
 /**
@@ -73,9 +71,9 @@ async function findCycle(
   for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
     const path: { readonly series: SeriesReference; readonly left: SeriesReference[] }[] = [];
     const onPath = new Set<string>();
-    const enter = async (series: SeriesReference): Promise<void> => {
-      onPath.add(seriesKey(series));
-      path.push({ series, left: [...(await readSources(series))] });
+    const enter = async (entered: SeriesReference): Promise<void> => {
+      onPath.add(seriesKey(entered));
+      path.push({ series: entered, left: [...(await readSources(entered))] });
     };
     if (!done.has(seriesKey(output))) await enter(output);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {

@@ -3,13 +3,19 @@ import { isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { LINE_FEED } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import type { CsvReader, CsvReaderOptions, CsvSummary, OnChunk } from '../options.js';
-import { checkHead, HEAD_LENGTH_MAX, hasByteOrderMark, headerEnd } from './head.js';
-import { type Header, readHeader } from './header.js';
-import { createLongRows, RAW_METRIC } from './long-rows.js';
-import { createPending, type Pending } from './pending.js';
-import { type CsvRecord, createRecord, isBlank, recordText, splitRecord } from './record.js';
+import { checkHead, HEAD_LENGTH_MAX, type Header, hasByteOrderMark, headerEnd, readHeader } from './header.js';
+import { createLongRows, RAW_METRIC } from './long.js';
+import {
+  type CsvRecord,
+  createPending,
+  createRecord,
+  isBlank,
+  type Pending,
+  recordText,
+  splitRecord,
+} from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
-import { createTableRows } from './table-rows.js';
+import { createTableRows } from './table.js';
 
 /** Small enough for the columns of a chunk to stay in cache until they are used. */
 const CHUNK_ROWS = 8192;
@@ -188,7 +194,7 @@ function readRows(state: ReaderState, rows: Rows, bytes: Uint8Array, isLast: boo
   let at = 0;
   while (at < stop) {
     const taken = rows.taken();
-    at = rows.scan(bytes, view, at, stop);
+    at = rows.parse(bytes, view, at, stop);
     state.line += rows.taken() - taken;
     if (!rows.isFull() && at < stop) {
       if (!splitRecord(state.record, bytes, at, separator, isLast)) return at;

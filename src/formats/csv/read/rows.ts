@@ -3,8 +3,8 @@ import { isAllFinite } from '../../../kernels/check.js';
 import type { CsvColumn, RowProblem } from '../errors.js';
 import type { CsvSeriesCount, OnChunk } from '../options.js';
 import type { Header } from './header.js';
-import { numberFault, readNumber, readTime } from './read-text.js';
 import { type CsvRecord, fieldText, recordText } from './record.js';
+import { numberFault, readNumber, readTime } from './text.js';
 
 /** The rows of one layout on their way from bytes to series. */
 export interface Rows {
@@ -15,7 +15,7 @@ export interface Rows {
    * The fast path: takes rows of the usual form from `at` on, and gives the place of the first row that it leaves
    * to `take`. A line feed lies before `stop`, and at it the last row ends.
    */
-  scan(bytes: Uint8Array, view: DataView, at: number, stop: number): number;
+  parse(bytes: Uint8Array, view: DataView, at: number, stop: number): number;
   /** The general path: takes any row, or tells what is wrong with it. */
   take(record: CsvRecord): RowProblem | undefined;
   /** Hands over what is there. */

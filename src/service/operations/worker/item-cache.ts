@@ -1,4 +1,4 @@
-import { type SeriesReference, seriesKey } from '../../../core/series.js';
+import type { SeriesReference } from '../../../core/series.js';
 import { RequestError } from '../../../index.js';
 import type { Reader } from '../../../storage/storage.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
@@ -8,7 +8,7 @@ import { Item, type ItemSession, type Producers } from './item.js';
 import { Schedule } from './schedule.js';
 import type { WorkerSizes } from './sizes.js';
 
-const SERIES_LOOKED_UP = 500;
+const IDS_LOOKED_UP = 500;
 const READERS_MAX = 200_000;
 /** The share of the items that may be kept which is left when there are too many. */
 const KEPT_SHARE = 0.9;
@@ -21,8 +21,8 @@ export class ItemCache {
   #absorbedCommit = -1;
   #catalogCommit = -1;
   readonly #items = new Map<string, Item>();
-  /** Ids of the items that read a series, by organisation and series; as of the commit of the catalogue. */
-  readonly #readers = new Map<string, readonly string[]>();
+  /** By organisation and id, and there by metric: the ids of the items that read a series; as of that commit. */
+  readonly #readers = new Map<string, Map<string, string[]>>();
 
   /**
    * Begins a transaction: keeps what is known where that holds for it. Each commit of the worker leaves its number in
@@ -67,32 +67,27 @@ export class ItemCache {
     return this.#items.values();
   }
 
-  /** Looks up which items read these series, many at once; the answers are then in memory. */
-  async findReaders(tx: Reader, organisation: string, series: Iterable<SeriesReference>): Promise<void> {
-    const unknown = [...series].filter((one) => !this.#readers.has(readersKey(organisation, one)));
-    const ids = [...new Set(unknown.map(({ timeseriesId }) => timeseriesId))];
-    const found = new Map<string, string[]>();
-    for (let from = 0; from < ids.length; from += SERIES_LOOKED_UP) {
-      const part = ids.slice(from, from + SERIES_LOOKED_UP);
+  /** Looks up which items read series of these ids, many at once; the answers are then in memory. */
+  async findReaders(tx: Reader, organisation: string, series: readonly SeriesReference[]): Promise<void> {
+    const ids = [...new Set(series.map(({ timeseriesId }) => timeseriesId))];
+    const unknown = ids.filter((id) => !this.#readers.has(readersKey(organisation, id)));
+    for (let from = 0; from < unknown.length; from += IDS_LOOKED_UP) {
+      const part = unknown.slice(from, from + IDS_LOOKED_UP);
+      for (const id of part) this.#readers.set(readersKey(organisation, id), new Map());
       const ofIds = [['organisation', '=', organisation] as const, ['timeseriesId', 'in', part] as const];
-      for (const row of await tx.find(itemSources, { where: ofIds })) {
-        const key = readersKey(organisation, row);
-        const readers = found.get(key);
-        if (readers === undefined) found.set(key, [row.itemId]);
-        else readers.push(row.itemId);
+      for (const { timeseriesId, metric, itemId } of await tx.find(itemSources, { where: ofIds })) {
+        const ofId = this.#readers.get(readersKey(organisation, timeseriesId))!;
+        const readers = ofId.get(metric);
+        if (readers === undefined) ofId.set(metric, [itemId]);
+        else readers.push(itemId);
       }
-    }
-    for (const one of unknown) {
-      const key = readersKey(organisation, one);
-      this.#readers.set(key, found.get(key) ?? NONE);
     }
   }
 
   /** The ids of the items that read a series. */
   async readersOf(tx: Reader, organisation: string, series: SeriesReference): Promise<readonly string[]> {
-    const key = readersKey(organisation, series);
-    if (!this.#readers.has(key)) await this.findReaders(tx, organisation, [series]);
-    return this.#readers.get(key) ?? NONE;
+    await this.findReaders(tx, organisation, [series]);
+    return this.#readers.get(readersKey(organisation, series.timeseriesId))?.get(series.metric) ?? NONE;
   }
 
   /** An item, as of now; undefined when there is none. */
@@ -147,6 +142,6 @@ async function load(session: ItemSession, row: ItemRow): Promise<Item | undefine
   }
 }
 
-function readersKey(organisation: string, series: SeriesReference): string {
-  return `${organisation.length}:${organisation}${seriesKey(series)}`;
+function readersKey(organisation: string, timeseriesId: string): string {
+  return `${organisation.length}:${organisation}${timeseriesId}`;
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
 import type { Series, SeriesReference } from '../../../core/series.js';
 import type { ServiceContext } from '../../context.js';
 import type { ContinuationTokens } from '../../http/continuation.js';
@@ -84,22 +85,14 @@ async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): Asy
   }
 }
 
-// The form that the caller likes best of those there are; JSON where it says nothing.
-function formOf(request: FastifyRequest): StreamedForm | undefined {
-  const accept = request.headers.accept ?? '*/*';
-  const ranges = accept.split(',').map((part) => {
-    const [type = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    const quality = parameters.find((text) => text.startsWith('q='));
-    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
-  });
-  const liked = ranges.filter(({ quality }) => quality > 0).sort((a, b) => b.quality - a.quality);
-  for (const { type } of liked) {
-    if (type === '*/*' || type === 'application/*' || type === JSON_TYPE) return undefined;
-    const form = streamedForms.find(
-      ({ contentType }) => contentType === type || (type === 'text/*' && contentType === 'text/csv'),
-    );
-    if (form !== undefined) return form;
-  }
-  const known = [JSON_TYPE, ...streamedForms.map(({ contentType }) => contentType)].join(', ');
-  throw new ServiceError(406, `Accept: expected one of ${known}, received ${JSON.stringify(accept)}`);
+const TYPES = [JSON_TYPE, ...streamedForms.map(({ contentType }) => contentType)];
+
+// The form that the caller likes best of those there are; undefined is JSON, also where it says nothing.
+function formOf({ headers }: FastifyRequest): StreamedForm | undefined {
+  const type = new Negotiator({ headers }).mediaType(TYPES);
+  if (type !== undefined) return streamedForms.find(({ contentType }) => contentType === type);
+  throw new ServiceError(
+    406,
+    `Accept: expected one of ${TYPES.join(', ')}, received ${JSON.stringify(headers.accept)}`,
+  );
 }

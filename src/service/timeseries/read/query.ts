@@ -1,6 +1,6 @@
 import { describeValue } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
-import { readTime } from '../../../formats/csv/read/read-text.js';
+import { readTime } from '../../../formats/csv/read/text.js';
 import { badRequest } from '../../http/errors.js';
 import { nameProblem } from '../write/json.js';
 

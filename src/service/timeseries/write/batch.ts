@@ -1,5 +1,5 @@
-import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import { sortInput } from '../../../engine/sorted-input.js';
+import type { SeriesReference } from '../../../core/series.js';
+import { sortInput } from '../../../engine/batch/sorted-input.js';
 import { isAllFinite, isRising } from '../../../kernels/check.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 
@@ -21,7 +21,8 @@ export interface SampleBatch {
   timeMs: Float64Array;
   value: Float64Array;
   readonly series: SeriesReference[];
-  readonly indexes: Map<string, number>;
+  /** By id, and there by metric. */
+  readonly indexes: Map<string, Map<string, number>>;
 }
 
 // Many a body has few samples.
@@ -38,20 +39,22 @@ export function createSampleBatch(): SampleBatch {
   };
 }
 
+/** The index of a series that the batch has. */
+export function knownSeries({ indexes }: SampleBatch, timeseriesId: string, metric: string): number | undefined {
+  return indexes.get(timeseriesId)?.get(metric);
+}
+
 /** The index of a series in the batch, which it is added to when it is new. */
-export function seriesIndexOf(batch: SampleBatch, timeseriesId: string, metric: string): number {
-  const reference = { timeseriesId, metric };
-  const key = seriesKey(reference);
-  let index = batch.indexes.get(key);
-  if (index === undefined) {
-    index = batch.series.push(reference) - 1;
-    batch.indexes.set(key, index);
-  }
+export function seriesIndexOf({ indexes, series }: SampleBatch, timeseriesId: string, metric: string): number {
+  const ofId = indexes.get(timeseriesId) ?? new Map<string, number>();
+  if (ofId.size === 0) indexes.set(timeseriesId, ofId);
+  const index = ofId.get(metric) ?? series.push({ timeseriesId, metric }) - 1;
+  ofId.set(metric, index);
   return index;
 }
 
 /** Makes room for `count` more rows, which are then written into the columns and counted in `rowCount`. */
-export function makeRoom(batch: SampleBatch, count: number): void {
+function makeRoom(batch: SampleBatch, count: number): void {
   const length = batch.rowCount + count;
   if (length <= batch.timeMs.length) return;
   const roomy = Math.max(length, 2 * batch.timeMs.length);

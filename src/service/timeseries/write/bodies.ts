@@ -41,13 +41,8 @@ function unpacked(request: FastifyRequest, payload: NodeJS.ReadableStream): Node
   return pipeline(payload, createGunzip(), () => {});
 }
 
-/** The whole body, for a form that is read at once, with `padding` bytes of `fill` behind it. */
-export function readWhole(
-  { stream, bytesMax }: StreamedBody,
-  wholeBytesMax: number,
-  padding: number,
-  fill: number,
-): Promise<Uint8Array> {
+/** The whole body, for a form that is read at once. */
+export function readWhole({ stream, bytesMax }: StreamedBody, wholeBytesMax: number): Promise<Uint8Array> {
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
   // By events: for the many small bodies, iterating a stream costs more than all else.
   return new Promise((resolve, reject) => {
@@ -58,15 +53,7 @@ export function readWhole(
       if (length <= Math.min(wholeBytesMax, bytesMax)) parts.push(part);
       else reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
     });
-    stream.on('end', () => {
-      const bytes = new Uint8Array(length + padding);
-      let at = 0;
-      for (const part of parts) {
-        bytes.set(part, at);
-        at += part.length;
-      }
-      resolve(bytes.fill(fill, length));
-    });
+    stream.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
     stream.on('error', (error) => reject(explain(error)));
   });
 }
@@ -97,13 +84,4 @@ function explain(error: unknown): unknown {
   }
   const isBroken = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'ABORT_ERR'].includes(code);
   return isBroken ? new ServiceError(400, 'the body broke off before its end', { cause: error }) : error;
-}
-
-/** Text of a body. @throws ServiceError 400 where it is not UTF-8. */
-export function decodeBody(bytes: Uint8Array, place = 'the body'): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new ServiceError(400, `${place} is not UTF-8; send its text in that encoding`, { cause });
-  }
 }

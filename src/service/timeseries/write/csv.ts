@@ -3,7 +3,7 @@ import { createCsvReader } from '../../../formats/csv/read/reader.js';
 import { ServiceError } from '../../http/errors.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';
-import { nameProblem } from './json.js';
+import { checkNames } from './json.js';
 import type { Ingest, Sink } from './sink.js';
 
 /** What messages call the body; and the reader the one series of a CSV that names none. */
@@ -49,16 +49,6 @@ function nameOf({ defaults }: Ingest, { isNameless, hasMetric }: Naming, series:
     throw new ServiceError(400, `a CSV of timestamp and value names no series; ${hint}`);
   }
   const metric = hasMetric ? series.metric : (defaults.metric ?? series.metric);
-  refuseOther('timeseriesId', defaults.timeseriesId, timeseriesId);
-  refuseOther('metric', defaults.metric, metric);
+  checkNames(defaults, { timeseriesId, metric });
   return { timeseriesId, metric };
-}
-
-/** 400 where a body names another series than the path or the query. */
-export function refuseOther(field: 'timeseriesId' | 'metric', fixed: string | undefined, given: string): void {
-  const problem = nameProblem(given);
-  if (problem !== undefined) throw new ServiceError(400, `${field}: expected ${problem}`);
-  if (fixed === undefined || fixed === given) return;
-  const expected = `${JSON.stringify(fixed)}, as the path or query says`;
-  throw new ServiceError(400, `${field}: expected ${expected}, received ${JSON.stringify(given)}`);
 }

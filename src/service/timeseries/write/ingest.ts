@@ -1,17 +1,19 @@
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
-import { LINE_FEED } from '../../../formats/csv/bytes.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
+import { nextTurn } from '../../turns.js';
 import { createFrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
-import { COLUMNS_TYPE, CSV_TYPE, decodeBody, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
-import { refuseOther, takeCsv } from './csv.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
+import { takeCsv } from './csv.js';
 import type { Gathered, Gatherer } from './gather.js';
-import { readJsonSamples } from './json.js';
+import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
-import { SCAN_PADDING, scanJsonSamples } from './scan-json.js';
 import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
+
+/** So many samples are read before others are answered: some milliseconds of work. */
+const SAMPLES_A_TURN = 5000;
 
 /** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
 export async function ingest(
@@ -36,17 +38,21 @@ async function ingestJson(
   job: Ingest,
   body: StreamedBody,
 ): Promise<Ingested> {
-  const bytes = await readWhole(body, context.settings.bodyBytesMax, SCAN_PADDING, LINE_FEED);
+  const bytes = await readWhole(body, context.settings.bodyBytesMax);
+  const parseIssues = new SampleIssues();
+  const samples = parseSamples(bytes, parseIssues);
+  parseIssues.refuse(0);
   // What a queue delivered is taken once, or not at all, by itself.
-  const gathered = job.origin === undefined ? gatherer.take(job, bytes) : undefined;
+  const gathered = job.origin === undefined ? gatherer.take(job, samples) : undefined;
   if (gathered !== undefined && (await isStored(gathered))) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
   return ingestAlone(context, job, async ({ batch, issues }) => {
-    const { defaults } = job;
-    if (scanJsonSamples(bytes, batch, defaults)) return;
-    readJsonSamples(decodeBody(bytes.subarray(0, bytes.length - SCAN_PADDING)), batch, issues, defaults);
+    for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
+      if (from > 0) await nextTurn();
+      readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, job.defaults);
+    }
   });
 }
 
@@ -89,8 +95,7 @@ async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFu
 }
 
 function checkSeries({ defaults }: Ingest, { timeseriesId, metric, timeMs }: Series): void {
-  refuseOther('timeseriesId', defaults.timeseriesId, timeseriesId);
-  refuseOther('metric', defaults.metric, metric);
+  checkNames(defaults, { timeseriesId, metric });
   const bad = timeMs.findIndex((ms) => !(ms >= TIME_MS_MIN && ms < TIME_MS_END));
   if (bad < 0) return;
   const expected = 'epoch milliseconds within the years 0001 to 9999';

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { RAW_METRIC } from '../../../formats/csv/read/long-rows.js';
+import { RAW_METRIC } from '../../../formats/csv/read/long.js';
 import type { Origin } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { envelope } from '../../http/envelope.js';
@@ -10,7 +10,7 @@ import { type Authorize, principalOf } from '../../identity/principal.js';
 import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from '../schemas.js';
 import { addStreamedBodies, COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
 import { deleteSamples } from './delete.js';
-import { createGatherer } from './gather.js';
+import { Gatherer } from './gather.js';
 import { ingest } from './ingest.js';
 import type { SampleDefaults } from './json.js';
 
@@ -36,7 +36,7 @@ export function registerIngest(
     'delivers again is taken once. Answered once the samples are on the disk.';
   const answers = { response: { 200: ingestedAnswer }, description, tags, security };
   const onRequest = authorize('core_write');
-  const gatherer = createGatherer(context);
+  const gatherer = new Gatherer(context);
 
   routes.post(
     '/core/samples',

@@ -6,8 +6,7 @@ import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, type SampleBatch, takeChanges } from './batch.js';
 import { writtenByItem } from './delete.js';
-import type { SampleDefaults } from './json.js';
-import { createSampleIssues, refuseIssues, type SampleIssues } from './json.js';
+import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 
 /** What an ingest answers with. */
 export interface Ingested extends BatchCounts {
@@ -42,10 +41,10 @@ export interface Sink {
 
 export function createSink(context: ServiceContext, job: Ingest): Sink {
   const batch = createSampleBatch();
-  const issues = createSampleIssues();
+  const issues = new SampleIssues();
   const total: Ingested = { samples: 0, missing: 0, duplicate: 0, isRepeated: false };
   const flush = async (): Promise<void> => {
-    refuseIssues(issues, total.samples);
+    issues.refuse(total.samples);
     const { changes, counts } = takeChanges(batch);
     if (changes.length > 0 && !(await store(context, job, changes))) {
       total.isRepeated = true;
@@ -79,10 +78,7 @@ async function store(context: ServiceContext, job: Ingest, changes: readonly Sam
 
 /** An error of a body that is stored in parts, saying how much of it is. */
 export function tellStored(error: unknown, samplesStored: number): unknown {
-  const kept =
-    samplesStored === 0
-      ? 'nothing was stored'
-      : `${samplesStored} samples before it are stored; sending all again is safe`;
+  const kept = describeStored(samplesStored);
   if (error instanceof CsvError) {
     const details = { code: error.code, ...(error.line === undefined ? {} : { line: error.line }), samplesStored };
     return new ServiceError(400, `${error.message}; ${kept}`, { details, cause: error });

@@ -1,0 +1,144 @@
+import { WindrowError } from '../core/errors.js';
+import { didYouMean } from '../core/suggest.js';
+import { examplesOf } from '../operations/examples.js';
+import { findOperation, operationNames, operationsByName } from '../operations/index.js';
+import { operations as operationInfos } from '../operations/info.js';
+import type { Example, Operation } from '../operations/operation.js';
+import { explain } from '../plan/explain.js';
+import { argumentOf, type Command, counted, textOf } from './command.js';
+import { EXIT_DONE } from './failure.js';
+import { readPlan } from './files/request.js';
+
+export const validate: Command = {
+  name: 'validate',
+  summary: 'Check a request and list all its problems.',
+  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  options: [
+    { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
+  ],
+  examples: [
+    { line: 'windrow validate request.json', does: 'check whether a request is valid (exit code 0) or not (2)' },
+    { line: 'jq ".requests.hourly" all.json | windrow validate -', does: 'check the output of another program' },
+  ],
+  act: async (given, io) => {
+    const path = argumentOf(given, validate);
+    const { items, sources, steps } = await readPlan(path, textOf(given, '--timezone'), io);
+    const parts = [counted(items.length, 'result'), counted(sources.length, 'source'), counted(steps.length, 'step')];
+    await io.stdout.write(`${path === '-' ? 'standard input' : path}: valid; ${parts.join(', ')}\n`);
+    return EXIT_DONE;
+  },
+};
+
+export const explainCommand: Command = {
+  name: 'explain',
+  summary: 'Explain a request: its steps in running order, what each one keeps, and when results come.',
+  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  options: [
+    { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
+    { flag: '--json', summary: 'print the plan itself, as JSON' },
+  ],
+  examples: [
+    { line: 'windrow explain request.json', does: 'read a request before it runs' },
+    { line: 'windrow explain request.json --timezone Europe/Berlin', does: 'the same, with local days' },
+    { line: "windrow explain request.json --json | jq '.steps[].operation'", does: 'the plan, for a program' },
+  ],
+  act: async (given, io) => {
+    const plan = await readPlan(argumentOf(given, explainCommand), textOf(given, '--timezone'), io);
+    await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
+    return EXIT_DONE;
+  },
+};
+
+export const operations: Command = {
+  name: 'operations',
+  summary: 'List all operations, or show the parameters and examples of one.',
+  argument: { name: 'NAME', summary: 'an operation, such as Aggregate (default: all)', isOptional: true },
+  options: [{ flag: '--json', summary: 'print JSON, with the JSON Schema of every parameter' }],
+  examples: [
+    { line: 'windrow operations', does: 'all operations, one per line' },
+    { line: 'windrow operations Aggregate', does: 'one operation, with its parameters and examples' },
+    { line: 'windrow operations Mask --json', does: 'the same, for a program' },
+  ],
+  act: async (given, io) => {
+    const operation = given.argument === undefined ? undefined : wantedOperation(given.argument);
+    const text = given.options.has('--json') ? listJson(operation) : listText(operation);
+    await io.stdout.write(text);
+    return EXIT_DONE;
+  },
+};
+
+function listJson(operation: Operation | undefined): string {
+  const data = operation === undefined ? [...operationInfos.values()] : operationInfos.get(operation.name);
+  return `${JSON.stringify(data, null, 2)}\n`;
+}
+
+function listText(operation: Operation | undefined): string {
+  return operation === undefined ? list([...operationsByName.values()]) : describe(operation);
+}
+
+function wantedOperation(name: string): Operation {
+  const operation = findOperation(name);
+  if (operation !== undefined) return operation;
+  const hint = didYouMean(name, operationNames) ?? `there are ${operationNames.join(', ')}`;
+  throw new WindrowError('arguments', `operations: expected the name of an operation, received ${name}; ${hint}`);
+}
+
+function list(all: readonly Operation[]): string {
+  const width = Math.max(...all.map(({ name }) => name.length));
+  const lines = all.map(({ name, summary }) => `${name.padEnd(width)}  ${summary}`);
+  return `${lines.join('\n')}\n\nRun \`windrow operations NAME\` for the details of one.\n`;
+}
+
+// What an operation takes, in words.
+const INPUTS = {
+  one: 'one series',
+  two: 'two series',
+  'one with scalar, or two': 'one series and a scalar, or two series',
+};
+
+function describe(operation: Operation): string {
+  const { name, aliases = [], summary, inputs, parameters } = operation;
+  const also = aliases.length === 0 ? '' : ` (also ${aliases.join(', ')})`;
+  const lines = [`${name}${also}: ${summary}`, '', `Takes ${INPUTS[inputs]}.`, ''];
+  const names = Object.keys(parameters);
+  lines.push(names.length === 0 ? 'No parameters.' : 'Parameters:');
+  const width = Math.max(0, ...names.map((parameter) => parameter.length));
+  for (const [parameter, { summary: words, isRequired, default: standard, schema }] of Object.entries(parameters)) {
+    const need = isRequired ? 'required' : standard === undefined ? 'optional' : `default ${JSON.stringify(standard)}`;
+    const indent = ' '.repeat(width + 4);
+    lines.push(`  ${parameter.padEnd(width)}  ${words} (${need})`);
+    if (Array.isArray(schema.enum)) lines.push(...wrap(`one of ${schema.enum.join(', ')}`, indent));
+  }
+  lines.push('', 'Examples:');
+  for (const example of examplesOf(name)) lines.push(...describeExample(example));
+  return `${lines.join('\n')}\n`;
+}
+
+function describeExample({ title, parameters, inputs, output }: Example): string[] {
+  const samples = (list: Example['output']): string =>
+    list.map(([time, value]) => `${time} ${value}`).join(' · ') || 'nothing';
+  return [
+    '',
+    `  ${title}`,
+    `    parameters  ${JSON.stringify(parameters)}`,
+    ...inputs.flatMap((input, index) =>
+      wrap(`${samples(input)}`, `    ${index === 0 ? 'input ' : 'and   '}      `, 16),
+    ),
+    ...wrap(samples(output), '    gives       ', 16),
+  ];
+}
+
+/** Lines of at most 100 characters; the first begins with `lead`, the others are as far in. */
+function wrap(text: string, lead: string, indent: number = lead.length): string[] {
+  const lines: string[] = [];
+  let line = lead;
+  for (const word of text.split(' ')) {
+    if (line.length + word.length > 100 && line.trim() !== '') {
+      lines.push(line.trimEnd());
+      line = ' '.repeat(indent);
+    }
+    line += `${word} `;
+  }
+  lines.push(line.trimEnd());
+  return lines;
+}

@@ -1,0 +1,67 @@
+import type { Series } from '../../core/series.js';
+import { firstNotRising } from '../../kernels/check.js';
+
+/** The samples of one source in the order in which they were given, whether or not they rise in time. */
+export function joinSeries(parts: readonly Series[]): Series {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const count = parts.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+  const timeMs = new Float64Array(count);
+  const value = new Float64Array(count);
+  let at = 0;
+  for (const part of parts) {
+    timeMs.set(part.timeMs, at);
+    value.set(part.value, at);
+    at += part.timeMs.length;
+  }
+  return { timeseriesId: first?.timeseriesId ?? '', metric: first?.metric ?? '', timeMs, value };
+}
+
+/** A series whose times rise, and how many samples that took out. */
+export interface SortedInput {
+  readonly series: Series;
+  readonly missing: number;
+  readonly outOfRun: number;
+  /** The times of those that a later one of the same time replaced. */
+  readonly duplicateMs: readonly number[];
+}
+
+/**
+ * The samples of `[fromMs, untilMs)` in time order, missing ones left out, and of those with one time the last
+ * given: O(n log n).
+ */
+export function sortInput(series: Series, fromMs: number, untilMs: number): SortedInput {
+  const { timeMs, value } = series;
+  const order = new Uint32Array(timeMs.length);
+  let missing = 0;
+  let taken = 0;
+  for (let i = 0; i < timeMs.length; i++) {
+    if (value[i]! - value[i]! !== 0) missing++;
+    else if (timeMs[i]! >= fromMs && timeMs[i]! < untilMs) order[taken++] = i;
+  }
+  const indices = orderByTime(timeMs, order.subarray(0, taken));
+  const sortedTimes = new Float64Array(taken);
+  const sortedValues = new Float64Array(taken);
+  const duplicateMs: number[] = [];
+  let count = 0;
+  for (const at of indices) {
+    const t = timeMs[at]!;
+    if (count > 0 && sortedTimes[count - 1] === t) {
+      duplicateMs.push(t);
+      count--;
+    }
+    sortedTimes[count] = t;
+    sortedValues[count] = value[at]!;
+    count++;
+  }
+  const sorted = { ...series, timeMs: sortedTimes.subarray(0, count), value: sortedValues.subarray(0, count) };
+  const outOfRun = timeMs.length - missing - taken;
+  return { series: sorted, missing, outOfRun, duplicateMs };
+}
+
+// By time and then by place. Nearly sorted input is the usual disorder, and the sort uses the runs that it has.
+function orderByTime(timeMs: Float64Array, indices: Uint32Array): Uint32Array {
+  const times = Float64Array.from(indices, (i) => timeMs[i]!);
+  if (firstNotRising(times, 0, times.length, Number.NEGATIVE_INFINITY) === times.length) return indices;
+  return indices.sort((a, b) => timeMs[a]! - timeMs[b]! || a - b);
+}

@@ -1,0 +1,41 @@
+import { describeValue, InputError } from '../core/errors.js';
+import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
+import { isRisingIn } from '../kernels/check.js';
+
+/** Fewer times are checked one by one. */
+const KERNEL_COUNT_MIN = 8;
+
+/** Checks that `inputs` is a list of series. @throws InputError */
+export function checkList(inputs: unknown): void {
+  if (Array.isArray(inputs)) return;
+  const expected = 'an array of series {timeseriesId, metric, timeMs, value}';
+  throw new InputError('input.columns', `inputs: expected ${expected}, received ${describeValue(inputs)}`);
+}
+
+/** Checks that the columns of a series fit together. @throws InputError */
+export function checkColumns(series: Series): void {
+  if (!series) checkList(series);
+  const { timeMs, value } = series;
+  if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
+    throw new InputError('input.columns', `${seriesName(series)}: expected timeMs and value as Float64Array`);
+  }
+  if (timeMs.length !== value.length) {
+    const expected = `expected columns of equal length, received ${timeMs.length} times and ${value.length} values`;
+    throw new InputError('input.columns', `${seriesName(series)}: ${expected}`);
+  }
+}
+
+/** Checks every time of a series before any of it is taken. @throws InputError naming the index and what came. */
+export function checkTimes(series: Series): void {
+  const { timeMs } = series;
+  const count = timeMs.length;
+  // Rising times lie within the known years when the first and the last do, and of many that is told faster.
+  const isMany = count >= KERNEL_COUNT_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
+  if (isMany && isRisingIn(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
+  for (let i = 0; i < count; i++) {
+    const t = timeMs[i]!;
+    if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;
+    const expected = 'epoch milliseconds within the years 0001 to 9999';
+    throw new InputError('input.time', `${seriesName(series)}: expected ${expected}, received ${t} at index ${i}`);
+  }
+}

@@ -1,0 +1,78 @@
+import { describeValue, InputError } from '../../core/errors.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import type { FleetSamples } from './fleet-sink.js';
+
+/** Samples on their way into a fleet: three columns of equal length, which are read and never changed. */
+export interface FleetInput extends Pick<FleetSamples, 'timeMs' | 'value'> {
+  /** Whose each sample is: numbers of members, or their names; a new name joins the fleet. */
+  readonly member: Uint32Array | readonly string[];
+  /** Which of the plan's sources they are of, by its place in `plan.sources`: 0 by default. */
+  readonly source?: number;
+}
+
+/** Samples that have been checked, with the numbers of their members. */
+export type TakenInput = FleetSamples & { readonly source: number };
+
+/**
+ * Checks samples before any of them is taken, and finds their members.
+ *
+ * @param join gives the number of a name; new names join only once all else is found to be right.
+ * @throws InputError
+ */
+export function takeInput(
+  input: FleetInput,
+  sourceCount: number,
+  memberCount: number,
+  join: (timeseriesId: string) => number,
+): TakenInput {
+  const { member, timeMs, value, source = 0 } = input;
+  if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
+    throw new InputError('input.columns', 'samples: expected timeMs and value as Float64Array');
+  }
+  if (!(member instanceof Uint32Array || Array.isArray(member))) {
+    const received = describeValue(member);
+    throw new InputError('input.columns', `member: expected a Uint32Array or a list of names, received ${received}`);
+  }
+  if (timeMs.length !== value.length || timeMs.length !== member.length) {
+    const received = `${member.length} members, ${timeMs.length} times and ${value.length} values`;
+    throw new InputError('input.columns', `samples: expected columns of equal length, received ${received}`);
+  }
+  if (!(Number.isInteger(source) && source >= 0 && source < sourceCount)) {
+    const expected = `the place of one of ${sourceCount} sources`;
+    throw new InputError('input.columns', `source: expected ${expected}, received ${describeValue(source)}`);
+  }
+  checkTimes(timeMs);
+  if (member instanceof Uint32Array) checkNumbers(member, memberCount);
+  return { source, timeMs, value, member: member instanceof Uint32Array ? member : numbersOf(member, join) };
+}
+
+function checkTimes(timeMs: Float64Array): void {
+  for (let i = 0; i < timeMs.length; i++) {
+    const t = timeMs[i]!;
+    if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;
+    const expected = 'epoch milliseconds within the years 0001 to 9999';
+    throw new InputError('input.time', `timeMs: expected ${expected}, received ${t} at index ${i}`);
+  }
+}
+
+function checkNumbers(member: Uint32Array, memberCount: number): void {
+  for (let i = 0; i < member.length; i++) {
+    if (member[i]! < memberCount) continue;
+    const expected = `numbers of ${memberCount} members`;
+    throw new InputError('input.columns', `member: expected ${expected}, received ${member[i]} at index ${i}`);
+  }
+}
+
+function numbersOf(names: readonly unknown[], join: (timeseriesId: string) => number): Uint32Array {
+  const at = names.findIndex((name) => typeof name !== 'string');
+  if (at >= 0) {
+    throw new InputError(
+      'input.columns',
+      `member: expected names, received ${describeValue(names[at])} at index ${at}`,
+    );
+  }
+  const numbers = new Uint32Array(names.length);
+  // `as`: all are strings.
+  for (let i = 0; i < numbers.length; i++) numbers[i] = join(names[i] as string);
+  return numbers;
+}

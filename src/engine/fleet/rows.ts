@@ -1,0 +1,169 @@
+import type { DoubleList } from '../../core/list.js';
+import type { Graph } from '../graph/graph.js';
+
+const PAGE_BITS = 12;
+const PAGE_ROWS = 1 << PAGE_BITS;
+
+interface SlotField {
+  readonly slots: Float64Array;
+  readonly at: number;
+}
+
+interface ListField {
+  readonly list: DoubleList;
+  readonly at: number;
+}
+
+/** A graph's states as fields of a row. */
+interface Layout {
+  readonly width: number;
+  readonly slotFields: readonly SlotField[];
+  readonly listFields: readonly ListField[];
+}
+
+function layoutOf(graph: Graph): Layout {
+  let width = 0;
+  const slotFields: SlotField[] = [];
+  const listFields: ListField[] = [];
+  const addState = (slots: Float64Array, lists: readonly DoubleList[]): void => {
+    slotFields.push({ slots, at: width });
+    width += slots.length;
+    for (const list of lists) {
+      listFields.push({ list, at: width });
+      width += 2;
+    }
+  };
+  for (const { state } of graph.sources) addState(state.slots, [state.pendingTimes, state.pendingValues]);
+  for (const { nodes } of graph.steps) {
+    for (const { state } of nodes) if (state !== undefined) addState(state.slots, state.lists);
+  }
+  return { width, slotFields, listFields };
+}
+
+/**
+ * What the members of a fleet remember: a row of doubles for each, in pages. One graph serves all members: a row is
+ * loaded into its states, worked on and saved again.
+ *
+ * A row holds the slots of all states, and of each list its length and its first item: most lists are empty or hold
+ * the one sample that is not yet final. The items of longer ones lie in columns of their own.
+ */
+export class Rows {
+  readonly #layout: Layout;
+  readonly #pages: Float64Array[] = [];
+  /** The row of a member without samples, whom the fleet's advances reach all the same. */
+  readonly #blank: Float64Array;
+  /** Columns of lists with more than one item, by `member * listFields.length + index`. */
+  readonly #longLists = new Map<number, Float64Array>();
+  #count = 0;
+
+  /** @param graph has seen no sample yet. */
+  constructor(graph: Graph) {
+    this.#layout = layoutOf(graph);
+    this.#blank = new Float64Array(this.#layout.width);
+    this.saveBlank();
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a member that has seen no sample, and gives its number. */
+  add(): number {
+    const member = this.#count++;
+    if (member % PAGE_ROWS === 0) this.#pages.push(new Float64Array(PAGE_ROWS * this.#layout.width));
+    this.#pageOf(member).set(this.#blank, this.#placeOf(member));
+    return member;
+  }
+
+  load(member: number): void {
+    this.#loadRow(this.#pageOf(member), this.#placeOf(member), member);
+  }
+
+  save(member: number): void {
+    this.#saveRow(this.#pageOf(member), this.#placeOf(member), member);
+  }
+
+  loadBlank(): void {
+    this.#loadRow(this.#blank, 0, -1);
+  }
+
+  saveBlank(): void {
+    this.#saveRow(this.#blank, 0, -1);
+  }
+
+  /** All that is remembered of a member, number by number. */
+  write(member: number, add: (value: number) => void): void {
+    const page = this.#pageOf(member);
+    const from = this.#placeOf(member);
+    const { slotFields, listFields } = this.#layout;
+    for (const { slots, at } of slotFields) for (let i = 0; i < slots.length; i++) add(page[from + at + i]!);
+    for (const [index, { at }] of listFields.entries()) {
+      const length = page[from + at]!;
+      add(length);
+      if (length === 1) add(page[from + at + 1]!);
+      const column = length > 1 ? this.#longLists.get(member * listFields.length + index)! : undefined;
+      for (let i = 0; column !== undefined && i < length; i++) add(column[i]!);
+    }
+  }
+
+  /** Reads what was written into the row of a member. */
+  read(member: number, next: () => number): void {
+    const { slotFields, listFields } = this.#layout;
+    for (const { slots } of slotFields) for (let i = 0; i < slots.length; i++) slots[i] = next();
+    for (const { list } of listFields) {
+      list.clear();
+      for (let length = next(); length > 0; length--) list.push(next());
+    }
+    this.save(member);
+  }
+
+  #pageOf(member: number): Float64Array {
+    return this.#pages[member >>> PAGE_BITS]!;
+  }
+
+  #placeOf(member: number): number {
+    return (member & (PAGE_ROWS - 1)) * this.#layout.width;
+  }
+
+  #loadRow(page: Float64Array, from: number, member: number): void {
+    const { slotFields, listFields } = this.#layout;
+    for (let k = 0; k < slotFields.length; k++) {
+      const { slots, at } = slotFields[k]!;
+      for (let i = 0; i < slots.length; i++) slots[i] = page[from + at + i]!;
+    }
+    for (let k = 0; k < listFields.length; k++) {
+      const { list, at } = listFields[k]!;
+      const length = page[from + at]!;
+      if (list.length > 0) list.clear();
+      if (length === 1) list.push(page[from + at + 1]!);
+      else if (length > 1) list.append(this.#longLists.get(member * listFields.length + k)!, 0, length);
+    }
+  }
+
+  #saveRow(page: Float64Array, from: number, member: number): void {
+    const { slotFields, listFields } = this.#layout;
+    for (let k = 0; k < slotFields.length; k++) {
+      const { slots, at } = slotFields[k]!;
+      for (let i = 0; i < slots.length; i++) page[from + at + i] = slots[i]!;
+    }
+    for (let k = 0; k < listFields.length; k++) {
+      const { list, at } = listFields[k]!;
+      const { length } = list;
+      const lengthBefore = page[from + at]!;
+      page[from + at] = length;
+      if (length === 1) page[from + at + 1] = list.at(0);
+      if (length > 1) this.#keepLong(member * listFields.length + k, list);
+      else if (lengthBefore > 1) this.#longLists.delete(member * listFields.length + k);
+    }
+  }
+
+  #keepLong(key: number, list: DoubleList): void {
+    const { length } = list;
+    let column = this.#longLists.get(key);
+    if (column === undefined || column.length < length || column.length > 4 * length) {
+      column = new Float64Array(length + (length >> 1));
+      this.#longLists.set(key, column);
+    }
+    for (let i = 0; i < length; i++) column[i] = list.at(i);
+  }
+}

@@ -1,0 +1,252 @@
+import { OutputLimitError } from '../../core/errors.js';
+import { currentArena } from '../../kernels/arena.js';
+import { operationsByName } from '../../operations/index.js';
+import type { RunContext, Runner } from '../../operations/operation.js';
+import { durationMsIn } from '../../operations/parameters.js';
+import { alignOf } from '../../operations/two-inputs.js';
+import type { Plan, PlanInput, PlanStep } from '../../plan/plan.js';
+import type { RunSettings } from '../options.js';
+import { CombineNode } from './combine-node.js';
+import { type StepCounts, zeroStepCounts } from './counts.js';
+import { FilterNode, type Inlet, MapNode, type Node, type NodeContext, type OutputLimit } from './node.js';
+import { RegridNode } from './regrid-node.js';
+import { Source } from './source.js';
+
+/** A step: one node, or one for each stage of a pipeline, each with its own counts. */
+export interface GraphStep {
+  readonly nodes: readonly Node[];
+  readonly counts: readonly StepCounts[];
+}
+
+/** A plan wired up: sources at one end, a node or more for each step, and places to take results from. */
+export class Graph {
+  readonly sources: readonly Source[];
+  readonly steps: readonly GraphStep[];
+  readonly #limits: readonly SampleLimit[];
+  readonly #active: readonly ActiveStep[];
+  /** The watermark of each step that another active step reads. */
+  readonly #stepMs: Float64Array;
+  /** The watermark between two stages of a step. */
+  readonly #stageMs = new Float64Array(1);
+
+  constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
+    this.sources = sources;
+    this.steps = steps;
+    this.#limits = limits;
+    this.#active = activeSteps(plan, steps);
+    this.#stepMs = new Float64Array(steps.length).fill(Number.NEGATIVE_INFINITY);
+  }
+
+  /** Tells every step how far time has come; steps give what became final. */
+  advance(): void {
+    // Steps stand in running order, so one pass brings the sources' watermarks to the last of them.
+    const active = this.#active;
+    for (let k = 0; k < active.length; k++) {
+      const step = active[k]!;
+      const { nodes, inputs, marks } = step;
+      for (let side = 0; side < inputs.length; side++) {
+        const { from, index } = inputs[side]!;
+        if (from === 'source') this.sources[index]!.tellWatermark(marks, side);
+        else marks[side] = this.#stepMs[index]!;
+      }
+      let given = marks;
+      nodes[0]!.advance(given);
+      for (let n = 1; n < nodes.length; n++) {
+        this.#stageMs[0] = nodes[n - 1]!.watermarkMs(given);
+        given = this.#stageMs;
+        nodes[n]!.advance(given);
+      }
+      if (step.isAwaited) this.#stepMs[step.at] = lastOf(nodes).watermarkMs(given);
+    }
+  }
+
+  /** Ends every input. `advancedMs` is the last `advance` of the run. */
+  close(advancedMs: number): void {
+    for (const source of this.sources) source.close();
+    for (const { nodes } of this.steps) for (const node of nodes) node.close(advancedMs);
+  }
+
+  /** Forgets everything, as if nothing had come yet. */
+  reset(): void {
+    for (const source of this.sources) source.reset();
+    for (const { nodes, counts } of this.steps) {
+      for (const node of nodes) node.reset();
+      for (const own of counts) Object.assign(own, zeroStepCounts());
+    }
+    this.#stepMs.fill(Number.NEGATIVE_INFINITY);
+    this.resetLimit();
+  }
+
+  /** Starts a new count for `maxOutputSamples`. */
+  resetLimit(): void {
+    const limits = this.#limits;
+    for (let k = 0; k < limits.length; k++) limits[k]!.restart();
+  }
+}
+
+/** A step that hears of watermarks. */
+interface ActiveStep {
+  readonly at: number;
+  readonly nodes: readonly Node[];
+  /** Sources, or active steps. */
+  readonly inputs: readonly PlanInput[];
+  /** The watermarks of its inputs. */
+  readonly marks: Float64Array;
+  /** Whether another active step reads its watermark. */
+  isAwaited: boolean;
+}
+
+// A step without a state passes its input's watermark on, so it is left out, and those after it look at what stands
+// before it.
+function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
+  const origins: PlanInput[] = [];
+  const active: ActiveStep[] = [];
+  for (const [at, { nodes }] of steps.entries()) {
+    const inputs = plan.steps[at]!.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
+    const hasState = nodes.some((node) => node.state !== undefined);
+    origins.push(hasState ? { from: 'step', index: at } : inputs[0]!);
+    if (!hasState) continue;
+    const marks = new Float64Array(inputs.length).fill(Number.NEGATIVE_INFINITY);
+    active.push({ at, nodes, inputs, marks, isAwaited: false });
+  }
+  const awaited = new Set(active.flatMap(({ inputs }) => inputs.map(({ from, index }) => `${from} ${index}`)));
+  for (const step of active) step.isAwaited = awaited.has(`step ${step.at}`);
+  return active;
+}
+
+/** Most plans take no more columns: one length for all of these, so that they share them and are wired once. */
+const COLUMN_COUNT_USUAL = 32;
+
+/**
+ * @param sinks where the results of each item go.
+ * @param advancedMs the last `advance` of the run so far.
+ */
+export function buildGraph(
+  plan: Plan,
+  settings: RunSettings,
+  sinks: readonly Inlet[],
+  advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
+): Graph {
+  // How long columns can be follows from how many there are: a plan that takes more of them than most is wired again,
+  // with shorter ones.
+  const arena = currentArena();
+  const spilt = new Float64Array(0);
+  let columns = arena.scratchColumns(COLUMN_COUNT_USUAL);
+  for (;;) {
+    let count = 0;
+    const graph = wire(plan, settings, sinks, advancedMs, () => columns[count++] ?? spilt);
+    if (count <= columns.length) return graph;
+    columns = arena.scratchColumns(count);
+  }
+}
+
+function wire(
+  plan: Plan,
+  settings: RunSettings,
+  sinks: readonly Inlet[],
+  advancedMs: () => number,
+  column: () => Float64Array,
+): Graph {
+  const sources = plan.sources.map(() => new Source(settings, column));
+  const readerCount = countReaders(plan);
+  const itemsOf: number[][] = plan.steps.map(() => []);
+  for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
+  const limits: SampleLimit[] = [];
+  const steps: GraphStep[] = [];
+  const run: RunContext = { untilMs: settings.untilMs, advancedMs, column };
+  for (const [index, planStep] of plan.steps.entries()) {
+    const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
+    const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);
+    steps.push(step);
+    for (const [side, input] of planStep.inputs.entries()) {
+      outletsOf(input, sources, steps).push(step.nodes[0]!.inlets[side]!);
+    }
+    for (const item of itemsOf[index]!) lastOf(step.nodes).outlets.push(sinks[item]!);
+  }
+  return new Graph(plan, sources, steps, limits);
+}
+
+function lastOf(nodes: readonly Node[]): Node {
+  const node = nodes[nodes.length - 1];
+  if (node === undefined) throw new Error('assertion failed: a step without nodes');
+  return node;
+}
+
+function outletsOf(input: PlanInput, sources: readonly Source[], steps: readonly GraphStep[]): Inlet[] {
+  return input.from === 'source' ? sources[input.index]!.outlets : lastOf(steps[input.index]!.nodes).outlets;
+}
+
+// How many read each source and each step's result: steps and items.
+function countReaders(plan: Plan): Readonly<Record<PlanInput['from'], number[]>> {
+  const counts = { source: plan.sources.map(() => 0), step: plan.steps.map(() => 0) };
+  for (const { inputs } of plan.steps) for (const { from, index } of inputs) counts[from][index]!++;
+  for (const { step } of plan.items) counts.step[step]!++;
+  return counts;
+}
+
+function openStep(
+  step: PlanStep,
+  settings: RunSettings,
+  run: RunContext,
+  place: Pick<NodeContext, 'column' | 'mayOverwrite'>,
+  limits: SampleLimit[],
+): GraphStep {
+  const operation = operationsByName.get(step.operation);
+  if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
+  const opened = operation.open(step.parameters, run);
+  const counts: StepCounts[] = [];
+  const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
+    const own = zeroStepCounts();
+    counts.push(own);
+    const limit = new SampleLimit(step, own, settings.maxOutputSamples);
+    // The others make no more samples than they are given.
+    if (runner.kind === 'regrid') limits.push(limit);
+    return openNode(runner, step, { ...place, counts: own, limit });
+  });
+  for (const [index, node] of nodes.entries()) if (index > 0) nodes[index - 1]!.outlets.push(node.inlets[0]!);
+  return { nodes, counts };
+}
+
+function isList(opened: Runner | readonly Runner[]): opened is readonly Runner[] {
+  return Array.isArray(opened);
+}
+
+/** Counts the samples that a step makes in one call. */
+class SampleLimit implements OutputLimit {
+  readonly #step: PlanStep;
+  readonly #counts: StepCounts;
+  readonly #samplesMax: number;
+  #countedFrom = 0;
+
+  constructor(step: PlanStep, counts: StepCounts, samplesMax: number) {
+    this.#step = step;
+    this.#counts = counts;
+    this.#samplesMax = samplesMax;
+  }
+
+  restart(): void {
+    this.#countedFrom = this.#counts.samplesOut;
+  }
+
+  check(sampleCount: number): void {
+    const made = sampleCount - this.#countedFrom;
+    if (made <= this.#samplesMax) return;
+    throw new OutputLimitError(this.#step.pointer, this.#step.operation, made, this.#samplesMax);
+  }
+}
+
+function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
+  switch (runner.kind) {
+    case 'map':
+      return new MapNode(runner, context);
+    case 'filter':
+      return new FilterNode(runner, context);
+    case 'regrid':
+      return new RegridNode(runner, context);
+    case 'combine': {
+      const align = alignOf(step.parameters);
+      const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
+      return new CombineNode(runner, align, maxHoldMs, context);
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import type { Chunk } from '../../core/chunk.js';
+import { DoubleList } from '../../core/list.js';
+import type { Series } from '../../core/series.js';
+import { copyFinite } from '../../kernels/check.js';
+import type { FilterRunner, MapRunner, State } from '../../operations/operation.js';
+import type { StepCounts } from './counts.js';
+
+/** Where a chunk goes next. It is read before the call returns. */
+export interface Inlet {
+  receive(chunk: Chunk): void;
+}
+
+/** Gathers the results of one item. */
+export interface Sink extends Inlet {
+  /** How many samples have come since `take`. */
+  count(): number;
+  /** What has come since this was last asked, in arrays that belong to who asks. */
+  take(): Series;
+}
+
+/**
+ * A step in work, between the inlets of the steps before and after it. Chunks go depth first: a node hands on
+ * what it makes before it returns, so that a chunk is worked on while it is in the cache.
+ *
+ * Nodes are classes, as compiled code belongs to a function: that of a method serves every graph, that of a closure
+ * goes with its own.
+ */
+export interface Node {
+  /** One for each input. */
+  readonly inlets: readonly Inlet[];
+  /** Where its results go; filled in while the graph is wired. */
+  readonly outlets: Inlet[];
+  /**
+   * Takes the promise that no sample before these times (one for each input) will come. Asked of nodes with a state
+   * alone, as `watermarkMs` is: the others pass on the promise that they are given.
+   */
+  advance(watermarksMs: Float64Array): void;
+  /** The time before which it will give nothing more, once it has taken that promise. */
+  watermarkMs(watermarksMs: Float64Array): number;
+  /** The inputs have ended. */
+  close(advancedMs: number): void;
+  readonly state: State | undefined;
+  /** Forgets everything, as if nothing had come yet. */
+  reset(): void;
+}
+
+/** Stops the run when a step makes too many samples. */
+export interface OutputLimit {
+  check(sampleCount: number): void;
+}
+
+/** What a node needs of its surroundings. */
+export interface NodeContext {
+  readonly counts: StepCounts;
+  /** A scratch column of its own, one chunk long. */
+  readonly column: () => Float64Array;
+  /** Whether it may overwrite the values that it is given: nobody else reads them. */
+  readonly mayOverwrite: boolean;
+  readonly limit: OutputLimit;
+}
+
+export function newState(slotCount: number, listCount: number): State {
+  return { slots: new Float64Array(slotCount), lists: Array.from({ length: listCount }, () => new DoubleList()) };
+}
+
+export function clearState({ slots, lists }: State): void {
+  slots.fill(0);
+  for (const list of lists) list.clear();
+}
+
+export function scratchChunk({ column }: Pick<NodeContext, 'column'>): Chunk {
+  return chunkOver(column(), column());
+}
+
+/** An empty chunk over two columns. Chunks are all made here, so that they have one shape for the compiler. */
+export function chunkOver(timeMs: Float64Array, value: Float64Array): Chunk {
+  return { timeMs, value, count: 0, inputTimeMs: undefined, isReadOnly: false };
+}
+
+export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
+  if (chunk.count === 0) return;
+  for (let i = 0; i < outlets.length; i++) outlets[i]!.receive(chunk);
+}
+
+/** Drops what is not finite, counts it, and hands the rest on. */
+export function deliverFinite(
+  outlets: readonly Inlet[],
+  result: Chunk,
+  spare: Chunk,
+  counts: StepCounts,
+  isAllFinite: boolean,
+): void {
+  if (isAllFinite) {
+    counts.samplesOut += result.count;
+    deliver(outlets, result);
+    return;
+  }
+  spare.count = copyFinite(result.timeMs, result.value, result.count, spare.timeMs, spare.value);
+  counts.nonFinite += result.count - spare.count;
+  counts.samplesOut += spare.count;
+  deliver(outlets, spare);
+}
+
+/** A node that sees each chunk by itself, and passes on the promises that it is given. */
+abstract class StatelessNode implements Node, Inlet {
+  readonly inlets: readonly Inlet[] = [this];
+  readonly outlets: Inlet[] = [];
+  readonly state = undefined;
+
+  abstract receive(chunk: Chunk): void;
+
+  advance(): void {}
+
+  watermarkMs(watermarksMs: Float64Array): number {
+    return watermarksMs[0]!;
+  }
+
+  close(): void {}
+
+  reset(): void {}
+}
+
+export class MapNode extends StatelessNode {
+  readonly #runner: MapRunner;
+  readonly #counts: StepCounts;
+  readonly #mayOverwrite: boolean;
+  readonly #spare: Chunk;
+  readonly #result: Chunk;
+
+  constructor(runner: MapRunner, context: NodeContext) {
+    super();
+    this.#runner = runner;
+    this.#counts = context.counts;
+    this.#mayOverwrite = context.mayOverwrite;
+    this.#spare = scratchChunk(context);
+    this.#result = chunkOver(this.#spare.timeMs, this.#spare.value);
+  }
+
+  receive(chunk: Chunk): void {
+    const spare = this.#spare;
+    const result = this.#result;
+    const { count } = chunk;
+    this.#counts.samplesIn += count;
+    result.timeMs = chunk.timeMs;
+    result.inputTimeMs = chunk.inputTimeMs;
+    result.value = this.#mayOverwrite && !chunk.isReadOnly ? chunk.value : spare.value;
+    result.count = count;
+    const isAllFinite = this.#runner.apply(chunk.value, count, result.value);
+    deliverFinite(this.outlets, result, spare, this.#counts, isAllFinite);
+  }
+
+  override reset(): void {
+    Object.assign(this.#result, this.#spare); // the input's times are not held on to
+  }
+}
+
+export class FilterNode extends StatelessNode {
+  readonly #runner: FilterRunner;
+  readonly #counts: StepCounts;
+  readonly #kept: Chunk;
+
+  constructor(runner: FilterRunner, context: NodeContext) {
+    super();
+    this.#runner = runner;
+    this.#counts = context.counts;
+    this.#kept = scratchChunk(context);
+  }
+
+  receive(chunk: Chunk): void {
+    const kept = this.#kept;
+    this.#counts.samplesIn += chunk.count;
+    this.#runner.select(chunk, kept);
+    this.#counts.samplesOut += kept.count;
+    deliver(this.outlets, kept);
+  }
+}

@@ -1,0 +1,281 @@
+import type { Chunk } from '../../core/chunk.js';
+import { DoubleList } from '../../core/list.js';
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { currentArena } from '../../kernels/arena.js';
+import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { copyInto } from '../../kernels/columns.js';
+import type { RunSettings } from '../options.js';
+import { type SourceCounts, zeroSourceCounts } from './counts.js';
+import { chunkOver, deliver, type Inlet, scratchChunk } from './node.js';
+
+export interface SourceState {
+  /** GREATEST_MS and PROMISED_MS. */
+  readonly slots: Float64Array;
+  /** Times and values held back, in time order. */
+  readonly pendingTimes: DoubleList;
+  readonly pendingValues: DoubleList;
+}
+
+const GREATEST_MS = 0; // the greatest time seen
+const PROMISED_MS = 1; // the last advance
+
+type Columns = Pick<Series, 'timeMs' | 'value'>;
+
+/** What the caller of `pushRising` knows: that the times rise and are possible, and that no value is missing. */
+export type Known = 'nothing' | 'times' | 'all';
+
+/** Fewer samples than this are taken one by one. */
+const RUN_MIN = 8;
+
+/**
+ * A series on its way in: drops what is missing or outside the run, holds samples back until their order is
+ * certain, and gives them to the steps in time order, each time once.
+ */
+export class Source {
+  readonly counts: SourceCounts = zeroSourceCounts();
+  readonly outlets: Inlet[] = [];
+  readonly state: SourceState = {
+    slots: new Float64Array(2).fill(Number.NEGATIVE_INFINITY),
+    pendingTimes: new DoubleList(),
+    pendingValues: new DoubleList(),
+  };
+  readonly #slots = this.state.slots;
+  readonly #pendingTimes = this.state.pendingTimes;
+  readonly #pendingValues = this.state.pendingValues;
+  readonly #fromMs: number;
+  readonly #untilMs: number;
+  readonly #allowedLatenessMs: number;
+  /** Samples on their way to the steps, in scratch columns. */
+  readonly #out: Chunk;
+  /** A whole chunk of the input, in the same scratch columns or where a loaded series lies. */
+  readonly #whole: Chunk;
+  #lateTimes: number[] = [];
+  #lateValues: number[] = [];
+
+  constructor(settings: RunSettings, column: () => Float64Array) {
+    this.#fromMs = settings.fromMs;
+    this.#untilMs = settings.untilMs ?? Number.POSITIVE_INFINITY;
+    this.#allowedLatenessMs = settings.allowedLatenessMs;
+    this.#out = scratchChunk({ column });
+    this.#whole = chunkOver(this.#out.timeMs, this.#out.value);
+  }
+
+  /** The most samples that go on together. */
+  get chunkLength(): number {
+    return this.#out.timeMs.length;
+  }
+
+  /** Takes samples of two columns, in any order within the allowed lateness. */
+  push(columns: Columns, start = 0, end = columns.timeMs.length): void {
+    this.counts.samplesIn += end - start;
+    const { chunkLength } = this;
+    for (let from = start; from < end; from += chunkLength) {
+      const to = Math.min(from + chunkLength, end);
+      if (to - from >= RUN_MIN && this.#pushRun(columns, from, to)) continue;
+      for (let i = from; i < to; i++) this.#pushOne(columns, i);
+    }
+    this.#flush();
+  }
+
+  /**
+   * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
+   * nothing taken.
+   */
+  pushRising(series: Series, from: number, to: number, known: Known): boolean {
+    const count = to - from;
+    const timeMs = from === 0 ? series.timeMs : series.timeMs.subarray(from);
+    const value = series.value.subarray(from);
+    const firstMs = timeMs[0]!;
+    const lastMs = timeMs[count - 1]!;
+    const out = this.#out;
+    // Columns are copied to where the kernels work, which costs less than to check them elsewhere; a loaded series lies
+    // there already.
+    const isHere = known === 'all' && value.buffer === currentArena().buffer;
+    if (!isHere) copyInto(out.timeMs, timeMs, count);
+    if (known === 'nothing') {
+      if (!isRisingIn(out.timeMs, 0, count, this.#slots[GREATEST_MS]!)) return false;
+      // Rising times lie within the known years when the first and the last do.
+      if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
+    }
+    this.counts.samplesIn += count;
+    this.#slots[GREATEST_MS] = lastMs;
+    if (!isHere) copyInto(out.value, value, count);
+    const isInRun = firstMs >= this.#fromMs && lastMs < this.#untilMs;
+    if (isInRun && (known === 'all' || isAllFinite(out.value, 0, count))) {
+      this.counts.samplesOut += count;
+      const whole = this.#whole;
+      whole.timeMs = isHere ? timeMs : out.timeMs;
+      whole.inputTimeMs = timeMs;
+      whole.value = isHere ? value : out.value;
+      // A step with two inputs may hold it until the other's chunk comes, as no other of this source comes before.
+      whole.isReadOnly = true;
+      whole.count = count;
+      deliver(this.outlets, whole);
+    } else this.#pushInRun(timeMs, value, count);
+    return true;
+  }
+
+  /** No sample before this time will come. */
+  advance(timeMs: number): void {
+    this.#slots[PROMISED_MS] = Math.max(this.#slots[PROMISED_MS]!, timeMs);
+    this.#release(this.#watermarkMs());
+    this.#flush();
+  }
+
+  close(): void {
+    this.#release(Number.POSITIVE_INFINITY);
+    this.#flush();
+  }
+
+  /** Samples that came too late, since this was last asked. */
+  takeLate(): { timeMs: Float64Array; value: Float64Array } | undefined {
+    if (this.#lateTimes.length === 0) return undefined;
+    const taken = { timeMs: Float64Array.from(this.#lateTimes), value: Float64Array.from(this.#lateValues) };
+    this.#lateTimes = [];
+    this.#lateValues = [];
+    return taken;
+  }
+
+  /** Writes to `marks[at]` the time before which no sample is still to be given: a number returned would be boxed. */
+  tellWatermark(marks: Float64Array, at: number): void {
+    marks[at] = this.#watermarkMs();
+  }
+
+  /** Forgets everything, as if nothing had come yet. */
+  reset(): void {
+    Object.assign(this.counts, zeroSourceCounts());
+    this.#slots.fill(Number.NEGATIVE_INFINITY);
+    this.#pendingTimes.clear();
+    this.#pendingValues.clear();
+    this.#out.count = 0;
+    Object.assign(this.#whole, this.#out); // the input's columns are not held on to
+    this.takeLate();
+  }
+
+  #watermarkMs(): number {
+    return Math.max(this.#slots[GREATEST_MS]! - this.#allowedLatenessMs, this.#slots[PROMISED_MS]!);
+  }
+
+  // Takes the columns, not the numbers, which would be boxed on their way.
+  #pushOne(columns: Columns, index: number): void {
+    const slots = this.#slots;
+    const timeMs = columns.timeMs[index]!;
+    const value = columns.value[index]!;
+    if (value - value !== 0) this.counts.missing++;
+    else if (timeMs < this.#fromMs || timeMs >= this.#untilMs) {
+      this.counts.outOfRun++;
+      // It is left out, but it has been seen: time has come this far.
+      if (timeMs > slots[GREATEST_MS]!) slots[GREATEST_MS] = timeMs;
+      this.#release(this.#watermarkMs());
+    } else if (timeMs > slots[GREATEST_MS]! && timeMs >= slots[PROMISED_MS]!) {
+      slots[GREATEST_MS] = timeMs;
+      this.#pushNext(timeMs, value);
+    } else if (timeMs < this.#watermarkMs()) {
+      this.counts.late++;
+      this.#lateTimes.push(timeMs);
+      this.#lateValues.push(value);
+    } else if (this.#insertPending(timeMs, value)) this.counts.duplicate++;
+  }
+
+  // A sample after all others, which is held back until it cannot be replaced any more.
+  #pushNext(timeMs: number, value: number): void {
+    const times = this.#pendingTimes;
+    const values = this.#pendingValues;
+    if (this.#allowedLatenessMs === 0 && times.length === 1) {
+      // The one sample that is held back makes room for this one.
+      this.#give(times.at(0), values.at(0));
+      times.set(0, timeMs);
+      values.set(0, value);
+    } else {
+      this.#release(this.#watermarkMs());
+      times.push(timeMs);
+      values.push(value);
+    }
+  }
+
+  // Samples in order, with nothing missing: the usual case, taken a chunk at a time. False when they are not, with
+  // nothing taken.
+  #pushRun({ timeMs, value }: Columns, from: number, to: number): boolean {
+    const slots = this.#slots;
+    const out = this.#out;
+    const last = to - 1;
+    const lastMs = timeMs[last]!;
+    if (timeMs[from]! < Math.max(this.#fromMs, slots[PROMISED_MS]!) || lastMs >= this.#untilMs) return false;
+    if (value[last]! - value[last]! !== 0) return false;
+    // What waits there goes on, so that the columns are free to look in. Where nothing may be late one sample at most
+    // is held back, which these follow, and all of them but the last go on.
+    this.#flush();
+    const isLateAllowed = this.#allowedLatenessMs > 0;
+    const held = isLateAllowed ? 0 : this.#pendingTimes.length;
+    const end = held + last - from;
+    copyTo(out.timeMs, held, timeMs, from, last);
+    copyTo(out.value, held, value, from, last);
+    if (!isRisingIn(out.timeMs, held, end, slots[GREATEST_MS]!) || !(lastMs > out.timeMs[end - 1]!)) return false;
+    if (!isAllFinite(out.value, held, end)) return false;
+    slots[GREATEST_MS] = lastMs;
+    if (isLateAllowed) {
+      this.#pendingTimes.append(timeMs, from, to);
+      this.#pendingValues.append(value, from, to);
+      this.#release(this.#watermarkMs());
+      return true;
+    }
+    this.#release(this.#watermarkMs());
+    out.count = end;
+    this.#flush();
+    this.#pendingTimes.push(lastMs);
+    this.#pendingValues.push(value[last]!);
+    return true;
+  }
+
+  #pushInRun(timeMs: Float64Array, value: Float64Array, count: number): void {
+    for (let i = 0; i < count; i++) {
+      const x = value[i]!;
+      if (x - x !== 0) this.counts.missing++;
+      else if (timeMs[i]! < this.#fromMs || timeMs[i]! >= this.#untilMs) this.counts.outOfRun++;
+      else this.#give(timeMs[i]!, x);
+    }
+    this.#flush();
+  }
+
+  // Gives the samples held back that lie before a time.
+  #release(limitMs: number): void {
+    const times = this.#pendingTimes;
+    const values = this.#pendingValues;
+    let count = 0;
+    for (; count < times.length && times.at(count) < limitMs; count++) this.#give(times.at(count), values.at(count));
+    times.shift(count);
+    values.shift(count);
+  }
+
+  #give(timeMs: number, value: number): void {
+    const out = this.#out;
+    out.timeMs[out.count] = timeMs;
+    out.value[out.count] = value;
+    if (++out.count === out.timeMs.length) this.#flush();
+  }
+
+  #flush(): void {
+    const out = this.#out;
+    this.counts.samplesOut += out.count;
+    deliver(this.outlets, out);
+    out.count = 0;
+  }
+
+  // Puts a sample at its place among those held back, most likely near their end; true when it replaced one.
+  #insertPending(timeMs: number, value: number): boolean {
+    const index = this.#pendingTimes.firstAtOrAfter(timeMs);
+    if (index < this.#pendingTimes.length && this.#pendingTimes.at(index) === timeMs) {
+      this.#pendingValues.set(index, value);
+      return true;
+    }
+    this.#pendingTimes.insert(index, timeMs);
+    this.#pendingValues.insert(index, value);
+    return false;
+  }
+}
+
+// A view is worth its making only for many.
+function copyTo(target: Float64Array, at: number, source: Float64Array, from: number, to: number): void {
+  if (to - from >= 32) target.set(source.subarray(from, to), at);
+  else for (let i = from; i < to; i++) target[at + i - from] = source[i]!;
+}

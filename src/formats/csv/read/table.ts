@@ -1,0 +1,197 @@
+import type { Series, SeriesReference } from '../../../core/series.js';
+import { beginScan, scanColumns, scanned, scanRows } from '../../../kernels/scan-rows.js';
+import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
+import type { RowProblem } from '../errors.js';
+import { parseNumber } from './number.js';
+import type { CsvRecord } from './record.js';
+import { countMissing, type Rows, type RowsSettings, shapeProblem, takeNumber, takeTime } from './rows.js';
+import type { Clock } from './time.js';
+import { createClock, parseTime, TIME_REACH } from './time.js';
+
+/** A series of a table: one column of the file. */
+export interface TableSeries extends SeriesReference {
+  /** Index of the column. */
+  readonly column: number;
+  readonly isWanted: boolean;
+}
+
+/** Rows of the single and the wide layout: a time, and a value for each of the series. */
+export function createTableRows(settings: RowsSettings, series: readonly TableSeries[]): Rows {
+  const { header, zone, chunkRows, onChunk, onRows } = settings;
+  const kept = series.filter((entry) => entry.isWanted);
+  const state = createState(settings, kept);
+  const { timeMs, values } = state;
+  let handedOver = 0;
+  let missing = 0;
+
+  function take(record: CsvRecord): RowProblem | undefined {
+    const row = state.count;
+    const problem = shapeProblem(record, header) ?? takeTime(record, header, zone, timeMs, row);
+    if (problem !== undefined) return problem;
+    for (let slot = 0; slot < kept.length; slot++) {
+      const fault = takeNumber(record, header, kept[slot]!.column, values[slot]!, row);
+      if (fault !== undefined) return fault;
+    }
+    state.count++;
+    return undefined;
+  }
+
+  function flush(): void {
+    const rowCount = state.count;
+    if (rowCount === 0) return;
+    for (const value of values) missing += countMissing(value, rowCount);
+    handedOver += rowCount;
+    state.count = 0;
+    if (kept.length === 0) return;
+    const times = timeMs.subarray(0, rowCount);
+    if (onRows !== undefined) {
+      onRows({ timeMs: times, values: values.map((value) => value.subarray(0, rowCount)), series: undefined });
+      return;
+    }
+    const chunk = kept.map(
+      ({ timeseriesId, metric }, slot): Series => ({
+        timeseriesId,
+        metric,
+        timeMs: times,
+        value: values[slot]!.subarray(0, rowCount),
+      }),
+    );
+    onChunk(chunk);
+  }
+
+  const taken = (): number => handedOver + state.count;
+  return {
+    taken,
+    isFull: () => state.count === chunkRows,
+    parse: (bytes, view, at, stop) => parseTable(state, bytes, view, at, stop),
+    take,
+    flush,
+    missing: () => missing,
+    series: () => series.map(({ timeseriesId, metric }) => ({ timeseriesId, metric, samples: taken() })),
+  };
+}
+
+function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: readonly TableSeries[]): TableState {
+  const slots = new Int32Array(header.columns.length).fill(UNWANTED);
+  slots[header.timeColumn] = TIME;
+  kept.forEach(({ column }, slot) => {
+    slots[column] = slot;
+  });
+  const columns = isAlone && kept.length === 1 ? scanColumns(chunkRows) : undefined;
+  return {
+    slots,
+    separator: header.separator,
+    clock: createClock(zone),
+    timeMs: columns?.timeMs ?? new Float64Array(chunkRows),
+    values: columns === undefined ? kept.map(() => new Float64Array(chunkRows)) : [columns.value],
+    count: 0,
+    patience: PATIENCE_MIN,
+  };
+}
+
+// What a column holds, where it is not the number of a series.
+const TIME = -1;
+const UNWANTED = -2;
+
+/** The rows of the single and the wide layout: what is known of the file, and the chunk at hand. */
+export interface TableState {
+  /** For each column the index of its value column, or TIME, or UNWANTED. */
+  readonly slots: Int32Array;
+  readonly separator: number;
+  readonly clock: Clock;
+  readonly timeMs: Float64Array;
+  readonly values: readonly Float64Array[];
+  /** Rows in the chunk. */
+  count: number;
+  /** How many rows to read one by one before many are tried at once. */
+  patience: number;
+}
+
+const PATIENCE_MIN = 1;
+const PATIENCE_MAX = 4096;
+
+/** The fast path of the single and the wide layout: see `Rows.parse`. */
+function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: number, stop: number): number {
+  const { slots, values } = state;
+  if (slots.length === 2 && slots[0] === TIME && slots[1] === 0) {
+    return parsePairs(state, values[0]!, bytes, view, from, stop);
+  }
+  const { separator, clock, timeMs } = state;
+  const lastColumn = slots.length - 1;
+  const timeStop = bytes.length - TIME_REACH;
+  let row = state.count;
+  let rowStart = from;
+  rows: while (rowStart < stop && row < timeMs.length) {
+    let at = rowStart;
+    for (let column = 0; ; column++) {
+      const slot = slots[column]!;
+      if (slot >= 0) at = parseNumber(bytes, at, separator, values[slot]!, row);
+      else if (slot === UNWANTED) at = skipField(bytes, at, separator);
+      else at = at > timeStop ? -1 : parseTime(bytes, view, at, clock, timeMs, row);
+      if (at < 0) break rows;
+      if (column === lastColumn) break;
+      if (bytes[at] !== separator) break rows;
+      at++;
+    }
+    if (bytes[at] === CARRIAGE_RETURN) at++;
+    if (bytes[at] !== LINE_FEED) break;
+    rowStart = at + 1;
+    row++;
+  }
+  state.count = row;
+  return rowStart;
+}
+
+// A time and a number, the usual file: many rows at once in WebAssembly, and those that it leaves (a longer decimal, a
+// missing value) one by one. Where it takes none, ever more are read one by one before it is asked again.
+function parsePairs(
+  state: TableState,
+  value: Float64Array,
+  bytes: Uint8Array,
+  view: DataView,
+  from: number,
+  stop: number,
+): number {
+  const { separator, clock, timeMs } = state;
+  const rowStop = Math.min(stop, bytes.length - TIME_REACH);
+  const isUtc = clock.zone === undefined;
+  let rowStart = from;
+  beginScan();
+  while (rowStart < stop && state.count < timeMs.length) {
+    const taken = scanRows(bytes, rowStart, stop, separator, clock, isUtc, timeMs, value, state.count);
+    state.count += taken;
+    rowStart = scanned.end;
+    state.patience = taken > 0 ? PATIENCE_MIN : Math.min(2 * state.patience, PATIENCE_MAX);
+    const before = state.count;
+    const rowLimit = Math.min(before + state.patience, timeMs.length);
+    rowStart = parseEachPair(state, value, bytes, view, rowStart, rowStop, rowLimit);
+    if (state.count < rowLimit) break;
+  }
+  return rowStart;
+}
+
+function parseEachPair(
+  state: TableState,
+  value: Float64Array,
+  bytes: Uint8Array,
+  view: DataView,
+  from: number,
+  rowStop: number,
+  rowLimit: number,
+): number {
+  const { separator, clock, timeMs } = state;
+  let row = state.count;
+  let rowStart = from;
+  while (rowStart < rowStop && row < rowLimit) {
+    const timeEnd = parseTime(bytes, view, rowStart, clock, timeMs, row);
+    if (timeEnd < 0 || bytes[timeEnd] !== separator) break;
+    let at = parseNumber(bytes, timeEnd + 1, separator, value, row);
+    if (at < 0) break;
+    if (bytes[at] === CARRIAGE_RETURN) at++;
+    if (bytes[at] !== LINE_FEED) break;
+    rowStart = at + 1;
+    row++;
+  }
+  state.count = row;
+  return rowStart;
+}

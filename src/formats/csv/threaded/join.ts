@@ -1,0 +1,82 @@
+import type { Series, SeriesReference } from '../../../core/series.js';
+import { joinedColumns } from '../../../kernels/scan-rows.js';
+import { createLongChunk, type LongSeries, sortBySeries } from '../read/by-series.js';
+import type { ColumnRows } from '../read/rows.js';
+
+/** Makes of rows that were read in ranges the very chunks that one reader would have made of them. */
+export interface RowJoiner {
+  /** @param series what the rows call their series by. */
+  readonly add: (rows: ColumnRows, series: readonly LongSeries[]) => void;
+  readonly flush: () => void;
+}
+
+type OnChunk = (series: readonly Series[]) => void;
+
+/** @param series those of the table's columns. */
+export function createTableJoiner(series: readonly SeriesReference[], chunkRows: number, onChunk: OnChunk): RowJoiner {
+  const columns = series.length === 1 ? joinedColumns(chunkRows) : undefined;
+  const timeMs = columns?.timeMs ?? new Float64Array(chunkRows);
+  const values = series.map(() => columns?.value ?? new Float64Array(chunkRows));
+  let count = 0;
+
+  function add(rows: ColumnRows): void {
+    const rowCount = rows.timeMs.length;
+    for (let from = 0; from < rowCount; ) {
+      const to = Math.min(rowCount, from + chunkRows - count);
+      timeMs.set(rows.timeMs.subarray(from, to), count);
+      for (const [index, value] of values.entries()) value.set(columnOf(rows, index).subarray(from, to), count);
+      count += to - from;
+      from = to;
+      if (count === chunkRows) flush();
+    }
+  }
+
+  function flush(): void {
+    if (count === 0) return;
+    const end = count;
+    count = 0;
+    const times = timeMs.subarray(0, end);
+    onChunk(
+      series.map(({ timeseriesId, metric }, index) => {
+        const value = values[index] ?? times;
+        return { timeseriesId, metric, timeMs: times, value: value.subarray(0, end) };
+      }),
+    );
+  }
+
+  return { add, flush };
+}
+
+/** @param all the series of the file so far, by their index. */
+export function createLongJoiner(all: readonly LongSeries[], chunkRows: number, onChunk: OnChunk): RowJoiner {
+  const chunk = createLongChunk(chunkRows);
+  let count = 0;
+
+  function add(
+    { timeMs, values, series: rowSeries = new Int32Array(0) }: ColumnRows,
+    series: readonly LongSeries[],
+  ): void {
+    const value = values[0] ?? timeMs;
+    for (let row = 0; row < timeMs.length; row++) {
+      chunk.timeMs[count] = timeMs[row]!;
+      chunk.value[count] = value[row]!;
+      chunk.series[count] = series[rowSeries[row]!]!.index;
+      if (++count === chunkRows) flush();
+    }
+  }
+
+  function flush(): void {
+    if (count === 0) return;
+    const end = count;
+    count = 0;
+    onChunk(sortBySeries(chunk, end, all));
+  }
+
+  return { add, flush };
+}
+
+function columnOf({ values }: ColumnRows, index: number): Float64Array {
+  const column = values[index];
+  if (column === undefined) throw new Error('assertion failed: a chunk of a table lacks a column');
+  return column;
+}

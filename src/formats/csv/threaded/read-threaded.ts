@@ -1,0 +1,228 @@
+import { type Series, seriesKey } from '../../../core/series.js';
+import { rowError } from '../errors.js';
+import type { CsvReaderOptions, CsvSummary } from '../options.js';
+import type { LongSeries } from '../read/by-series.js';
+import { openReader } from '../read/reader.js';
+import { createLongJoiner, createTableJoiner, type RowJoiner } from './join.js';
+import type { RangePool } from './pool.js';
+import {
+  numbersPerRange,
+  type OnRows,
+  type RangedFile,
+  type RangeOutcome,
+  RangeReader,
+  type ReadAt,
+  rangeCountOf,
+} from './range.js';
+import { SlotReader, SlotWriter } from './slots.js';
+import type { RangeResult } from './worker.js';
+
+/** A file to be read by several threads, and who is told of it. */
+export interface ThreadedRead {
+  readonly descriptor: number;
+  readonly sizeBytes: number;
+  readonly rangeBytes: number;
+  readonly readAt: ReadAt;
+  readonly options: CsvReaderOptions & { readonly chunkRows: number };
+  readonly wantedKeys: readonly string[];
+  readonly onChunk: (series: readonly Series[]) => void;
+  readonly onRead: (byteCount: number) => void;
+  /** Asked after each range; once it is true, the rest is left. */
+  readonly isStopped: () => boolean;
+}
+
+// The header of a file that is read by many stands within so many bytes.
+const HEAD_BYTES = 65_536;
+/** Ranges that the main thread may have read before their turn. */
+const OWN_AHEAD = 8;
+
+/**
+ * Reads a file by the threads of a pool, to the same chunks, rows and errors as one thread would; undefined when
+ * stopped. 'alone' for a file that one thread has to read: it is small, or begins strangely.
+ *
+ * @throws CsvError for a row that cannot be read, and what the system says where it does not let a thread read
+ */
+export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise<CsvSummary | 'alone' | undefined> {
+  const { descriptor, sizeBytes, rangeBytes, readAt, options } = read;
+  if (sizeBytes < 2 * rangeBytes) return 'alone';
+  const first = new Uint8Array(Math.min(HEAD_BYTES, sizeBytes));
+  const start = first.subarray(0, readAt(first, 0));
+  const headBytes = openReader(options, () => undefined).readHeader(start);
+  if (headBytes === undefined) return 'alone';
+  const file = { fileName: options.fileName, descriptor, sizeBytes, headBytes, rangeBytes };
+  const asked: Asked[] = [];
+  try {
+    return await readInOrder(read, file, first.subarray(0, headBytes), pool, asked);
+  } finally {
+    // Until they have ended, threads read from the descriptor.
+    await Promise.allSettled(asked.map(({ result }) => result));
+  }
+}
+
+/** A range that somebody reads, or has read before its turn. */
+interface Asked {
+  readonly result: Promise<RangeResult>;
+  isRead: boolean;
+}
+
+async function readInOrder(
+  read: ThreadedRead,
+  file: RangedFile,
+  head: Uint8Array,
+  pool: RangePool,
+  asked: Asked[],
+): Promise<CsvSummary | undefined> {
+  const { timezone, chunkRows, onBadRow } = read.options;
+  const options = { chunkRows, ...(timezone && { timezone }), ...(onBadRow && { onBadRow }) };
+  const task = { fileNumber: pool.nextFile(), file, wantedKeys: read.wantedKeys, options };
+  const open = (): RangeReader => new RangeReader(file, head, read.options, read.readAt);
+  const reader = open();
+  const account = new Account(read, reader);
+  const own = new SlotWriter(numbersPerRange(file));
+  const slots = new SlotReader();
+  const count = rangeCountOf(file);
+  let next = 0;
+
+  function ask(): void {
+    const one: Asked = { result: pool.read({ ...task, index: next++ }), isRead: false };
+    const isRead = (): void => {
+      one.isRead = true;
+    };
+    // A failure is told when its turn comes.
+    one.result.then(isRead, isRead);
+    asked.push(one);
+  }
+
+  // What the threads have not been asked for the main one reads, while it would wait for them.
+  async function readMeanwhile(first: Asked, limit: number): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (first.isRead || next >= limit) return;
+      const outcome = reader.readRange(next++, own.add);
+      asked.push({ result: Promise.resolve({ thread: MAIN, outcome, slot: own.take() }), isRead: true });
+    }
+  }
+
+  for (let index = 0; index < count; index++) {
+    while (next < Math.min(count, index + pool.rangesAhead)) ask();
+    const [first] = asked;
+    if (first === undefined) throw new Error('assertion failed: a range was not asked for');
+    if (!first.isRead) await readMeanwhile(first, Math.min(count, index + pool.rangesAhead + OWN_AHEAD));
+    const result = await first.result;
+    asked.shift();
+    if ('failure' in result) throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
+    const { thread, outcome, slot } = result;
+    account.open(thread, outcome);
+    slots.empty(thread, slot, account.addRows);
+    account.close(outcome);
+    read.onRead(outcome.bytes);
+    if (read.isStopped()) return undefined;
+    if (outcome.resumeAt !== undefined) return readRest(read, open(), outcome.resumeAt, account);
+  }
+  account.flush();
+  return read.isStopped() ? undefined : account.summary();
+}
+
+// A row goes on over the cut, so line ends do not tell where rows begin: the rest is read by one.
+async function readRest(
+  { isStopped, onRead }: ThreadedRead,
+  reader: RangeReader,
+  position: number,
+  account: Account,
+): Promise<CsvSummary | undefined> {
+  reader.goTo(position);
+  for (;;) {
+    const rows: Parameters<OnRows>[0][] = [];
+    const outcome = reader.readOn(({ timeMs, values, series }) => {
+      rows.push({ timeMs: timeMs.slice(), values: values.map((value) => value.slice()), series: series?.slice() });
+    });
+    if (outcome === undefined) break;
+    // Its series come first.
+    account.open(REST, outcome);
+    rows.forEach(account.addRows);
+    account.close(outcome);
+    onRead(outcome.bytes);
+    if (isStopped()) return undefined;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  account.flush();
+  return isStopped() ? undefined : account.summary();
+}
+
+// The main thread beside those of the pool, which Node numbers from 1, and what it reads alone in the end.
+const MAIN = 0;
+const REST = -1;
+
+/** What the ranges held together, taken in the order of the file: of each first its series, then its rows. */
+class Account {
+  readonly #read: ThreadedRead;
+  readonly #layout: CsvSummary['layout'];
+  readonly #joiner: RowJoiner;
+  readonly #total = { rows: 0, rejected: 0, missing: 0 };
+  /** A table has its series by its header; those of the long layout come with their rows. */
+  readonly #ofHeader: readonly LongSeries[];
+  readonly #all: LongSeries[];
+  readonly #byKey: Map<string, LongSeries>;
+  /** The series of each thread, by its own indices. */
+  readonly #known = new Map<number, LongSeries[]>();
+  #series: readonly LongSeries[];
+  #line: number;
+
+  constructor(read: ThreadedRead, { reader }: RangeReader) {
+    const { options, onChunk } = read;
+    const { chunkRows, wanted = () => true } = options;
+    const { layout, line } = reader.progress();
+    this.#read = read;
+    this.#layout = layout;
+    this.#line = line;
+    this.#ofHeader = reader.series().map((one, index) => ({ ...one, index, isWanted: wanted(one), samples: 0 }));
+    this.#series = this.#ofHeader;
+    this.#all = [...this.#ofHeader];
+    this.#byKey = new Map(this.#all.map((one) => [seriesKey(one), one]));
+    const kept = this.#all.filter(({ isWanted }) => isWanted);
+    this.#joiner =
+      layout === 'long' ? createLongJoiner(this.#all, chunkRows, onChunk) : createTableJoiner(kept, chunkRows, onChunk);
+  }
+
+  /** Takes the series of a range that a thread has read. */
+  open(thread: number, { newSeries, samples }: RangeOutcome): void {
+    const own = this.#known.get(thread) ?? [...this.#ofHeader];
+    this.#known.set(thread, own);
+    for (const { timeseriesId, metric } of newSeries) {
+      const key = seriesKey({ timeseriesId, metric });
+      const index = this.#all.length;
+      const entry = this.#byKey.get(key) ?? { timeseriesId, metric, index, isWanted: true, samples: 0 };
+      if (!this.#byKey.has(key)) this.#all.push(entry);
+      this.#byKey.set(key, entry);
+      own.push(entry);
+    }
+    for (const [index, count] of samples.entries()) {
+      const entry = own[index];
+      if (entry !== undefined) entry.samples += count;
+    }
+    this.#series = own;
+  }
+
+  readonly addRows: OnRows = (rows) => this.#joiner.add(rows, this.#series);
+
+  /** Takes the counts of the range. @throws CsvError for the bad row that ends the reading */
+  close({ rejects, fault, rows, rejected, missing, lines }: RangeOutcome): void {
+    const { options } = this.#read;
+    for (const row of rejects) options.onReject?.({ ...row, line: this.#line + row.line });
+    if (fault !== undefined) throw rowError(options.fileName, this.#line + fault.line, fault.problem);
+    this.#total.rows += rows;
+    this.#total.rejected += rejected;
+    this.#total.missing += missing;
+    this.#line += lines;
+  }
+
+  /** Hands over the rows that do not fill a chunk. */
+  flush(): void {
+    this.#joiner.flush();
+  }
+
+  summary(): CsvSummary {
+    const series = this.#all.map(({ timeseriesId, metric, samples }) => ({ timeseriesId, metric, samples }));
+    return { layout: this.#layout, ...this.#total, series };
+  }
+}

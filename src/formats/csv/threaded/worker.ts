@@ -1,0 +1,53 @@
+// What a thread of the pool runs. It loads what it takes to read CSV and nothing else.
+import { readSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
+import { seriesKey } from '../../../core/series.js';
+import type { CsvReaderOptions } from '../options.js';
+import { numbersPerRange, type RangedFile, type RangeOutcome, RangeReader } from './range.js';
+import { type Slot, SlotWriter } from './slots.js';
+
+export interface RangeTask {
+  /** Which file of the run it is. */
+  readonly fileNumber: number;
+  readonly index: number;
+  readonly file: RangedFile;
+  readonly wantedKeys: readonly string[];
+  readonly options: Pick<CsvReaderOptions, 'timezone' | 'chunkRows' | 'onBadRow'>;
+}
+
+/** A range that was read, or why the system did not let us. */
+export type RangeResult =
+  | { readonly thread: number; readonly outcome: RangeOutcome; readonly slot: Slot }
+  | { readonly failure: { readonly message: string; readonly code: string | undefined } };
+
+// Names that were seen, and memory that was sent, serve all ranges of a file.
+let fileNumber = 0;
+let reader: RangeReader;
+let slots: SlotWriter;
+
+/** Reads a range of a file. Ranges come in rising order, and files one after the other. */
+export function readRange(task: RangeTask): RangeResult {
+  try {
+    if (task.fileNumber !== fileNumber) openFile(task);
+    const outcome = reader.readRange(task.index, slots.add);
+    return { thread: threadId, outcome, slot: slots.take() };
+  } catch (error) {
+    // On the way to another thread an error would lose its code.
+    const { message = String(error), code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+    return { failure: { message, code } };
+  }
+}
+
+function openFile({ fileNumber: number, file, wantedKeys, options }: RangeTask): void {
+  const wanted = new Set(wantedKeys);
+  const head = new Uint8Array(file.headBytes);
+  readSync(file.descriptor, head, 0, head.length, 0);
+  reader = new RangeReader(
+    file,
+    head,
+    { ...options, wanted: (reference) => wanted.has(seriesKey(reference)) },
+    (block, position) => readSync(file.descriptor, block, 0, block.length, position),
+  );
+  slots = new SlotWriter(numbersPerRange(file));
+  fileNumber = number;
+}
