@@ -71,7 +71,7 @@ export default defineConfig([
     entry: {
       main: 'src/cli/main.ts',
       'csv-worker': 'src/formats/csv/threaded/worker.ts',
-      'step-worker': 'src/service/operations/threads/step-worker.ts',
+      'step-worker': 'src/service/operations/compute/step-worker.ts',
     },
     format: ['esm'],
     clean: true,

@@ -8,6 +8,8 @@ export {
   RequestError,
   WindrowError,
 } from './core/errors.js';
+export type { Instant } from './core/instant.js';
+export type { IntervalName } from './core/interval.js';
 export type { Series, SeriesReference } from './core/series.js';
 export { loadSeries } from './engine/batch/loaded-series.js';
 export type { Run } from './engine/batch/run.js';
@@ -15,27 +17,24 @@ export { type BatchOptions, runBatch } from './engine/batch/run-batch.js';
 export { type Fleet, type FleetRun, type FleetSeries, openFleet, restoreFleet } from './engine/fleet/fleet.js';
 export type { FleetSamples } from './engine/fleet/fleet-sink.js';
 export type { FleetInput } from './engine/fleet/input.js';
-export type { Instant, RunOptions, StreamOptions } from './engine/options.js';
+export type { RunOptions, StreamOptions } from './engine/options.js';
 export type { Report, SourceReport, StepReport } from './engine/report.js';
 export { openStream, restoreStream, type Stream } from './engine/stream/stream.js';
+export type { AggregateStage, WindowParameters } from './operations/aggregate.js';
+export type { AggregateFunction } from './operations/aggregate-functions.js';
 export { type OperationInfo, operations } from './operations/info.js';
+export type { RangeParameters } from './operations/mask.js';
 export type { Example, ExampleSample } from './operations/operation.js';
 export type { JsonSchema, Parameters as StepParameters, ParameterValue } from './operations/parameters.js';
+export type { ShiftParameters } from './operations/shift.js';
+export type { AlignParameters, Operand } from './operations/two-inputs.js';
 export { createPlan, type PlanOptions } from './plan/create-plan.js';
 export { explain } from './plan/explain.js';
 export {
-  type AggregateFunction,
-  type AggregateStage,
-  type AlignParameters,
   type Frequency,
-  type IntervalName,
-  type Operand,
   type Pipeline,
   pipeline,
-  type RangeParameters,
   type RequestItem,
   type RequestStep,
-  type ShiftParameters,
-  type WindowParameters,
 } from './plan/pipeline.js';
 export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';

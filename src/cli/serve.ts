@@ -1,6 +1,6 @@
 import { WindrowError } from '../core/errors.js';
-import { publicUrlFault } from '../service/public-url.js';
 import type { Server } from '../service/server.js';
+import { publicUrlFault } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './terminal/io.js';

@@ -8,7 +8,7 @@ export interface Chunk {
   count: number;
   /** The input's own array of times, from `timeMs[0]` on to its end, where the chunk has its times. */
   inputTimeMs: Float64Array | undefined;
-  /** Whether `value` is the input's own column, which nobody may write to. */
+  /** Whether `value` stays as it is until all inputs have come as far, so nobody may write to it. */
   isReadOnly: boolean;
 }
 

@@ -4,6 +4,20 @@ import type { Zone } from './zone.js';
 
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
+/**
+ * An ISO 8601 text, local to the run's zone where it has no offset; UTC epoch milliseconds; a Date; or what tells its
+ * milliseconds by `toMillis`, as luxon's DateTime does.
+ */
+export type Instant = string | number | Date | { toMillis(): number };
+
+/** The epoch milliseconds of an instant that is no text, NaN for an invalid one; undefined for anything else. */
+export function instantMs(instant: unknown): number | undefined {
+  if (typeof instant === 'number') return instant;
+  if (instant instanceof Date) return instant.getTime();
+  if (typeof instant !== 'object' || instant === null || !('toMillis' in instant)) return undefined;
+  return typeof instant.toMillis === 'function' ? Number(instant.toMillis()) : undefined;
+}
+
 /** Why a text is no instant, as the end of a sentence; or the instant in epoch milliseconds. */
 export type InstantReading = { readonly timeMs: number } | { readonly problem: string };
 

@@ -1,11 +1,8 @@
 import { parseDuration } from '../core/duration.js';
 import { describeValue, InputError } from '../core/errors.js';
-import { readInstant } from '../core/instant.js';
+import { type Instant, instantMs, readInstant } from '../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { isUtc, zoneOf } from '../core/zone.js';
-
-/** An ISO 8601 text, local to the run's zone where it has no offset, or UTC epoch milliseconds. */
-export type Instant = string | number;
 
 export interface RunOptions {
   /** An IANA time zone for windows and local times; the plan's own by default. */
@@ -60,9 +57,11 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
 /** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */
 export function toMs(name: string, instant: Instant, timezone: string): number {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch milliseconds';
-  if (typeof instant === 'number') {
-    if (instant >= TIME_MS_MIN && instant <= TIME_MS_END) return instant;
-    throw new InputError('option.value', `${name}: expected ${expected}, received ${instant}`);
+  const timeMs = instantMs(instant);
+  if (timeMs !== undefined || typeof instant !== 'string') {
+    if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs <= TIME_MS_END) return timeMs;
+    const received = timeMs === undefined ? describeValue(instant) : String(timeMs);
+    throw new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
   }
   const reading = readInstant(instant, isUtc(timezone) ? undefined : zoneOf(timezone));
   if ('timeMs' in reading) return reading.timeMs;

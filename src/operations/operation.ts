@@ -1,5 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
+import type { SeriesReference } from '../core/series.js';
 import type { Parameter, Parameters, Report } from './parameters.js';
 
 /**
@@ -7,7 +8,7 @@ import type { Parameter, Parameters, Report } from './parameters.js';
  * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Worked examples stand
  * beside it in its file, as an export of their own: an application that does not list them need not load them.
  */
-export interface Operation {
+export interface Operation<M extends object = object> {
   /** As the interface spells it. */
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -16,15 +17,35 @@ export interface Operation {
   /** map: one result a sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: 'one' | 'two' | 'one with scalar, or two';
+  /** The methods of `pipeline(…)` that write a step of it, by their names: each gives what the step has of its own. */
+  readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;
   /** Problems that lie between parameters, each sound in itself. */
   readonly check?: (parameters: Parameters, report: Report) => void;
   readonly describe: (parameters: Parameters) => Description;
   /** A step in work; a list of regrids runs one after another. */
   readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
+  /**
+   * How many results there are, where that is more than the shape tells: one for each sample, whatever its value, or at
+   * most one.
+   */
+  readonly results?: 'one a sample' | 'at most one a sample';
+  /** The windows that its results stand for, which steps after it may count by. */
+  readonly windows?: (parameters: Parameters) => WindowsMade;
+  /** Whether it takes the parameters `window` and `timezone` from the nearest step before it that makes windows. */
+  readonly inheritsWindows?: (parameters: Parameters) => boolean;
   /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
+
+/** A step of a request as a method of `pipeline(…)` writes it: the parameters, and the second input of two. */
+export interface StepDraft {
+  readonly parameters: object;
+  readonly second?: SeriesReference;
+}
+
+/** Windows as parameters of a step. */
+export type WindowsMade = { readonly window: string; readonly timezone: string };
 
 /** What `explain` says of one step. */
 export interface Description {

@@ -1,8 +1,9 @@
 import { formatDuration, parseDuration } from '../core/duration.js';
 import type { ErrorCode } from '../core/errors.js';
 import { describeValue } from '../core/errors.js';
-import { readInstant } from '../core/instant.js';
+import { instantMs, readInstant } from '../core/instant.js';
 import { parseInterval } from '../core/interval.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { isUtc, zoneOf } from '../core/zone.js';
 
@@ -208,6 +209,8 @@ function escapePointer(name: string): string {
 /** An instant as epoch milliseconds; local to the run's zone where it has no offset. */
 export function readInstantField(value: unknown, report: Report, context: ReadContext): number | undefined {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
+  const timeMs = typeof value === 'number' ? undefined : instantMs(value);
+  if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END) return timeMs;
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
   const reading = readInstant(value, context.timezone === 'UTC' ? undefined : zoneOf(context.timezone));
   if ('timeMs' in reading) return reading.timeMs;

@@ -1,5 +1,6 @@
 import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
 import { isUtc, zoneOf } from '../core/zone.js';
+import type { Pipeline, RequestItem } from './pipeline.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
 import { fillWindows, resolve } from './resolve.js';
@@ -10,6 +11,18 @@ export interface PlanOptions {
 }
 
 /**
+ * Where TypeScript knows what is given, that must be a list, without pipelines that lack their `.as(…)`. All else,
+ * parsed JSON above all, is checked as the program runs.
+ */
+export type RequestLike<R> = unknown extends R
+  ? unknown
+  : R extends readonly (infer Item)[]
+    ? [Extract<Item, Pipeline>] extends [never]
+      ? unknown
+      : readonly RequestItem[]
+    : readonly RequestItem[];
+
+/**
  * Checks a request (section 2.5 of the interface) and brings it into running order.
  *
  * @param request the parsed JSON: an array of items. It is copied, never changed.
@@ -17,7 +30,7 @@ export interface PlanOptions {
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
  * @throws InputError when `timezone` is no IANA time zone.
  */
-export function createPlan(request: unknown, options: PlanOptions = {}): Plan {
+export function createPlan<R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
   const timezone = checkTimezone(options?.timezone ?? 'UTC');
   const issues: Issue[] = [];
   const items = readRequest(request, timezone, issues);

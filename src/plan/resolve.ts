@@ -1,6 +1,7 @@
 import type { Issue } from '../core/errors.js';
 import { type SeriesReference, seriesKey, seriesName } from '../core/series.js';
-import { type Parameters, textIn } from '../operations/parameters.js';
+import type { WindowsMade } from '../operations/operation.js';
+import type { Parameters } from '../operations/parameters.js';
 import type { PlanInput } from './plan.js';
 import type { RequestItem, RequestStep } from './read-request.js';
 
@@ -122,20 +123,13 @@ function withoutTails(
   return waiting.filter((step) => readerCount.has(step));
 }
 
-/** A window that a step makes, for the ShiftByWindow steps after it. */
-interface KnownWindow {
-  readonly window: string;
-  readonly timezone: string;
-}
-
-/** The parameters of each step, with the windows of ShiftByWindow filled in from upstream. */
+/** The parameters of each step, with windows that it inherits filled in from upstream. */
 export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
   const isWhole = issues.length === 0;
   return resolved.steps.map(({ step }, index) => {
     const { parameters, operation, pointer } = step;
-    const isOpen = operation.name === 'Shift' && parameters.function === 'ShiftByWindow';
-    if (!isOpen || parameters.window !== undefined) return parameters;
-    const known = nearestWindow(resolved, index);
+    if (operation.inheritsWindows?.(parameters) !== true) return parameters;
+    const known = nearestWindows(resolved, index);
     if (known === undefined) {
       // A step with faults of its own is left out: what it would give looks like a source, and its window is not known.
       if (!isWhole && resolved.sources.some(({ metric }) => metric !== 'Raw')) return parameters;
@@ -153,7 +147,7 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
 }
 
 // By the fewest steps upstream; among those, the first input first.
-function nearestWindow(resolved: Resolved, index: number): KnownWindow | undefined {
+function nearestWindows(resolved: Resolved, index: number): WindowsMade | undefined {
   let level = [index];
   const seen = new Set(level);
   while (level.length > 0) {
@@ -161,28 +155,10 @@ function nearestWindow(resolved: Resolved, index: number): KnownWindow | undefin
     level = [...new Set(above.map((input) => input.index))].filter((at) => !seen.has(at));
     for (const at of level) {
       seen.add(at);
-      const known = windowMadeBy(resolved.steps[at]?.step);
+      const step = resolved.steps[at]?.step;
+      const known = step?.operation.windows?.(step.parameters);
       if (known !== undefined) return known;
     }
   }
   return undefined;
-}
-
-function windowMadeBy(step: RequestStep | undefined): KnownWindow | undefined {
-  if (step === undefined) return undefined;
-  const { parameters } = step;
-  switch (step.operation.name) {
-    case 'Aggregate':
-    case 'HoldLastValue':
-      return { window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') };
-    case 'Aggregate Pipeline': {
-      const stages = parameters.pipeline;
-      const last: Parameters = Array.isArray(stages) ? stages.at(-1) : {};
-      return { window: textIn(last, 'interval'), timezone: textIn(parameters, 'timezone') };
-    }
-    case 'Resample':
-      return { window: textIn(parameters, 'frequency'), timezone: 'UTC' };
-    default:
-      return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { v7 } from 'uuid';
 import type { SampleStore } from '../storage/samples/samples.js';
 import type { Storage } from '../storage/storage.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from './http/metrics.js';
 import type { ServiceSettings } from './settings.js';
 
 /** Time as the service sees it: tests hold it still. */
@@ -35,13 +36,7 @@ export interface ServiceContext {
   readonly metrics: Metrics;
 }
 
-/** An id that nobody guesses, in order of time: the millisecond, then 80 random bits (as a UUID, version 7). */
+/** An id that nobody guesses, in order of time: a UUID of version 7. */
 export function createId({ clock, random }: Pick<ServiceContext, 'clock' | 'random'>): string {
-  const bytes = random.bytes(16);
-  const timeMs = Math.max(0, Math.floor(clock.nowMs()));
-  for (let i = 0; i < 6; i++) bytes[i] = Math.floor(timeMs / 2 ** (8 * (5 - i))) % 256;
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return v7({ msecs: Math.max(0, Math.floor(clock.nowMs())), random: random.bytes(16) });
 }

@@ -2,13 +2,12 @@ import type { FastifyBaseLogger } from 'fastify';
 import { openSqliteStorage } from '../storage/index.js';
 import { createSampleStore } from '../storage/samples/index.js';
 import type { Storage } from '../storage/storage.js';
-import { createService, type Service } from './app.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { type Control, startControl } from './control/server.js';
 import { prepareDataDirectory } from './data-directory.js';
-import { createMetrics } from './metrics.js';
-import { publicUrlFault } from './public-url.js';
-import { defaultSettings, type ServiceSettings } from './settings.js';
+import { createMetrics } from './http/metrics.js';
+import { createService, type Service } from './service.js';
+import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
 /** What a service is opened with; what is left out is the machine's own. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, RegisterOptions } from 'fastify';
-import { addNotFound } from './not-found.js';
+import { addNotFound } from './http/app.js';
 import { openService, type ServiceOptions } from './open.js';
 
 /**

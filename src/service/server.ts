@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
-import type { Service } from './app.js';
-import { createApp } from './create-app.js';
+import { createApp } from './http/app.js';
 import { openService, type ServiceOptions } from './open.js';
+import type { Service } from './service.js';
 import { systemClock, systemRandom } from './system.js';
 
 export interface ServerOptions extends ServiceOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findJsonFault, placeOf, showPlace } from '../../src/cli/files/json-fault.js';
+import { findJsonFault, placeOf, showPlace } from '../../src/formats/json-fault.js';
 
 function isJson(text: string): boolean {
   try {

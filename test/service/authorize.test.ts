@@ -1,9 +1,9 @@
 // Bearer tokens (interface 5.2, 7.2; RFC 6750).
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthorize } from '../../src/service/authorize.js';
-import { addErrorHandler } from '../../src/service/error-handler.js';
-import { type Principal, principalOf } from '../../src/service/principal.js';
+import { addErrorHandler } from '../../src/service/http/errors.js';
+import { createAuthorize } from '../../src/service/identity/authorize.js';
+import { type Principal, principalOf } from '../../src/service/identity/principal.js';
 
 const principals: Readonly<Record<string, Principal>> = Object.fromEntries(
   ['core_read', 'core_write', 'core_admin', 'core_read core_write'].map((scope) => [

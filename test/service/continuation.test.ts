@@ -8,8 +8,8 @@ import {
   type ContinuationBinding,
   type ContinuationTokens,
   createContinuationTokens,
-} from '../../src/service/continuation.js';
-import { ServiceError } from '../../src/service/errors.js';
+} from '../../src/service/http/continuation.js';
+import { ServiceError } from '../../src/service/http/errors.js';
 import { defaultSettings } from '../../src/service/settings.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { IDENTITY_SHARD } from '../../src/storage/shard.js';

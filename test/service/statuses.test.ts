@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../src/core/errors.js';
-import { httpStatuses } from '../../src/service/error-handler.js';
+import { httpStatuses } from '../../src/service/http/errors.js';
 
 // What a caller over HTTP cannot bring about, or what is a fault of the service: 500, and the log has it.
 const OURS: readonly string[] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressSubject, blockedForMs, countFailure, type Failures } from '../../src/service/throttle.js';
+import { addressSubject, blockedForMs, countFailure, type Failures } from '../../src/service/identity/throttle.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,5 @@
+import { createPasswords } from '../../service/identity/passwords.js';
 import { systemRandom } from '../../service/system.js';
-import { createPasswords } from '../../service/token/password.js';
 import { argumentOf, type Command, type CommandGroup, requiredOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
 import { addedAt, administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';

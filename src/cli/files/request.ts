@@ -1,10 +1,10 @@
 import { RequestError, WindrowError } from '../../core/errors.js';
+import { findJsonFault, placeOf, showPlace } from '../../formats/json-fault.js';
 import { createPlan } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { existingFile } from './inputs.js';
-import { findJsonFault, placeOf, showPlace } from './json-fault.js';
 
 /** Reads a request file (`-` is standard input) and plans it. */
 export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {

@@ -1,7 +1,7 @@
 import type { Chunk } from '../../core/chunk.js';
 import type { Series, SeriesReference } from '../../core/series.js';
 import { copyInto } from '../../kernels/columns.js';
-import type { Sink } from '../graph/node.js';
+import type { Inlet, Sink } from '../graph/node.js';
 import { takeColumn } from './free-list.js';
 
 /** Gathers the results of one item of a batch, in arrays that are handed over. */
@@ -59,6 +59,19 @@ export class BatchSink implements Sink {
     else if (inputTimeMs.buffer !== known.buffer || inputTimeMs.byteOffset !== known.byteOffset + 8 * count)
       return false;
     return true;
+  }
+}
+
+/** Counts the results of one item. */
+export class CountingSink implements Inlet {
+  #count = 0;
+
+  receive(chunk: Chunk): void {
+    this.#count += chunk.count;
+  }
+
+  count(): number {
+    return this.#count;
   }
 }
 

@@ -4,14 +4,16 @@ import { InputError } from '../../core/errors.js';
 import { type Series, seriesKey, seriesName } from '../../core/series.js';
 import { type Arena, homeArena, workIn } from '../../kernels/arena.js';
 import { firstAtOrAfter } from '../../kernels/search.js';
+import { operationsByName } from '../../operations/index.js';
 import { planInTimezone } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
+import type { SourceCounts } from '../graph/counts.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
 import { type RunOptions, type RunSettings, readOptions } from '../options.js';
 import { createReport, type Report } from '../report.js';
-import { BatchSink } from './batch-sink.js';
+import { BatchSink, CountingSink } from './batch-sink.js';
 import { checkExpectedCounts, expectedCounts } from './expected-counts.js';
 import { loadedOf } from './loaded-series.js';
 import { FinishedRun, type Run } from './run.js';
@@ -129,28 +131,52 @@ function sorted(given: SortedInput, settings: RunSettings): SortedInput {
 function tryRun({ plan, settings, shareTimes }: Job, inputs: readonly SortedInput[]): Results | undefined {
   const series = inputs.map((input) => input.series);
   checkExpectedCounts(plan, series, settings);
-  const expected = expectedCounts(plan, series, settings);
   const machine = graphs.take(plan, settings) ?? buildMachine(plan, settings);
   const { graph, sinks } = machine;
-  for (const [item, { output }] of plan.items.entries()) {
-    sinks[item] = new BatchSink(output, expected[item] ?? 0, shareTimes);
-  }
-  for (const [index, { missing, outOfRun, duplicateMs }] of inputs.entries()) {
-    const { counts } = graph.sources[index]!;
-    counts.samplesIn += missing + outOfRun + duplicateMs.length;
-    counts.missing += missing;
-    const duplicate = countWithin(duplicateMs, settings);
-    counts.outOfRun += outOfRun + duplicateMs.length - duplicate;
-    counts.duplicate += duplicate;
-  }
-  const isRising = pushAll(plan, graph, series);
+  const expected = expectedCounts(plan, series, settings);
+  const isCounted = expected.some(({ count, isFiltered }) => isFiltered && count >= COUNTED_MIN) && isElementwise(plan);
+  const counts = isCounted ? countResults(plan, machine, series) : expected.map(({ count }) => count);
+  if (counts === undefined) return undefined;
+  const own = plan.items.map(({ output }, item) => new BatchSink(output, counts[item]!, shareTimes));
+  sinks.push(...own);
+  for (const [index, source] of graph.sources.entries()) addCounts(source.counts, inputs[index]!, settings);
+  const isRising = pushAll(plan, graph, series, isCounted);
   if (isRising) graph.close(Number.NEGATIVE_INFINITY);
-  const results = sinks.map((sink) => sink.take());
-  const shared = new Set(results.flatMap(({ timeMs }, item) => (sinks[item]!.isTimeShared ? [timeMs] : [])));
+  const results = own.map((sink) => sink.take());
+  const shared = new Set(results.flatMap(({ timeMs }, item) => (own[item]!.isTimeShared ? [timeMs] : [])));
   const report = createReport(plan, graph, 0, 0);
   sinks.length = 0;
   graphs.keep(plan, settings, machine);
   return isRising ? { series: results, report, shared } : undefined;
+}
+
+/** Fewer results are copied as fast as they are counted. */
+const COUNTED_MIN = 131_072;
+
+// How many results each item has; undefined when an input does not rise in time.
+function countResults(plan: Plan, { graph, sinks }: Machine, inputs: readonly Series[]): number[] | undefined {
+  const counting = plan.items.map(() => new CountingSink());
+  sinks.push(...counting);
+  const isRising = pushAll(plan, graph, inputs, false);
+  if (isRising) graph.close(Number.NEGATIVE_INFINITY);
+  sinks.length = 0;
+  graph.reset();
+  return isRising ? counting.map((sink) => sink.count()) : undefined;
+}
+
+// Whether every step takes sample by sample: then to run it twice, first to count, costs less than memory for all
+// samples of which only some come through.
+function isElementwise({ steps }: Plan): boolean {
+  return steps.every(({ operation }) => operationsByName.get(operation)?.shape !== 'regrid');
+}
+
+// What sorting or loading left out of an input.
+function addCounts(counts: SourceCounts, { missing, outOfRun, duplicateMs }: SortedInput, settings: RunSettings): void {
+  const duplicate = countWithin(duplicateMs, settings);
+  counts.samplesIn += missing + outOfRun + duplicateMs.length;
+  counts.missing += missing;
+  counts.outOfRun += outOfRun + duplicateMs.length - duplicate;
+  counts.duplicate += duplicate;
 }
 
 function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): number {
@@ -162,27 +188,28 @@ function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSI
 /** A graph and where its results go: set anew for each run. */
 interface Machine {
   readonly graph: Graph;
-  readonly sinks: BatchSink[];
+  readonly sinks: (BatchSink | CountingSink)[];
 }
 
 const graphs = new GraphCache<Machine>();
 
 function buildMachine(plan: Plan, settings: RunSettings): Machine {
-  const sinks: BatchSink[] = [];
+  const sinks: Machine['sinks'] = [];
   const inlets = plan.items.map((_, item) => ({ receive: (chunk: Chunk): void => sinks[item]!.receive(chunk) }));
   return { graph: buildGraph(plan, settings, inlets), sinks };
 }
 
 // Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.
-// With a `frequency` no chunk reaches over a boundary between two runs.
-function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
+// With a `frequency` no chunk reaches over a boundary between two runs. False when an input does not rise in time.
+function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[], areChecked: boolean): boolean {
   const frequencyMs = shortestFrequencyMs(plan);
+  const order = pushOrder(plan);
   const position = inputs.map(() => 0);
   const areLoaded = inputs.map((input) => loadedOf(input) !== undefined);
   let checked: { readonly timeMs: Float64Array; readonly from: number; readonly to: number } | undefined;
   let lastMs = Number.NaN;
   for (;;) {
-    const at = furthestBack(inputs, position);
+    const at = furthestBack(inputs, position, order);
     if (at < 0) return true;
     const input = inputs[at]!;
     const { timeMs } = input;
@@ -198,25 +225,35 @@ function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[]): boolean {
     }
     // Series that share one column of times have it checked once.
     const isChecked = checked !== undefined && checked.timeMs === timeMs && checked.from === from && checked.to === to;
-    const known = areLoaded[at] === true ? 'all' : isChecked ? 'times' : 'nothing';
+    const known = areLoaded[at] === true ? 'all' : isChecked || areChecked ? 'times' : 'nothing';
     if (!graph.sources[at]!.pushRising(input, from, to, known)) return false;
     checked = { timeMs, from, to };
     position[at] = to;
   }
 }
 
-// The input whose next sample is the earliest, −1 when all are used up.
-function furthestBack(inputs: readonly Series[], position: readonly number[]): number {
+// The input whose next sample is the earliest, −1 when all are used up; among equals the first in the order.
+function furthestBack(inputs: readonly Series[], position: readonly number[], order: readonly number[]): number {
   let at = -1;
   let earliestMs = Number.POSITIVE_INFINITY;
-  for (let k = 0; k < inputs.length; k++) {
-    const { timeMs } = inputs[k]!;
-    const nextMs = timeMs[position[k]!];
+  for (const k of order) {
+    const nextMs = inputs[k]!.timeMs[position[k]!];
     if (nextMs === undefined || (at >= 0 && !(nextMs < earliestMs))) continue;
     at = k;
     earliestMs = nextMs;
   }
   return at;
+}
+
+// Sources that a step with two inputs reads go first: such a step can hold their chunks as they lie, but has to copy
+// what other steps made.
+function pushOrder({ sources, steps }: Plan): number[] {
+  const isHeld = (source: number): boolean =>
+    steps.some(
+      ({ inputs }) => inputs.length === 2 && inputs.some(({ from, index }) => from === 'source' && index === source),
+    );
+  const order = [...sources.keys()];
+  return [...order.filter(isHeld), ...order.filter((source) => !isHeld(source))];
 }
 
 function shortestFrequencyMs(plan: Plan): number | undefined {

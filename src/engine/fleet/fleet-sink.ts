@@ -9,58 +9,64 @@ export interface FleetSamples {
   readonly value: Float64Array;
 }
 
-/** Gathers samples of the member at hand, in columns that it keeps from call to call. */
-export interface FleetSink {
-  receive(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void;
-  count(): number;
-  /** What has come since this was last asked. */
-  take(): FleetSamples;
+/** The member whose samples are worked on. */
+export interface CurrentMember {
+  member: number;
 }
 
 const FIRST_CAPACITY = 1024;
 /** More room than this is given back once it is no longer needed. */
 const KEPT_CAPACITY_MAX = 1_048_576;
 
-/** @param memberAtHand whose samples come. */
-export function createFleetSink(memberAtHand: () => number): FleetSink {
-  let member = new Uint32Array(FIRST_CAPACITY);
-  let timeMs = new Float64Array(FIRST_CAPACITY);
-  let value = new Float64Array(FIRST_CAPACITY);
-  let count = 0;
+/** Gathers samples of the current member, in columns that it keeps from call to call. */
+export class FleetSink {
+  readonly #current: CurrentMember;
+  #columns = newColumns(FIRST_CAPACITY);
+  #count = 0;
 
-  function makeRoom(needed: number): void {
-    const capacity = Math.max(needed, 2 * member.length);
-    const [members, times, values] = [member, timeMs, value];
-    member = new Uint32Array(capacity);
-    timeMs = new Float64Array(capacity);
-    value = new Float64Array(capacity);
-    member.set(members.subarray(0, count));
-    timeMs.set(times.subarray(0, count));
-    value.set(values.subarray(0, count));
+  constructor(current: CurrentMember) {
+    this.#current = current;
   }
 
-  function receive(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void {
+  receive(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void {
+    const count = this.#count;
     const end = count + chunk.count;
-    if (end > member.length) makeRoom(end);
-    const number = memberAtHand();
+    if (end > this.#columns.member.length) this.#grow(end);
+    const { member, timeMs, value } = this.#columns;
     for (let i = 0; i < chunk.count; i++) {
-      member[count + i] = number;
+      member[count + i] = this.#current.member;
       timeMs[count + i] = chunk.timeMs[i]!;
       value[count + i] = chunk.value[i]!;
     }
-    count = end;
+    this.#count = end;
   }
 
-  function take(): FleetSamples {
-    const taken = { member: member.slice(0, count), timeMs: timeMs.slice(0, count), value: value.slice(0, count) };
-    count = 0;
-    if (member.length > KEPT_CAPACITY_MAX) {
-      member = new Uint32Array(FIRST_CAPACITY);
-      timeMs = new Float64Array(FIRST_CAPACITY);
-      value = new Float64Array(FIRST_CAPACITY);
-    }
-    return taken;
+  count(): number {
+    return this.#count;
   }
 
-  return { receive, count: () => count, take };
+  /** What has come since this was last asked. */
+  take(): FleetSamples {
+    const { member, timeMs, value } = this.#columns;
+    const count = this.#count;
+    this.#count = 0;
+    if (member.length > KEPT_CAPACITY_MAX) this.#columns = newColumns(FIRST_CAPACITY);
+    return { member: member.slice(0, count), timeMs: timeMs.slice(0, count), value: value.slice(0, count) };
+  }
+
+  #grow(needed: number): void {
+    const { member, timeMs, value } = this.#columns;
+    this.#columns = newColumns(Math.max(needed, 2 * member.length));
+    this.#columns.member.set(member);
+    this.#columns.timeMs.set(timeMs);
+    this.#columns.value.set(value);
+  }
+}
+
+function newColumns(capacity: number): FleetSamples {
+  return {
+    member: new Uint32Array(capacity),
+    timeMs: new Float64Array(capacity),
+    value: new Float64Array(capacity),
+  };
 }

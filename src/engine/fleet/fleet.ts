@@ -1,14 +1,16 @@
-import { CheckpointError, describeValue, InputError } from '../../core/errors.js';
+import { describeValue, InputError } from '../../core/errors.js';
+import type { Instant } from '../../core/instant.js';
 import { planInTimezone } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
-import { readFleetCheckpoint, writeFleetCheckpoint } from '../checkpoint/fleet-checkpoint.js';
-import { snapshotOf } from '../checkpoint/snapshot.js';
+import { type FleetMemory, readFleetCheckpoint, writeFleetCheckpoint } from '../checkpoint/fleet-checkpoint.js';
+import type { Progress } from '../checkpoint/stream-checkpoint.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
-import { type Instant, type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
-import { createReport, type Report } from '../report.js';
-import { createFleetSink, type FleetSamples, type FleetSink } from './fleet-sink.js';
-import { type FleetInput, takeInput } from './input.js';
-import { createNames, type Names } from './names.js';
+import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
+import type { Report } from '../report.js';
+import { LiveRun, newProgress } from '../stream/live-run.js';
+import { type CurrentMember, type FleetSamples, FleetSink } from './fleet-sink.js';
+import { type FleetInput, type TakenInput, takeInput } from './input.js';
+import { Names } from './names.js';
 import { Rows } from './rows.js';
 
 /** Results of many members for one item of the request. */
@@ -73,7 +75,7 @@ export interface Fleet {
  * // means: { item: 0, metric: 'Mean', member: [0, 1], timeMs: [0, 0], value: [60, 3] }
  */
 export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
-  return startFleet(planInTimezone(plan, options.timezone), options, undefined);
+  return startFleet(planInTimezone(plan, options.timezone), options);
 }
 
 /**
@@ -83,217 +85,192 @@ export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
  * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
  */
 export function restoreFleet(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Fleet {
-  return startFleet(planInTimezone(plan, options.timezone), options, { bytes });
+  const fleet = startFleet(planInTimezone(plan, options.timezone), options);
+  fleet.restore(bytes);
+  return fleet;
 }
 
-/** All that a fleet works with, for the functions below. */
-interface Engine {
-  readonly plan: Plan;
-  readonly settings: RunSettings;
-  readonly graph: Graph;
-  readonly rows: Rows;
-  readonly names: Names;
-  readonly sinks: readonly FleetSink[];
-  /** One for each source. */
-  readonly lateSinks: readonly FleetSink[];
-  readonly progress: { advancedMs: number };
-  readonly startedMs: number;
-  /** The member whose row is loaded. */
-  readonly hand: { member: number };
-  late: readonly FleetSamples[];
-  isOpen: boolean;
-  /** Why it can go no further: the member at work when a call failed half way would go on wrongly. */
-  failure: unknown;
-}
-
-function startFleet(plan: Plan, options: StreamOptions, kept: { readonly bytes: Uint8Array } | undefined): Fleet {
+function startFleet(plan: Plan, options: StreamOptions): LiveFleet {
+  const current = { member: 0 };
+  const progress = newProgress();
+  const sinks = plan.items.map(() => new FleetSink(current));
   const settings = readOptions(options, plan.timezone);
-  const hand = { member: 0 };
-  const progress = { advancedMs: Number.NEGATIVE_INFINITY };
-  const sinks = plan.items.map(() => createFleetSink(() => hand.member));
   const graph = buildGraph(plan, settings, sinks, () => progress.advancedMs);
-  const engine: Engine = {
-    plan,
-    settings,
-    graph,
-    rows: new Rows(graph),
-    names: createNames(),
-    sinks,
-    lateSinks: plan.sources.map(() => createFleetSink(() => hand.member)),
-    progress,
-    startedMs: settings.clock(),
-    hand,
-    late: [],
-    isOpen: true,
-    failure: undefined,
-  };
-  const advanceBlank = (advancedMs: number): void => advanceBlankTo(engine, advancedMs);
-  if (kept !== undefined) readFleetCheckpoint(kept.bytes, plan, settings, engine, advanceBlank);
-  return {
-    get size() {
-      return engine.rows.count;
-    },
-    join: (timeseriesId) => join(engine, timeseriesId),
-    nameOf: (member) => engine.names.of(checkMember(engine, member)),
-    push: (samples) => push(engine, samples),
-    advance: (instant) => advance(engine, instant),
-    preview: (members) => preview(engine, members),
-    close: () => close(engine),
-    checkpoint: () => checkpoint(engine),
-    report: () => reportOf(engine),
-    get late() {
-      return engine.late;
-    },
-  };
+  return new LiveFleet(plan, settings, { graph, sinks, progress, current });
 }
 
-function join({ names, rows }: Engine, timeseriesId: string): number {
-  if (typeof timeseriesId !== 'string') {
-    throw new InputError('input.columns', `join: expected a name, received ${describeValue(timeseriesId)}`);
+interface Machine {
+  readonly graph: Graph;
+  readonly sinks: readonly FleetSink[];
+  readonly progress: Progress;
+  /** Whose row is loaded. */
+  readonly current: CurrentMember;
+}
+
+class LiveFleet extends LiveRun implements Fleet {
+  readonly #rows: Rows;
+  readonly #names = new Names();
+  readonly #sinks: readonly FleetSink[];
+  /** One for each source. */
+  readonly #lateSinks: readonly FleetSink[];
+  readonly #current: CurrentMember;
+  #late: readonly FleetSamples[] = [];
+
+  constructor(plan: Plan, settings: RunSettings, { graph, sinks, progress, current }: Machine) {
+    super('fleet', plan, settings, graph, progress);
+    this.#rows = new Rows(graph);
+    this.#sinks = sinks;
+    this.#lateSinks = plan.sources.map(() => new FleetSink(current));
+    this.#current = current;
   }
-  const known = names.numberOf(timeseriesId);
-  if (known !== undefined) return known;
-  names.add(timeseriesId);
-  return rows.add();
-}
 
-function checkMember({ rows }: Engine, member: number): number {
-  if (Number.isInteger(member) && member >= 0 && member < rows.count) return member;
-  const expected = `the number of one of ${rows.count} members`;
-  throw new InputError('input.columns', `member: expected ${expected}, received ${String(member)}`);
-}
-
-function push(engine: Engine, samples: FleetInput): FleetSeries[] {
-  checkUsable(engine);
-  const { source, member, timeMs, value } = takeInput(samples, engine.plan.sources.length, engine.rows.count, (id) =>
-    join(engine, id),
-  );
-  call(engine, () => pushRuns(engine, source, member, { timeMs, value }));
-  return takeNew(engine);
-}
-
-// Neighbours of one member go in together.
-function pushRuns(
-  engine: Engine,
-  sourceIndex: number,
-  member: Uint32Array,
-  columns: Pick<FleetSamples, 'timeMs' | 'value'>,
-): void {
-  const { graph, rows, hand } = engine;
-  const source = graph.sources[sourceIndex]!;
-  const lateSink = engine.lateSinks[sourceIndex]!;
-  const count = columns.timeMs.length;
-  for (let from = 0; from < count; ) {
-    const number = member[from]!;
-    let to = from + 1;
-    while (to < count && member[to] === number) to++;
-    hand.member = number;
-    rows.load(number);
-    source.push(columns, from, to);
-    graph.advance();
-    rows.save(number);
-    const late = source.takeLate();
-    if (late !== undefined) lateSink.receive({ ...late, count: late.timeMs.length });
-    from = to;
+  get size(): number {
+    return this.#rows.count;
   }
-}
 
-function advance(engine: Engine, instant: Instant): FleetSeries[] {
-  const { graph, rows, progress, hand } = engine;
-  const timeMs = toMs('advance', instant, engine.plan.timezone);
-  call(engine, () => {
-    advanceBlankTo(engine, timeMs);
+  get late(): readonly FleetSamples[] {
+    return this.#late;
+  }
+
+  join(timeseriesId: string): number {
+    if (typeof timeseriesId !== 'string') {
+      throw new InputError('input.columns', `join: expected a name, received ${describeValue(timeseriesId)}`);
+    }
+    const known = this.#names.numberOf(timeseriesId);
+    if (known !== undefined) return known;
+    this.#names.add(timeseriesId);
+    return this.#rows.add();
+  }
+
+  nameOf(member: number): string {
+    return this.#names.of(this.#checkMember(member));
+  }
+
+  push(samples: FleetInput): FleetSeries[] {
+    this.assertUsable();
+    const join = (timeseriesId: string): number => this.join(timeseriesId);
+    this.call(this.#pushRuns, takeInput(samples, this.plan.sources.length, this.size, join));
+    return this.#takeNew();
+  }
+
+  advance(instant: Instant): FleetSeries[] {
+    this.call(this.#advanceAll, toMs('advance', instant, this.plan.timezone));
+    return this.#takeNew();
+  }
+
+  preview(members?: Iterable<number>): FleetSeries[] {
+    this.assertUsable();
+    const asked = members === undefined ? undefined : [...members].map((member) => this.#checkMember(member));
+    try {
+      return this.callAside(() => {
+        if (asked === undefined) this.#endAll();
+        else for (const member of asked) this.#endMember(member);
+        return this.#takeAll();
+      });
+    } finally {
+      // After a failure they hold a part.
+      for (const sink of this.#sinks) if (sink.count() > 0) sink.take();
+    }
+  }
+
+  close(): FleetRun {
+    this.call(this.#endAll, undefined);
+    this.#takeLate();
+    return { series: this.#takeAll(), report: this.end() };
+  }
+
+  checkpoint(): Uint8Array {
+    this.assertHasState();
+    return writeFleetCheckpoint(this.plan, this.settings, this.#memory());
+  }
+
+  /** Puts a checkpoint into a fleet that has seen nothing yet. @throws CheckpointError */
+  restore(bytes: Uint8Array): void {
+    const advanceBlank = (timeMs: number): void => this.#advanceBlank(timeMs);
+    readFleetCheckpoint(bytes, this.plan, this.settings, this.#memory(), advanceBlank);
+  }
+
+  #memory(): FleetMemory {
+    return { graph: this.graph, rows: this.#rows, names: this.#names, progress: this.progress };
+  }
+
+  #checkMember(member: number): number {
+    if (Number.isInteger(member) && member >= 0 && member < this.size) return member;
+    const expected = `the number of one of ${this.size} members`;
+    throw new InputError('input.columns', `member: expected ${expected}, received ${String(member)}`);
+  }
+
+  // Neighbours of one member go in together.
+  #pushRuns(samples: TakenInput): void {
+    const { graph } = this;
+    const rows = this.#rows;
+    const { member } = samples;
+    const source = graph.sources[samples.source]!;
+    const lateSink = this.#lateSinks[samples.source]!;
+    const count = member.length;
+    for (let from = 0; from < count; ) {
+      const number = member[from]!;
+      let to = from + 1;
+      while (to < count && member[to] === number) to++;
+      this.#current.member = number;
+      rows.load(number);
+      source.push(samples, from, to);
+      graph.advance();
+      rows.save(number);
+      const late = source.takeLate();
+      if (late !== undefined) lateSink.receive({ ...late, count: late.timeMs.length });
+      from = to;
+    }
+    this.#takeLate();
+  }
+
+  #advanceAll(timeMs: number): void {
+    const { graph, progress } = this;
+    const rows = this.#rows;
+    this.#advanceBlank(timeMs);
     for (let member = 0; member < rows.count; member++) {
-      hand.member = member;
+      this.#current.member = member;
       rows.load(member);
       for (const source of graph.sources) source.advance(progress.advancedMs);
       graph.advance();
       rows.save(member);
     }
-  });
-  return takeNew(engine);
-}
-
-function advanceBlankTo({ graph, rows, progress }: Engine, timeMs: number): void {
-  if (!(timeMs > progress.advancedMs)) return;
-  progress.advancedMs = timeMs;
-  rows.loadBlank();
-  for (const source of graph.sources) source.advance(timeMs);
-  graph.advance();
-  rows.saveBlank();
-}
-
-function preview(engine: Engine, members: Iterable<number> | undefined): FleetSeries[] {
-  const { graph, rows, sinks } = engine;
-  checkUsable(engine);
-  const asked = members === undefined ? undefined : [...members].map((member) => checkMember(engine, member));
-  const putBack = snapshotOf(graph);
-  graph.resetLimit();
-  try {
-    if (asked !== undefined) for (const member of asked) endMember(engine, member);
-    else for (let member = 0; member < rows.count; member++) endMember(engine, member);
-    return takeAll(engine);
-  } finally {
-    putBack();
-    // After a failure they hold a part.
-    for (const sink of sinks) if (sink.count() > 0) sink.take();
+    this.#takeLate();
   }
-}
 
-function endMember({ graph, rows, hand, progress }: Engine, member: number): void {
-  hand.member = member;
-  rows.load(member);
-  graph.close(progress.advancedMs);
-}
-
-function close(engine: Engine): FleetRun {
-  const { rows } = engine;
-  call(engine, () => {
-    for (let member = 0; member < rows.count; member++) endMember(engine, member);
-  });
-  engine.isOpen = false;
-  return { series: takeAll(engine), report: reportOf(engine) };
-}
-
-function checkpoint(engine: Engine): Uint8Array {
-  if (engine.failure !== undefined || !engine.isOpen) {
-    const reason = engine.isOpen ? 'has failed' : 'is closed';
-    throw new CheckpointError('stream.closed', `the fleet ${reason}, so there is no state to keep`);
+  // A member that joins later has seen every advance.
+  #advanceBlank(timeMs: number): void {
+    if (!(timeMs > this.progress.advancedMs)) return;
+    this.progress.advancedMs = timeMs;
+    this.#rows.loadBlank();
+    for (const source of this.graph.sources) source.advance(timeMs);
+    this.graph.advance();
+    this.#rows.saveBlank();
   }
-  return writeFleetCheckpoint(engine.plan, engine.settings, engine);
-}
 
-function checkUsable({ isOpen, failure }: Engine): void {
-  if (!isOpen) throw new InputError('stream.closed', 'the fleet is closed; open another, or restore a checkpoint');
-  if (failure === undefined) return;
-  const message = 'the fleet has failed before; restore its last checkpoint';
-  throw new InputError('stream.closed', message, { cause: failure });
-}
-
-function call(engine: Engine, work: () => void): void {
-  checkUsable(engine);
-  engine.graph.resetLimit();
-  try {
-    work();
-  } catch (error) {
-    engine.failure = error;
-    throw error;
+  #endAll(): void {
+    for (let member = 0; member < this.size; member++) this.#endMember(member);
   }
-  engine.late = engine.lateSinks.map((sink) => sink.take());
-}
 
-function takeAll({ plan, sinks }: Engine): FleetSeries[] {
-  return sinks.map((sink, item) => ({ item, metric: plan.items[item]!.output.metric, ...sink.take() }));
-}
-
-function takeNew({ plan, sinks }: Engine): FleetSeries[] {
-  const results: FleetSeries[] = [];
-  for (const [item, sink] of sinks.entries()) {
-    if (sink.count() > 0) results.push({ item, metric: plan.items[item]!.output.metric, ...sink.take() });
+  #endMember(member: number): void {
+    this.#current.member = member;
+    this.#rows.load(member);
+    this.graph.close(this.progress.advancedMs);
   }
-  return results;
-}
 
-function reportOf({ plan, graph, settings, startedMs }: Engine): Report {
-  return createReport(plan, graph, 0, settings.clock() - startedMs);
+  #takeLate(): void {
+    this.#late = this.#lateSinks.map((sink) => sink.take());
+  }
+
+  #takeAll(): FleetSeries[] {
+    return this.#sinks.map((sink, item) => ({ item, metric: this.plan.items[item]!.output.metric, ...sink.take() }));
+  }
+
+  #takeNew(): FleetSeries[] {
+    const results: FleetSeries[] = [];
+    for (const [item, sink] of this.#sinks.entries()) {
+      if (sink.count() > 0) results.push({ item, metric: this.plan.items[item]!.output.metric, ...sink.take() });
+    }
+    return results;
+  }
 }

@@ -10,7 +10,8 @@ export interface FleetInput extends Pick<FleetSamples, 'timeMs' | 'value'> {
   readonly source?: number;
 }
 
-type Taken = FleetSamples & { readonly source: number };
+/** Samples that have been checked, with the numbers of their members. */
+export type TakenInput = FleetSamples & { readonly source: number };
 
 /**
  * Checks samples before any of them is taken, and finds their members.
@@ -23,7 +24,7 @@ export function takeInput(
   sourceCount: number,
   memberCount: number,
   join: (timeseriesId: string) => number,
-): Taken {
+): TakenInput {
   const { member, timeMs, value, source = 0 } = input;
   if (!(timeMs instanceof Float64Array) || !(value instanceof Float64Array)) {
     throw new InputError('input.columns', 'samples: expected timeMs and value as Float64Array');

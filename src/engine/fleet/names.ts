@@ -1,19 +1,18 @@
 /** The names of a fleet's members, whose numbers count from 0 in the order of joining. */
-export interface Names {
-  readonly numberOf: (timeseriesId: string) => number | undefined;
-  readonly of: (member: number) => string;
-  readonly add: (timeseriesId: string) => void;
-}
+export class Names {
+  readonly #numbers = new Map<string, number>();
+  readonly #names: string[] = [];
 
-export function createNames(): Names {
-  const numbers = new Map<string, number>();
-  const names: string[] = [];
-  return {
-    numberOf: (timeseriesId) => numbers.get(timeseriesId),
-    of: (member) => names[member]!,
-    add: (timeseriesId) => {
-      numbers.set(timeseriesId, names.length);
-      names.push(timeseriesId);
-    },
-  };
+  numberOf(timeseriesId: string): number | undefined {
+    return this.#numbers.get(timeseriesId);
+  }
+
+  of(member: number): string {
+    return this.#names[member]!;
+  }
+
+  add(timeseriesId: string): void {
+    this.#numbers.set(timeseriesId, this.#names.length);
+    this.#names.push(timeseriesId);
+  }
 }

@@ -90,8 +90,8 @@ export class Source {
     const out = this.#out;
     // Columns are copied to where the kernels work, which costs less than to check them elsewhere; a loaded series lies
     // there already.
-    const isReadOnly = known === 'all' && value.buffer === currentArena().buffer;
-    if (!isReadOnly) copyInto(out.timeMs, timeMs, count);
+    const isHere = known === 'all' && value.buffer === currentArena().buffer;
+    if (!isHere) copyInto(out.timeMs, timeMs, count);
     if (known === 'nothing') {
       if (!isRisingIn(out.timeMs, 0, count, this.#slots[GREATEST_MS]!)) return false;
       // Rising times lie within the known years when the first and the last do.
@@ -99,15 +99,16 @@ export class Source {
     }
     this.counts.samplesIn += count;
     this.#slots[GREATEST_MS] = lastMs;
-    if (!isReadOnly) copyInto(out.value, value, count);
+    if (!isHere) copyInto(out.value, value, count);
     const isInRun = firstMs >= this.#fromMs && lastMs < this.#untilMs;
     if (isInRun && (known === 'all' || isAllFinite(out.value, 0, count))) {
       this.counts.samplesOut += count;
       const whole = this.#whole;
-      whole.timeMs = isReadOnly ? timeMs : out.timeMs;
+      whole.timeMs = isHere ? timeMs : out.timeMs;
       whole.inputTimeMs = timeMs;
-      whole.value = isReadOnly ? value : out.value;
-      whole.isReadOnly = isReadOnly;
+      whole.value = isHere ? value : out.value;
+      // A step with two inputs may hold it until the other's chunk comes, as no other of this source comes before.
+      whole.isReadOnly = true;
       whole.count = count;
       deliver(this.outlets, whole);
     } else this.#pushInRun(timeMs, value, count);

@@ -1,6 +1,7 @@
 import { StorageError } from '../../storage/errors.js';
 import type { Storage } from '../../storage/storage.js';
-import { type Administration, type AdministrationContext, createAdministration } from '../identity/administration.js';
+import { type Administration, createAdministration } from '../identity/administration.js';
+import type { AdministrationContext } from '../identity/names.js';
 import { ControlGoneError, remoteAdministration } from './client.js';
 import { readControlFile } from './control-file.js';
 

@@ -4,7 +4,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { WindrowError } from '../../core/errors.js';
 import type { Random } from '../context.js';
 import type { Administration } from '../identity/administration.js';
-import { createSecret, equalHashes, hashSecret } from '../token/hash.js';
+import { createSecret, equalHashes, hashSecret } from '../identity/secrets.js';
 import { type ControlFile, removeControlFile, writeControlFile } from './control-file.js';
 import { type ControlAnswer, controlCommands } from './messages.js';
 

@@ -1,3 +1,4 @@
+import { formatInstant, readInstant } from '../../core/instant.js';
 import type { EventRow } from '../../storage/tables/events.js';
 
 /** The fields of an event (interface 2.4), in its order, which is the order that records are given in. */
@@ -46,4 +47,13 @@ export const eventFieldNames = Object.freeze(Object.keys(eventFields)) as readon
 
 export function isEventField(name: string): name is EventField {
   return Object.hasOwn(eventFields, name);
+}
+
+/**
+ * Reads an ISO 8601 instant into the one form in which `occurredAt` is stored and shown: UTC with milliseconds.
+ * Finer digits are cut off as text, since the nearest double of such a time may be the next millisecond.
+ */
+export function readOccurredAt(text: string): { readonly occurredAt: string } | { readonly problem: string } {
+  const reading = readInstant(text.replace(/(\.\d{3})\d+/, '$1'));
+  return 'problem' in reading ? reading : { occurredAt: formatInstant(reading.timeMs) };
 }

@@ -1,6 +1,7 @@
 import { SHARD_COUNT } from '../../storage/shard.js';
 import type { Transaction } from '../../storage/storage.js';
 import { eventHorizon, events } from '../../storage/tables/events.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 
 export const HORIZON_NAME = 'events';
@@ -55,12 +56,7 @@ export async function forgetSome({ storage, clock, settings }: ServiceContext, s
     const ended = await tx.find(events, { where, orderBy, limit: VERSIONS_PER_COMMIT });
     let forgottenCommit = 0;
     for (const { organisation, ercollectionid, id, firstCommit, endCommit } of ended) {
-      await tx.delete(events, [
-        ['organisation', '=', organisation],
-        ['ercollectionid', '=', ercollectionid],
-        ['id', '=', id],
-        ['firstCommit', '=', firstCommit],
-      ]);
+      await tx.delete(events, equal({ organisation, ercollectionid, id, firstCommit }));
       forgottenCommit = Math.max(forgottenCommit, endCommit);
     }
     await raiseHorizon(tx, forgottenCommit);

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { shardOf } from '../../storage/shard.js';
 import { createId, type ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../continuation.js';
-import { envelope } from '../envelope.js';
-import { badRequest, notFound } from '../errors.js';
-import { readTextBody } from '../json-body.js';
-import { type Authorize, principalOf } from '../principal.js';
-import { checkAccess } from './collection-access.js';
-import { listEvents } from './list-events.js';
+import { readTextBody } from '../http/bodies.js';
+import type { ContinuationTokens } from '../http/continuation.js';
+import { envelope } from '../http/envelope.js';
+import { badRequest, notFound } from '../http/errors.js';
+import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
+import { checkAccess } from '../identity/collections.js';
+import { type Authorize, principalOf } from '../identity/principal.js';
+import { listEvents } from './list.js';
 import { readJsonEvents, readNdjsonEvents } from './read-events.js';
 import { completeEvents } from './record.js';
 import { deleteSchema, listSchema, writeSchema } from './schemas.js';
@@ -35,8 +36,8 @@ export function registerEvents(
       const text = await listEvents(context, tokens, principalOf(request), {
         collection: requiredCollection(request),
         rawQuery: /\?(.*)$/s.exec(request.url)?.[1] ?? '',
-        pageSizeText: headerOf(request, 'pagesize'),
-        continuationToken: headerOf(request, 'continuationtoken'),
+        pageSize: pageSizeOf(request),
+        continuationToken: continuationTokenOf(request),
       });
       if (text === undefined) return reply.code(204).send();
       return reply.type('application/json; charset=utf-8').send(text);

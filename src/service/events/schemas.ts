@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { envelopeSchema, pageHeaders, pageSchema } from '../http/envelope.js';
 import { eventFieldNames, eventFields, type FieldType } from './fields.js';
-import { OPTIONS_NAME } from './query-string.js';
+import { OPTIONS_NAME } from './odata/query-string.js';
 import { EVENTS_MAX } from './read-events.js';
 
 // What the routes take and give, for /openapi.json. The routes check what they are given themselves, for errors that
@@ -22,8 +23,6 @@ const event = Type.Object({
     orNull(Type.Object({ Type: Type.String(), Event: Type.Object({}, { additionalProperties: true }) })),
   ),
 });
-
-const status = Type.Object({ message: Type.String(), code: Type.String() });
 
 const collectionHeader = { ercollectionid: Type.String({ description: 'The id of the event collection' }) };
 
@@ -47,35 +46,26 @@ export const listSchema = {
   security,
   headers: Type.Object({
     ...collectionHeader,
-    continuationToken: Type.Optional(Type.String({ description: 'paging.continuationToken of the page before' })),
-    PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+    ...pageHeaders,
   }),
   querystring: Type.Object({
     [OPTIONS_NAME]: Type.Optional(Type.String({ description: 'The clauses together, as one query string' })),
     ...clauses,
   }),
   response: {
-    200: Type.Object({
-      status,
-      data: Type.Array(event),
-      paging: Type.Object({
-        totalCount: Type.Optional(Type.Integer({ description: 'Matches on all pages, $top apart' })),
-        continuationToken: Type.Union([Type.String(), Type.Null()], { description: 'null on the last page' }),
-      }),
-    }),
+    200: pageSchema(event),
     204: Type.Null({ description: 'No event matches' }),
   },
 };
 
-const stored = Type.Object({
-  status,
-  data: Type.Object({
+const stored = envelopeSchema(
+  Type.Object({
     ids: Type.Array(Type.String(), { description: 'In the order of the body' }),
     created: Type.Integer(),
     replaced: Type.Integer(),
     unchanged: Type.Integer({ description: 'There before as they are' }),
   }),
-});
+);
 
 export const writeSchema = {
   summary: 'Write events',

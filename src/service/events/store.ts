@@ -1,6 +1,7 @@
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
-import { inTurns } from '../in-turns.js';
+import { equal } from '../conditions.js';
+import { inTurns } from '../turns.js';
 import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
 
 /** What became of events that were stored. */
@@ -65,7 +66,7 @@ export async function deleteCollectionEvents(
   ercollectionid: string,
   nowMs: number,
 ): Promise<void> {
-  const ofCollection = [['organisation', '=', organisation] as const, ['ercollectionid', '=', ercollectionid] as const];
+  const ofCollection = equal({ organisation, ercollectionid });
   await tx.update(events, [...ofCollection, ['endCommit', '=', NEVER]], { endCommit: tx.commit, endedMs: nowMs });
   await tx.delete(eventCounts, ofCollection);
 }
@@ -88,12 +89,7 @@ function endVersions(
   id: string,
   nowMs: number,
 ): Promise<number> {
-  const where: Condition<EventRow>[] = [
-    ['organisation', '=', organisation],
-    ['ercollectionid', '=', ercollectionid],
-    ['id', '=', id],
-    ['endCommit', '=', NEVER],
-  ];
+  const where: Condition<EventRow>[] = equal({ organisation, ercollectionid, id, endCommit: NEVER });
   return tx.update(events, where, { endCommit: tx.commit, endedMs: nowMs });
 }
 
@@ -105,8 +101,7 @@ async function currentVersions(
 ): Promise<Map<string, EventRow>> {
   const rows = await tx.find(events, {
     where: [
-      ['organisation', '=', organisation],
-      ['ercollectionid', '=', ercollectionid],
+      ...equal({ organisation, ercollectionid }),
       ['id', 'in', records.map(({ id }) => id)],
       ['endCommit', '=', NEVER],
     ],

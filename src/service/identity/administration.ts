@@ -1,99 +1,38 @@
-import type { ServiceContext } from '../context.js';
-import { addClient, listClients, removeClient } from './clients.js';
-import { addCollection, listCollections, removeCollection } from './collections.js';
-import { addUser, listUsers, removeUser } from './users.js';
+import { addClient, listClients, type NewClient, removeClient } from './clients.js';
+import { addCollection, type CollectionAccess, listCollections, removeCollection } from './collections.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
+import { addUser, listUsers, type NewUser, removeUser, type UserName } from './users.js';
 
-/** Who may get tokens, for what. */
-export interface NewClient {
-  readonly organisation: string;
-  /** For people to know it by; the id is made. */
-  readonly name: string;
-  readonly scopes: readonly string[];
-  /** `client_credentials`, `password`. */
-  readonly grants: readonly string[];
-}
-
-export interface ClientCredentials {
-  readonly clientId: string;
-  /** Nobody can tell it again: the store has its hash alone. */
-  readonly clientSecret: string;
-}
-
-export interface ClientEntry extends NewClient {
-  readonly clientId: string;
-  readonly createdMs: number;
-}
-
-export interface UserName {
-  readonly organisation: string;
-  readonly username: string;
-}
-
-export interface NewUser extends UserName {
-  /** Of `Passwords.hash`. */
-  readonly passwordHash: string;
-}
-
-export interface UserEntry extends UserName {
-  readonly createdMs: number;
-}
-
-export interface CollectionAccess {
-  readonly organisation: string;
-  readonly collectionId: string;
-  readonly clientIds: readonly string[];
-}
-
-export interface CollectionEntry extends CollectionAccess {
-  readonly createdMs: number;
-}
-
-export interface OfOrganisation {
-  /** All organisations where it is left out. */
-  readonly organisation?: string;
-}
+export type Administration = ReturnType<typeof createAdministration>;
 
 /**
  * Clients, users and collections, and what may be done with them. Each function takes and gives what JSON can hold,
  * for it is called by the command in its own process, or in the one of the server that holds the store.
  *
  * All throw WindrowError: `arguments`, `identity.exists`, `identity.missing`.
+ *
+ * @param onRevoked is called when tokens have been revoked.
  */
-export interface Administration {
-  addClient(client: NewClient): Promise<ClientCredentials>;
-  listClients(of: OfOrganisation): Promise<readonly ClientEntry[]>;
-  /** Revokes its tokens, and takes its grants of collections. */
-  removeClient(client: { readonly clientId: string }): Promise<void>;
-  addUser(user: NewUser): Promise<void>;
-  listUsers(of: OfOrganisation): Promise<readonly UserEntry[]>;
-  /** Revokes the tokens that were got with the user's password. */
-  removeUser(user: UserName): Promise<void>;
-  /** Adds the collection where it is not there yet, and lets the clients in, beside those who are in already. */
-  addCollection(access: CollectionAccess): Promise<CollectionEntry>;
-  listCollections(of: OfOrganisation): Promise<readonly CollectionEntry[]>;
-  /** Shuts these clients out; when none is named, removes the collection and its events. */
-  removeCollection(access: CollectionAccess): Promise<void>;
-}
-
-export type AdministrationContext = Pick<ServiceContext, 'storage' | 'clock' | 'random'>;
-
-/** @param onRevoked is called when tokens have been revoked. */
-export function createAdministration(context: AdministrationContext, onRevoked: () => void = () => {}): Administration {
+export function createAdministration(context: AdministrationContext, onRevoked: () => void = () => {}) {
   return Object.freeze({
     addClient: (client: NewClient) => addClient(context, client),
     listClients: (of: OfOrganisation) => listClients(context, of),
+    /** Revokes its tokens, and takes its grants of collections. */
     removeClient: async (client: { readonly clientId: string }) => {
       await removeClient(context, client);
       onRevoked();
     },
     addUser: (user: NewUser) => addUser(context, user),
     listUsers: (of: OfOrganisation) => listUsers(context, of),
+    /** Revokes the tokens that were got with the user's password. */
     removeUser: async (user: UserName) => {
       await removeUser(context, user);
       onRevoked();
     },
+    /** Adds the collection where it is not there yet, and lets the clients in, beside those who are in already. */
     addCollection: (access: CollectionAccess) => addCollection(context, access),
     listCollections: (of: OfOrganisation) => listCollections(context, of),
+    /** Shuts these clients out; when none is named, removes the collection and its events. */
     removeCollection: (access: CollectionAccess) => removeCollection(context, access),
   });
 }

@@ -1,18 +1,34 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, shardOf } from '../../storage/shard.js';
-import { clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
+import type { Reader } from '../../storage/storage.js';
+import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import { createId } from '../context.js';
-import { grantTypes } from '../token/grant-request.js';
-import { createSecret, hashSecret } from '../token/hash.js';
-import { allScopes } from '../token/scope.js';
-import type {
-  AdministrationContext,
-  ClientCredentials,
-  ClientEntry,
-  NewClient,
-  OfOrganisation,
-} from './administration.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkChoices, checkName } from './names.js';
+import { allScopes, grantTypes } from './principal.js';
+import { createSecret, equalHashes, hashSecret } from './secrets.js';
+
+/** Who may get tokens, for what. */
+export interface NewClient {
+  readonly organisation: string;
+  /** For people to know it by; the id is made. */
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** `client_credentials`, `password`. */
+  readonly grants: readonly string[];
+}
+
+export interface ClientCredentials {
+  readonly clientId: string;
+  /** Nobody can tell it again: the store has its hash alone. */
+  readonly clientSecret: string;
+}
+
+export interface ClientEntry extends NewClient {
+  readonly clientId: string;
+  readonly createdMs: number;
+}
 
 export async function addClient(context: AdministrationContext, client: NewClient): Promise<ClientCredentials> {
   const { storage, clock, random } = context;
@@ -37,7 +53,7 @@ export async function listClients(
 ): Promise<readonly ClientEntry[]> {
   const rows = await storage.read(IDENTITY_SHARD, (tx) =>
     tx.find(clients, {
-      where: organisation === undefined ? [] : [['organisation', '=', organisation]],
+      where: organisation === undefined ? [] : equal({ organisation }),
       orderBy: [{ column: 'organisation' }, { column: 'clientId' }],
     }),
   );
@@ -56,15 +72,31 @@ export async function removeClient(
       const mend = '`windrow client list` tells their ids';
       throw new WindrowError('identity.missing', `there is no client of the id ${clientId}; ${mend}`);
     }
-    await tx.delete(clients, [['clientId', '=', clientId]]);
-    await tx.delete(tokens, [['clientId', '=', clientId]]);
+    await tx.delete(clients, equal({ clientId }));
+    await tx.delete(tokens, equal({ clientId }));
     return client.organisation;
   });
   // Ids are never given twice, so that a grant that stays behind, should this be as far as it comes, opens nothing.
   await storage.transaction(shardOf(organisation), (tx) =>
-    tx.delete(collectionGrants, [
-      ['organisation', '=', organisation],
-      ['clientId', '=', clientId],
-    ]),
+    tx.delete(collectionGrants, equal({ organisation, clientId })),
   );
+}
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+// No text has this hash: a client that is not there is compared with it, at the same cost as one that is.
+const HASH_OF_NOTHING = 'A'.repeat(43);
+
+/** The client whose id and secret these are, by any of their readings. */
+export async function authenticateClient(tx: Reader, readings: readonly Credentials[]): Promise<ClientRow | undefined> {
+  let found: ClientRow | undefined;
+  for (const { clientId, clientSecret } of readings) {
+    const client = await tx.get(clients, { clientId });
+    const isRight = equalHashes(hashSecret(clientSecret), client?.secretHash ?? HASH_OF_NOTHING);
+    if (client !== undefined && isRight) found = client;
+  }
+  return found;
 }

@@ -2,9 +2,22 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { clients, collectionGrants, collections } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import { deleteCollectionEvents } from '../events/store.js';
-import type { AdministrationContext, CollectionAccess, CollectionEntry, OfOrganisation } from './administration.js';
+import { ServiceError } from '../http/errors.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkHeaderText, checkName } from './names.js';
+import type { Principal } from './principal.js';
+
+export interface CollectionAccess {
+  readonly organisation: string;
+  readonly collectionId: string;
+  readonly clientIds: readonly string[];
+}
+
+export interface CollectionEntry extends CollectionAccess {
+  readonly createdMs: number;
+}
 
 export async function addCollection(
   context: AdministrationContext,
@@ -35,7 +48,7 @@ export async function listCollections(
   for (const shard of shards) {
     await storage.read(shard, async (tx) => {
       const rows = await tx.find(collections, {
-        where: organisation === undefined ? [] : [['organisation', '=', organisation]],
+        where: organisation === undefined ? [] : equal({ organisation }),
       });
       for (const row of rows) entries.push({ ...row, clientIds: await readClientIds(tx, row) });
     });
@@ -60,11 +73,7 @@ export async function removeCollection(
 async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<void> {
   const { organisation, collectionId } = access;
   for (const clientId of access.clientIds) {
-    const removedCount = await tx.delete(collectionGrants, [
-      ['organisation', '=', organisation],
-      ['collectionId', '=', collectionId],
-      ['clientId', '=', clientId],
-    ]);
+    const removedCount = await tx.delete(collectionGrants, equal({ organisation, collectionId, clientId }));
     if (removedCount === 0) {
       throw new WindrowError('identity.missing', `the client ${clientId} has no access to ${collectionId}`);
     }
@@ -72,7 +81,7 @@ async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<
 }
 
 async function removeWhole(tx: Transaction, organisation: string, collectionId: string, nowMs: number): Promise<void> {
-  const where = [['organisation', '=', organisation] as const, ['collectionId', '=', collectionId] as const];
+  const where = equal({ organisation, collectionId });
   await tx.delete(collections, where);
   await tx.delete(collectionGrants, where);
   // As any other deletion of events, so that a snapshot stays what it was; the old versions are forgotten in time.
@@ -81,11 +90,7 @@ async function removeWhole(tx: Transaction, organisation: string, collectionId: 
 
 async function readClientIds(tx: Reader, entry: Omit<CollectionAccess, 'clientIds'>): Promise<readonly string[]> {
   const grants = await tx.find(collectionGrants, {
-    where: [
-      ['organisation', '=', entry.organisation],
-      ['collectionId', '=', entry.collectionId],
-      ['isAllowed', '=', true],
-    ],
+    where: equal({ organisation: entry.organisation, collectionId: entry.collectionId, isAllowed: true }),
   });
   return grants.map(({ clientId }) => clientId);
 }
@@ -108,4 +113,23 @@ async function checkClients(
 // By code units, as on every machine.
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const REFUSAL = 'there is no such event collection, or you have no access to it';
+
+/**
+ * Lets those pass who were allowed the collection. One look-up decides, so that a collection that is not there and
+ * one of others take the same way, to the same answer.
+ *
+ * @throws ServiceError 403.
+ */
+export async function checkAccess(tx: Reader, principal: Principal, collectionId: string): Promise<void> {
+  const { organisation, clientId } = principal;
+  const grant = await tx.get(collectionGrants, { organisation, collectionId, clientId });
+  if (grant?.isAllowed === true) return;
+  throw new ServiceError(403, REFUSAL, {
+    headers: {
+      'www-authenticate': `Bearer realm="windrow", error="insufficient_scope", error_description="${REFUSAL}"`,
+    },
+  });
 }

@@ -1,10 +1,11 @@
 import type { ServiceContext } from '../context.js';
-import type { Principal } from '../principal.js';
-import { createAuthenticator } from '../token/authenticate.js';
 import { createIssuer } from '../token/issue.js';
-import { createPasswords, type PasswordOptions } from '../token/password.js';
 import type { TokenServices } from '../token/routes.js';
-import { type Administration, createAdministration, type UserName } from './administration.js';
+import { createAuthenticator } from '../token/tokens.js';
+import { type Administration, createAdministration } from './administration.js';
+import { createPasswords, type PasswordOptions } from './passwords.js';
+import type { Principal } from './principal.js';
+import type { UserName } from './users.js';
 
 /** Who the callers are, and what they may do. */
 export interface Identity {

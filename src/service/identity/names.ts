@@ -1,4 +1,12 @@
 import { describeValue, WindrowError } from '../../core/errors.js';
+import type { ServiceContext } from '../context.js';
+
+export type AdministrationContext = Pick<ServiceContext, 'storage' | 'clock' | 'random'>;
+
+export interface OfOrganisation {
+  /** All organisations where it is left out. */
+  readonly organisation?: string;
+}
 
 const NAME_CHARS_MAX = 256;
 const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;

@@ -2,9 +2,24 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Condition } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
-import { isPasswordHash } from '../token/password.js';
-import type { AdministrationContext, NewUser, OfOrganisation, UserEntry, UserName } from './administration.js';
+import { equal } from '../conditions.js';
+import type { AdministrationContext, OfOrganisation } from './names.js';
 import { checkName, expected } from './names.js';
+import { isPasswordHash } from './passwords.js';
+
+export interface UserName {
+  readonly organisation: string;
+  readonly username: string;
+}
+
+export interface NewUser extends UserName {
+  /** Of `Passwords.hash`. */
+  readonly passwordHash: string;
+}
+
+export interface UserEntry extends UserName {
+  readonly createdMs: number;
+}
 
 export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
   const { passwordHash } = user;
@@ -25,7 +40,7 @@ export async function listUsers(
   { storage }: AdministrationContext,
   { organisation }: OfOrganisation,
 ): Promise<readonly UserEntry[]> {
-  const where: Condition<UserEntry>[] = organisation === undefined ? [] : [['organisation', '=', organisation]];
+  const where: Condition<UserEntry>[] = organisation === undefined ? [] : equal({ organisation });
   const rows = await storage.read(IDENTITY_SHARD, (tx) => tx.find(users, { where }));
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }
@@ -33,7 +48,7 @@ export async function listUsers(
 export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
   const { organisation } = user;
   const username = user.username.normalize('NFC');
-  const where = [['organisation', '=', organisation] as const, ['username', '=', username] as const];
+  const where = equal({ organisation, username });
   await storage.transaction(IDENTITY_SHARD, async (tx) => {
     const removedCount = await tx.delete(users, where);
     if (removedCount === 0) {

@@ -2,9 +2,11 @@ import { type SeriesReference, seriesKey, seriesName } from '../../core/series.j
 import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
-import { ServiceError } from '../errors.js';
-import { inTurns } from '../in-turns.js';
-import { ITEMS_A_TURN, type ItemDefinition } from './split-request.js';
+import { series } from '../../storage/tables/samples.js';
+import { equal } from '../conditions.js';
+import { ServiceError } from '../http/errors.js';
+import { inTurns } from '../turns.js';
+import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
 /** The item of which a series is the result. */
 export async function itemOfResult(
@@ -12,12 +14,9 @@ export async function itemOfResult(
   organisation: string,
   { timeseriesId, metric }: SeriesReference,
 ): Promise<ItemRow | undefined> {
-  const where = [
-    ['organisation', '=', organisation],
-    ['timeseriesId', '=', timeseriesId],
-    ['metric', '=', metric],
-  ] as const;
-  return (await tx.find(items, { where, limit: 1 }))[0];
+  // By two primary keys: SQLite would look for the result among all items of the organisation.
+  const result = await tx.get(series, { organisation, timeseriesId, metric });
+  return result?.itemId == null ? undefined : tx.get(items, { organisation, itemId: result.itemId });
 }
 
 /**
@@ -73,9 +72,9 @@ async function findCycle(
   for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
     const path: { readonly series: SeriesReference; readonly left: SeriesReference[] }[] = [];
     const onPath = new Set<string>();
-    const enter = async (series: SeriesReference): Promise<void> => {
-      onPath.add(seriesKey(series));
-      path.push({ series, left: [...(await readSources(series))] });
+    const enter = async (entered: SeriesReference): Promise<void> => {
+      onPath.add(seriesKey(entered));
+      path.push({ series: entered, left: [...(await readSources(entered))] });
     };
     if (!done.has(seriesKey(output))) await enter(output);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
@@ -96,10 +95,7 @@ async function findCycle(
 }
 
 async function sourcesOfItem(tx: Reader, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
-  const where = [
-    ['organisation', '=', organisation],
-    ['itemId', '=', itemId],
-  ] as const;
+  const where = equal({ organisation, itemId });
   const rows = await tx.find(itemSources, { where });
   return rows.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }

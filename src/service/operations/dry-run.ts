@@ -1,12 +1,13 @@
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
-import { explain, type Plan } from '../../index.js';
+import { explain } from '../../index.js';
+import { operationsByName } from '../../operations/index.js';
+import type { Plan, PlanStep } from '../../plan/plan.js';
 import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
-import { inTurns } from '../in-turns.js';
+import { inTurns } from '../turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
-import { estimateOutputs, type StoredRange } from './estimate.js';
-import { ITEMS_A_TURN, type ItemDefinition } from './split-request.js';
+import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
 /** What a request would do, and what that costs, with nothing stored. */
 export async function dryRun(
@@ -66,4 +67,60 @@ async function storedRange(
 function describeRange({ timeseriesId, metric }: SeriesReference, { sampleCount, firstMs, lastMs }: StoredRange) {
   const instantOf = (timeMs: number | null): string | null => (timeMs === null ? null : formatInstant(timeMs));
   return { timeseriesId, metric, sampleCount, firstTimestamp: instantOf(firstMs), lastTimestamp: instantOf(lastMs) };
+}
+
+/** What is stored of a source. */
+export interface StoredRange {
+  readonly sampleCount: number;
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+}
+
+/** How many samples each step would make at most of what is stored, as far as that follows from the ranges. */
+export function estimateOutputs(plan: Plan, sources: readonly StoredRange[]): number[] {
+  const known: StoredRange[] = [];
+  for (const step of plan.steps) {
+    const inputs = step.inputs.map(({ from, index }) => (from === 'source' ? sources[index]! : known[index]!));
+    known.push(estimateStep(step, inputs));
+  }
+  return known.map(({ sampleCount }) => sampleCount);
+}
+
+function estimateStep({ operation, parameters }: PlanStep, inputs: readonly StoredRange[]): StoredRange {
+  const described = operationsByName.get(operation);
+  const [first] = inputs;
+  if (described === undefined || first === undefined) throw new Error(`assertion failed: the plan names ${operation}`);
+  const firstMs = leastOf(inputs.map((range) => range.firstMs));
+  const lastMs = greatestOf(inputs.map((range) => range.lastMs));
+  const counts = inputs.map(({ sampleCount }) => sampleCount);
+  const spanMs = firstMs === null || lastMs === null ? 0 : lastMs - firstMs;
+  const everyMs = described.pointsEveryMs?.(parameters);
+  const { reads } = described.describe(parameters);
+  const sampleCount = (): number => {
+    if (counts.every((count) => count === 0)) return 0;
+    if (everyMs !== undefined) return Math.floor(spanMs / everyMs) + 1;
+    if (reads.kind === 'window') {
+      const windows = Math.floor(spanMs / reads.lengthMsMax) + 2;
+      return isFilled(parameters) ? windows : Math.min(first.sampleCount, windows);
+    }
+    // Alignments other than inner give a sample at every time of either input.
+    const isInner = inputs.length < 2 || parameters.align === undefined || parameters.align === 'inner';
+    return isInner ? Math.min(...counts) : counts.reduce((sum, count) => sum + count, 0);
+  };
+  return { sampleCount: sampleCount(), firstMs, lastMs };
+}
+
+function isFilled({ empty }: PlanStep['parameters']): boolean {
+  return empty !== undefined && empty !== 'omit';
+}
+
+function leastOf(times: readonly (number | null)[]): number | null {
+  return times.reduce(
+    (least, timeMs) => (least === null || (timeMs !== null && timeMs < least) ? timeMs : least),
+    null,
+  );
+}
+
+function greatestOf(times: readonly (number | null)[]): number | null {
+  return times.reduce((most, timeMs) => (most === null || (timeMs !== null && timeMs > most) ? timeMs : most), null);
 }

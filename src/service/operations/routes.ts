@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../continuation.js';
-import { envelope, pagedEnvelope } from '../envelope.js';
-import { badRequest, notFound } from '../errors.js';
-import { continuationTokenOf, pageSizeOf } from '../page-size.js';
-import { type Authorize, principalOf } from '../principal.js';
+import type { ContinuationTokens } from '../http/continuation.js';
+import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
+import { badRequest, notFound } from '../http/errors.js';
+import { readPage } from '../http/paging.js';
+import { type Authorize, principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
-import { pageHeaders } from '../status/schemas.js';
-import { deleteItem } from './delete-item.js';
 import { dryRun } from './dry-run.js';
-import { itemRecords } from './item-record.js';
-import { readOperations } from './read-request.js';
-import { registerItems } from './register-items.js';
+import { itemRecords } from './records.js';
+import { deleteItem, registerItems } from './register.js';
+import { readOperations } from './request.js';
 import * as schemas from './schemas.js';
 
 /** Who is told, within the transaction, that there is work in a shard. */
@@ -125,7 +125,7 @@ function registerReading(
     {
       onRequest,
       validatorCompiler,
-      schema: { ...shared, summary, headers: pageHeaders, response: { 200: schemas.itemsAnswer } },
+      schema: { ...shared, summary, headers: Type.Object(pageHeaders), response: { 200: schemas.itemsAnswer } },
     },
     (request) => listItems(context, tokens, request),
   );
@@ -154,29 +154,19 @@ async function readItem(tx: Reader, organisation: string, itemId: string): Promi
 
 // In the order of their ids, which is that of their registration.
 async function listItems({ storage }: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
-  const principal = principalOf(request);
-  const { organisation } = principal;
-  const limit = pageSizeOf(request);
-  const binding = { list: 'operations', principal, query: [] };
-  const token = continuationTokenOf(request);
-  // The binding says that it was sealed below.
-  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as string);
-  const { records, last } = await storage.read(shardOf(organisation), async (tx) => {
-    const found = await tx.find(items, {
-      where: [
-        ['organisation', '=', organisation],
-        ['itemId', '>', after ?? ''],
-      ],
-      limit: limit + 1,
-    });
-    const page = found.slice(0, limit);
-    return {
-      records: await itemRecords(tx, organisation, page),
-      last: found.length > limit ? page.at(-1)?.itemId : undefined,
-    };
+  const { organisation } = principalOf(request);
+  const shard = shardOf(organisation);
+  const { rows, paging } = await readPage<ItemRow, string>(tokens, request, {
+    name: 'operations',
+    query: [],
+    find: (after = '', limit) =>
+      storage.read(shard, (tx) =>
+        tx.find(items, { where: [...equal({ organisation }), ['itemId', '>', after] as const], limit }),
+      ),
+    placeOf: ({ itemId }) => itemId,
   });
-  const continuationToken = last === undefined ? null : await tokens.seal(binding, last);
-  return pagedEnvelope(records, { continuationToken });
+  const records = await storage.read(shard, (tx) => itemRecords(tx, organisation, rows));
+  return pagedEnvelope(records, paging);
 }
 
 // `?name=true`, or false; without a value it is true.

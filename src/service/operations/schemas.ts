@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
-import { pagingSchema, transactionSchema } from '../status/schemas.js';
+import { envelopeSchema, pageSchema } from '../http/envelope.js';
+import { transactionSchema } from '../status/schemas.js';
 
 // For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
-
-const status = Type.Object({ message: Type.String(), code: Type.String() });
 
 const seriesReference = Type.Object({
   timeseriesId: Type.String(),
@@ -41,13 +40,12 @@ export const deleteItemQuery = Type.Object(
 
 export const itemParams = Type.Object({ itemId: Type.String() });
 
-export const acceptedAnswer = Type.Object({ status, data: transactionSchema });
+export const acceptedAnswer = envelopeSchema(transactionSchema);
 
 const count = Type.Integer({ description: 'At most, by what is stored now' });
 
-export const dryRunAnswer = Type.Object({
-  status,
-  data: Type.Object({
+export const dryRunAnswer = envelopeSchema(
+  Type.Object({
     plan: Type.Object({}, { additionalProperties: true }),
     explain: Type.String(),
     items: Type.Array(
@@ -67,11 +65,11 @@ export const dryRunAnswer = Type.Object({
       }),
     ),
   }),
-});
+);
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-const item = Type.Object({
+export const itemSchema = Type.Object({
   itemId: Type.String(),
   timeseriesId: Type.String({ description: 'Of the result' }),
   metric: Type.String({ description: 'Of the result' }),
@@ -91,5 +89,5 @@ const item = Type.Object({
   updatedTimestamp: Type.String(),
 });
 
-export const itemAnswer = Type.Object({ status, data: item });
-export const itemsAnswer = Type.Object({ status, data: Type.Array(item), paging: pagingSchema });
+export const itemAnswer = envelopeSchema(itemSchema);
+export const itemsAnswer = pageSchema(itemSchema);

@@ -1,33 +1,13 @@
+import type { Static } from 'typebox';
 import { formatInstant } from '../../core/instant.js';
 import type { TransactionRow } from '../../storage/tables/operations.js';
+import type { transactionSchema } from './schemas.js';
 
-/** The object that a transaction concerns (interface 2.3). */
-export interface TransactionPayload {
-  readonly Id: string;
-  readonly TimeseriesId: string;
-  readonly OrgId: string;
-  readonly TimeseriesType: string;
-}
+/** A transaction as the interface shows it (2.3). */
+type TransactionRecord = Static<typeof transactionSchema>;
 
-/** A transaction as the interface shows it (2.3), its fields in that order. */
-export interface TransactionRecord {
-  readonly id: string;
-  readonly enqueuedTimestamp: string;
-  readonly receivedTimestamp: string;
-  readonly messageType: string;
-  readonly requestAction: string;
-  readonly state: string;
-  readonly requestObject: string;
-  readonly transactionIDList: readonly string[];
-  readonly payload: TransactionPayload & { readonly status: string };
-  readonly retryCount: number;
-  readonly message: string | null;
-  readonly sender: string;
-  readonly recipient: string;
-  readonly correlationId: string;
-  readonly timeout: number;
-  readonly topic: string | null;
-}
+/** The object that it concerns. */
+export type TransactionPayload = Omit<TransactionRecord['payload'], 'status'>;
 
 export function transactionRecord(row: TransactionRow): TransactionRecord {
   // Both were written as this JSON when the transaction was made.

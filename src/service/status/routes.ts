@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { shardOf } from '../../storage/shard.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../continuation.js';
-import { envelope, pagedEnvelope } from '../envelope.js';
-import { notFound } from '../errors.js';
-import { continuationTokenOf, pageSizeOf } from '../page-size.js';
-import { type Authorize, type Principal, principalOf } from '../principal.js';
+import type { ContinuationTokens } from '../http/continuation.js';
+import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
+import { notFound } from '../http/errors.js';
+import { readPage } from '../http/paging.js';
+import { type Authorize, type Principal, principalOf } from '../identity/principal.js';
 import { transactionRecord } from './record.js';
-import { pageHeaders, statusAnswer, statusPageAnswer } from './schemas.js';
+import { statusAnswer, statusPageAnswer } from './schemas.js';
 
 /** `GET /core/status/{transactionId}` (interface 2.3, 4.2), and without an id the caller's latest requests. */
 export function registerStatus(
@@ -51,7 +52,7 @@ export function registerStatus(
     ...shared,
     summary: "The caller's latest requests",
     description: 'Newest first. Each names the transactions of its items in transactionIDList.',
-    headers: pageHeaders,
+    headers: Type.Object(pageHeaders),
     response: { 200: statusPageAnswer },
   };
   app.get('/core/status', { onRequest, schema: listSchema }, (request) => listLatest(context, tokens, request));
@@ -67,35 +68,28 @@ async function readTransaction(
   throw notFound(`there is no transaction ${JSON.stringify(transactionId)}; GET /core/status lists the latest`);
 }
 
-type Place = readonly [commit: number, transactionId: string];
-
-async function listLatest(context: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
-  const principal = principalOf(request);
-  const { organisation, clientId } = principal;
-  const limit = pageSizeOf(request);
-  const binding = { list: 'status', principal, query: [] };
-  const token = continuationTokenOf(request);
-  // The binding says that it was sealed below.
-  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as Place);
-  const found = await context.storage.read(shardOf(organisation), (tx) =>
-    tx.find(transactions, {
-      where: [
-        ['organisation', '=', organisation],
-        ['clientId', '=', clientId],
-        ['parentId', '=', null],
-      ],
-      orderBy: [
-        { column: 'commit', isDescending: true },
-        { column: 'transactionId', isDescending: true },
-      ],
-      ...(after === undefined ? {} : { after }),
-      limit: limit + 1,
-    }),
+async function listLatest({ storage }: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
+  const { organisation, clientId } = principalOf(request);
+  const { rows, paging } = await readPage<TransactionRow, readonly [commit: number, transactionId: string]>(
+    tokens,
+    request,
+    {
+      name: 'status',
+      query: [],
+      find: (after, limit) =>
+        storage.read(shardOf(organisation), (tx) =>
+          tx.find(transactions, {
+            where: equal({ organisation, clientId, parentId: null }),
+            orderBy: [
+              { column: 'commit', isDescending: true },
+              { column: 'transactionId', isDescending: true },
+            ],
+            ...(after === undefined ? {} : { after }),
+            limit,
+          }),
+        ),
+      placeOf: ({ commit, transactionId }) => [commit, transactionId],
+    },
   );
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  const place: Place | undefined =
-    found.length > limit && last !== undefined ? [last.commit, last.transactionId] : undefined;
-  const continuationToken = place === undefined ? null : await tokens.seal(binding, place);
-  return pagedEnvelope(page.map(transactionRecord), { continuationToken });
+  return pagedEnvelope(rows.map(transactionRecord), paging);
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { envelopeSchema, pageSchema } from '../http/envelope.js';
 
-const status = Type.Object({ message: Type.String(), code: Type.String() });
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 /** A transaction record (interface 2.3). */
@@ -31,16 +31,5 @@ export const transactionSchema = Type.Object({
   topic: nullableText,
 });
 
-export const pagingSchema = Type.Object({
-  totalCount: Type.Optional(Type.Integer()),
-  continuationToken: Type.Union([Type.String(), Type.Null()], { description: 'For the header of the next request' }),
-});
-
-/** For the documentation: `pageSizeOf` and `continuationTokenOf` read them, by the names that Node gives them. */
-export const pageHeaders = Type.Object({
-  PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  continuationToken: Type.Optional(Type.String({ description: 'paging.continuationToken of the page before' })),
-});
-
-export const statusAnswer = Type.Object({ status, data: transactionSchema });
-export const statusPageAnswer = Type.Object({ status, data: Type.Array(transactionSchema), paging: pagingSchema });
+export const statusAnswer = envelopeSchema(transactionSchema);
+export const statusPageAnswer = pageSchema(transactionSchema);

@@ -1,6 +1,6 @@
 import type { Series } from '../../core/series.js';
-import { ServiceError } from '../errors.js';
-import { nameProblem } from './read-json.js';
+import { ServiceError } from '../http/errors.js';
+import { nameProblem } from './write/json.js';
 
 /**
  * Columns as they lie in memory, for programs that move many samples (`application/vnd.windrow.columns`). The body is

@@ -1,113 +1,199 @@
+import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Static } from 'typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SeriesReference } from '../../core/series.js';
 import { RAW_METRIC } from '../../formats/csv/read/long.js';
-import type { Origin } from '../../storage/samples/samples.js';
 import type { ServiceContext } from '../context.js';
-import { envelope } from '../envelope.js';
-import { badRequest } from '../errors.js';
-import { type Authorize, principalOf } from '../principal.js';
-import { addStreamedBodies, COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
-import { deleteSamples } from './delete-samples.js';
-import { createGatherer } from './gather.js';
-import { ingest } from './ingest.js';
-import type { SampleDefaults } from './read-json.js';
-import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from './schemas.js';
+import type { ContinuationTokens } from '../http/continuation.js';
+import { badRequest, ServiceError } from '../http/errors.js';
+import { type Authorize, principalOf } from '../identity/principal.js';
+import { answerSamples } from './read/answer.js';
+import { follow } from './read/follow.js';
+import { listSeries } from './read/list-series.js';
+import { readSeriesList } from './read/query.js';
+import { checkSeries } from './read/samples.js';
+import {
+  followQuery,
+  listQuery,
+  manySamplesQuery,
+  metricQuery,
+  samplesQuery,
+  seriesAnswer,
+  seriesParams,
+} from './schemas.js';
+import { type OnStored, registerDelete, registerIngest } from './write/routes.js';
 
-/** What live items are told of: samples that the running transaction has stored. */
-export type OnStored = (shard: number) => void;
+/** What the routes of samples need beside the context. */
+export interface TimeseriesParts {
+  readonly authorize: Authorize;
+  readonly tokens: ContinuationTokens;
+  /** Told of samples within the work of the transaction that stores them. */
+  readonly onStored: OnStored;
+  /** Ends the streams that follow series. */
+  readonly stopping: AbortSignal;
+}
+
+/** Samples: written, read, followed, deleted. */
+export async function registerTimeseries(
+  app: FastifyInstance,
+  context: ServiceContext,
+  { authorize, tokens, onStored, stopping }: TimeseriesParts,
+): Promise<void> {
+  // A scope of its own: here bodies are streams.
+  await app.register(async (scope) => registerIngest(scope, context, authorize, onStored));
+  registerDelete(app, context, authorize, onStored);
+  registerReading(app, context, authorize, tokens);
+  registerFollowing(app, context, authorize, stopping);
+}
 
 const security = [{ token: [] }];
 const tags = ['Time series'];
 
-/** Routes that write samples. */
-export function registerIngest(
+/** Routes that read samples, and list what there is. */
+function registerReading(
   app: FastifyInstance,
   context: ServiceContext,
   authorize: Authorize,
-  onStored: OnStored,
+  tokens: ContinuationTokens,
 ): void {
+  const parts = { context, tokens };
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
-  addStreamedBodies(app, context);
+  const onRequest = authorize('core_read', 'core_admin');
   const description =
-    `A body of ${JSON_TYPE} (an array, stored as a whole), ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE} ` +
-    '(streamed, stored in parts), packed with gzip or not. A sample of a series and time that there is already ' +
-    'replaces it, so that sending again is safe. With the headers source, partition and offset, what a queue ' +
-    'delivers again is taken once. Answered once the samples are on the disk.';
-  const answers = { response: { 200: ingestedAnswer }, description, tags, security };
-  const onRequest = authorize('core_write');
-  const gatherer = createGatherer(context);
+    'By Accept: application/json gives pages (header continuationToken for the next one); text/csv, ' +
+    'application/x-ndjson and application/vnd.windrow.columns give all, streamed.';
+  const common = { description, tags, security };
 
-  routes.post(
-    '/core/samples',
-    { onRequest, schema: { ...answers, summary: 'Write samples of any series', querystring: metricQuery } },
-    async (request) => answerIngest(request, metricDefault(request.query)),
-  );
-  routes.post(
+  routes.get(
     '/core/timeseries/:timeseriesId/samples',
     {
       onRequest,
-      schema: { ...answers, summary: 'Write samples of one series', querystring: metricQuery, params: seriesParams },
+      schema: { ...common, summary: 'Samples of a series', params: seriesParams, querystring: samplesQuery },
     },
-    async (request) =>
-      answerIngest(request, { timeseriesId: request.params.timeseriesId, ...metricDefault(request.query) }),
+    async (request, reply) => {
+      const { metric = RAW_METRIC, ...query } = request.query;
+      return answerSamples(parts, request, reply, [{ timeseriesId: request.params.timeseriesId, metric }], query);
+    },
   );
-
-  async function answerIngest(request: FastifyRequest, defaults: SampleDefaults) {
-    const { organisation } = principalOf(request);
-    const origin = originOf(request);
-    const job = { organisation, defaults, onStored, ...(origin === undefined ? {} : { origin }) };
-    const body = request.body as StreamedBody | undefined; // of addStreamedBodies
-    if (body === undefined) throw badRequest('the body is missing; expected samples');
-    return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
-  }
+  routes.get(
+    '/core/samples',
+    { onRequest, schema: { ...common, summary: 'Samples of several series', querystring: manySamplesQuery } },
+    async (request, reply) => {
+      const { timeseries_ids, metric = RAW_METRIC, ...query } = request.query;
+      return answerSamples(parts, request, reply, readSeriesList(timeseries_ids, metric), query);
+    },
+  );
+  routes.get(
+    '/core/timeseries',
+    {
+      onRequest,
+      schema: {
+        summary: 'The series that there are, with metrics, counts and ranges',
+        tags,
+        security,
+        querystring: listQuery,
+        response: { 200: seriesAnswer },
+      },
+    },
+    async (request) => listSeries(parts, request, request.query.timeseriesId),
+  );
 }
 
-/** The route that deletes samples. */
-export function registerDelete(
+/** Routes that send samples, live results among them, as they are stored: server-sent events. */
+function registerFollowing(
   app: FastifyInstance,
   context: ServiceContext,
   authorize: Authorize,
-  onStored: OnStored,
+  stopping: AbortSignal,
 ): void {
-  const summary = 'Delete the samples of a range';
-  const schema = {
-    summary,
-    tags,
-    security,
-    params: seriesParams,
-    querystring: deleteQuery,
-    response: { 200: deletedAnswer },
+  const onRequest = authorize('core_read', 'core_admin');
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>();
+  const answer = createAnswer(app, context, onRequest, stopping);
+  const description =
+    'Events `samples` with {timeseriesId, metric, samples, deleted?}; the id is the commit, so that Last-Event-ID ' +
+    'goes on where a connection broke. `reset`: too old to go on from; read anew. `stop`: the service stops.';
+  const common = { description, tags, security, produces: ['text/event-stream'] };
+  routes.get(
+    '/core/timeseries/:timeseriesId/live',
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: { ...common, summary: 'Follow a series', params: seriesParams, querystring: metricQuery },
+    },
+    async (request, reply) => {
+      const { metric = RAW_METRIC } = request.query;
+      return answer(request, reply, [{ timeseriesId: request.params.timeseriesId, metric }]);
+    },
+  );
+  routes.get(
+    '/core/samples/live',
+    {
+      onRequest,
+      exposeHeadRoute: false,
+      schema: { ...common, summary: 'Follow several series', querystring: followQuery },
+    },
+    async (request, reply) => {
+      const { timeseries_ids, metric = RAW_METRIC } = request.query;
+      return answer(request, reply, readSeriesList(timeseries_ids, metric));
+    },
+  );
+}
+
+type Answer = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  references: readonly SeriesReference[],
+) => Promise<FastifyReply>;
+
+function createAnswer(
+  app: FastifyInstance,
+  context: ServiceContext,
+  onRequest: ReturnType<Authorize>,
+  stopping: AbortSignal,
+): Answer {
+  return async (request, reply, references) => {
+    const { organisation } = principalOf(request);
+    await checkSeries(context, organisation, references);
+    const closing = new AbortController();
+    const end = (): void => closing.abort();
+    stopping.addEventListener('abort', end);
+    request.raw.on('close', end);
+    if (stopping.aborted) end();
+    const follower = {
+      organisation,
+      references,
+      fromCommit: lastCommitOf(request),
+      signal: closing.signal,
+      // A token ends, or is revoked, while its streams go on.
+      isAllowed: () => lets(onRequest.call(app, request, reply)),
+    };
+    const events = Readable.from(follow(context, follower), { highWaterMark: 1 });
+    events.on('close', () => {
+      stopping.removeEventListener('abort', end);
+      end();
+    });
+    reply
+      .type('text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no');
+    // The connection is of no use once the stream has ended, and would hold up a stop.
+    return reply.header('connection', 'close').send(events);
   };
-  app
-    .withTypeProvider<TypeBoxTypeProvider>()
-    .delete(
-      '/core/timeseries/:timeseriesId/samples',
-      { onRequest: authorize('core_admin'), schema },
-      async (request) => {
-        const { metric = RAW_METRIC, ...range } = request.query;
-        const reference = { timeseriesId: request.params.timeseriesId, metric };
-        const { organisation } = principalOf(request);
-        return envelope({ samplesDeleted: await deleteSamples(context, organisation, reference, range, onStored) });
-      },
-    );
 }
 
-function metricDefault({ metric }: Static<typeof metricQuery>): SampleDefaults {
-  return metric === undefined ? {} : { metric };
-}
-
-function contentTypeOf(request: FastifyRequest): string {
-  return (request.headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase();
-}
-
-// Where a queue delivered the samples from: all three headers, or none.
-function originOf({ headers }: FastifyRequest): Origin | undefined {
-  const { source, partition, offset } = headers;
-  if (source === undefined && partition === undefined && offset === undefined) return undefined;
-  const isWhole = typeof source === 'string' && typeof partition === 'string' && typeof offset === 'string';
-  if (!isWhole || !/^\d{1,15}$/.test(offset)) {
-    throw badRequest('headers source, partition and offset: expected all three, the offset a whole number; or none');
+async function lets(authorization: Promise<unknown>): Promise<boolean> {
+  try {
+    await authorization;
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.statusCode < 500) return false;
+    throw error;
   }
-  return { source, partition, offset: Number(offset) };
+}
+
+function lastCommitOf({ headers }: FastifyRequest): number | undefined {
+  const text = headers['last-event-id'];
+  if (text === undefined || text === '') return undefined;
+  if (typeof text === 'string' && /^\d{1,15}$/.test(text)) return Number(text);
+  throw badRequest('header Last-Event-ID: expected the id of an event of this stream');
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { envelopeSchema, pageSchema } from '../http/envelope.js';
 
 // What the routes take and give, for checking and for /openapi.json.
 
@@ -62,39 +63,30 @@ export const listQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const status = Type.Object({ message: Type.String(), code: Type.String() });
-const paging = Type.Object({
-  totalCount: Type.Optional(Type.Integer()),
-  continuationToken: Type.Union([Type.String(), Type.Null()], { description: 'For the header of the next request' }),
-});
-
-export const ingestedAnswer = Type.Object({
-  status,
-  data: Type.Object({
+export const ingestedAnswer = envelopeSchema(
+  Type.Object({
     samples: Type.Integer({ description: 'Stored, and on the disk' }),
     missing: Type.Integer({ description: 'Left out: val was null, NaN or infinite' }),
     duplicate: Type.Integer({ description: 'Left out: the same series and time came again later in the body' }),
     isRepeated: Type.Boolean({ description: 'The offset was taken before: nothing was done' }),
   }),
-});
+);
 
-export const seriesAnswer = Type.Object({
-  status,
-  data: Type.Array(
-    Type.Object({
-      timeseriesId: Type.String(),
-      metrics: Type.Array(
-        Type.Object({
-          metric: Type.String(),
-          sampleCount: Type.Integer(),
-          firstTimestamp: Type.Union([Type.String(), Type.Null()]),
-          lastTimestamp: Type.Union([Type.String(), Type.Null()]),
-          itemId: Type.Union([Type.String(), Type.Null()], { description: 'The item whose result it is' }),
-        }),
-      ),
-    }),
-  ),
-  paging,
-});
+const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-export const deletedAnswer = Type.Object({ status, data: Type.Object({ samplesDeleted: Type.Integer() }) });
+export const seriesAnswer = pageSchema(
+  Type.Object({
+    timeseriesId: Type.String(),
+    metrics: Type.Array(
+      Type.Object({
+        metric: Type.String(),
+        sampleCount: Type.Integer(),
+        firstTimestamp: nullableText,
+        lastTimestamp: nullableText,
+        itemId: Type.Union([Type.String(), Type.Null()], { description: 'The item whose result it is' }),
+      }),
+    ),
+  }),
+);
+
+export const deletedAnswer = envelopeSchema(Type.Object({ samplesDeleted: Type.Integer() }));

@@ -1,4 +1,4 @@
-import { OAuthError } from './oauth-error.js';
+import { OAuthError } from './errors.js';
 
 /** The parameters of a form body, each given once; those without a value are left out, as if not given. */
 export type Form = ReadonlyMap<string, string>;

@@ -1,14 +1,15 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { type ClientRow, clients, users } from '../../storage/tables/identity.js';
+import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
-import { forgetFailures, writeFailure } from '../throttle.js';
-import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './client-authentication.js';
+import type { Passwords } from '../identity/passwords.js';
+import { createSecret, hashSecret } from '../identity/secrets.js';
+import { forgetFailures, writeFailure } from '../identity/throttle.js';
+import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './authentication.js';
+import { invalidClient, OAuthError } from './errors.js';
 import type { Form } from './form.js';
-import { type GrantRequest, readGrantRequest } from './grant-request.js';
-import { createSecret, hashSecret } from './hash.js';
-import { invalidClient, OAuthError } from './oauth-error.js';
-import type { Passwords } from './password.js';
+import { type GrantRequest, readGrantRequest } from './grant.js';
 import { forgetExpired, insertToken } from './tokens.js';
 
 /** The answer to a token request (interface 2.1). */
@@ -150,7 +151,7 @@ async function insertUserToken(
   if (user === undefined) return wrongUser();
   if (user.passwordHash !== passwordHash) return user.passwordHash;
   if (newHash !== undefined) {
-    const where = [['organisation', '=', organisation] as const, ['username', '=', username] as const];
+    const where = equal({ organisation, username });
     await tx.update(users, where, { passwordHash: newHash });
   }
   const scope = request.granted.scopes.join(' ');

@@ -1,5 +1,4 @@
-import { grantTypes } from './grant-request.js';
-import { allScopes } from './scope.js';
+import { allScopes, grantTypes } from '../identity/principal.js';
 
 /** Where the token endpoint and its kin lie (interface 4.1). */
 export const CONNECT_PATH = '/idm/ims/connect';

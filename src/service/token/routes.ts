@@ -1,16 +1,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
-import { badRequest, notFound } from '../errors.js';
-import { headerValues } from '../header-values.js';
-import type { Authenticator } from './authenticate.js';
-import type { Sender } from './client-authentication.js';
-import { oauthErrorFrom } from './error-mapping.js';
+import { badRequest, notFound } from '../http/errors.js';
+import { headerValues } from '../identity/authorize.js';
+import type { Sender } from './authentication.js';
+import { errorBody, OAuthError, oauthErrorFrom } from './errors.js';
 import { checkFormHeaders, type Form, parseForm } from './form.js';
 import type { Issuer } from './issue.js';
+import { introspect, revoke } from './management.js';
 import { baseUrlOf, CONNECT_PATH, describeServer, WELL_KNOWN_PATH } from './metadata.js';
-import { errorBody, OAuthError } from './oauth-error.js';
 import { introspectSchema, metadataSchema, revokeSchema, tokenSchema } from './schemas.js';
-import { introspect, revoke } from './token-management.js';
+import type { Authenticator } from './tokens.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import buildQuery from 'odata-query';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/service/errors.js';
-import type { ClauseIssue } from '../../../src/service/events/clause-text.js';
 import { eventFieldNames } from '../../../src/service/events/fields.js';
-import { readEventQuery } from '../../../src/service/events/odata.js';
+import type { ClauseIssue } from '../../../src/service/events/odata/clause.js';
+import { readEventQuery } from '../../../src/service/events/odata/query.js';
+import { ServiceError } from '../../../src/service/http/errors.js';
 import { asOptions, asParameters, comparisons, orderItems, printFilter, printLiteral, printOrder } from './queries.js';
 
 const ALL = eventFieldNames;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { type EventField, eventFieldNames, eventFields } from '../../../src/service/events/fields.js';
-import type { Comparison } from '../../../src/service/events/filter.js';
-import type { Literal } from '../../../src/service/events/literal.js';
-import type { OrderItem } from '../../../src/service/events/odata.js';
+import type { Comparison, Literal } from '../../../src/service/events/odata/filter.js';
+import type { OrderItem } from '../../../src/service/events/odata/query.js';
 
 // Queries as data, and their text. The printer is the tests' own: it knows the grammar from OData's, not from ours.
 

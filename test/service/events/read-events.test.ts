@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/service/errors.js';
-import { canonicalJson } from '../../../src/service/events/canonical-json.js';
 import { eventFieldNames, eventFields } from '../../../src/service/events/fields.js';
 import { readJsonEvents, readNdjsonEvents } from '../../../src/service/events/read-events.js';
-import { completeEvents, recordJson } from '../../../src/service/events/record.js';
+import { canonicalJson, completeEvents, recordJson } from '../../../src/service/events/record.js';
+import { ServiceError } from '../../../src/service/http/errors.js';
 import { postedEvents } from './posted.js';
 
 interface Refusal {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EventField, eventFields } from '../../../src/service/events/fields.js';
-import type { Comparison } from '../../../src/service/events/filter.js';
-import type { OrderItem } from '../../../src/service/events/odata.js';
+import type { Comparison } from '../../../src/service/events/odata/filter.js';
+import type { OrderItem } from '../../../src/service/events/odata/query.js';
 import { type Caller, listAll, type OpenedEvents, openEvents } from './opened.js';
 import { type PostedEvent, postedEvents, valuesOf } from './posted.js';
 import { asOptions, asParameters, plainFields, printFilter, printOrder } from './queries.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readOperations } from '../../../src/service/operations/read-request.js';
+import { readOperations } from '../../../src/service/operations/request.js';
 import { NO_COLUMNS } from '../../../src/storage/samples/columns.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { linesOf, runWithin, sceneArbitrary } from '../../laws/running.js';
@@ -66,7 +66,7 @@ it(title, async () => {
         fc.pre(runWithin(plan, inputs, { maxOutputSamples: 4000 }) !== undefined);
         const times = samples.flatMap(({ timeMs }) => [...timeMs]);
         const spanMs = Math.max(...times, 0) - Math.min(...times, 0);
-        const nowMs = Math.floor(Math.min(...times, Number.MAX_SAFE_INTEGER) + startShare * spanMs);
+        const nowMs = Math.floor((times.length === 0 ? 0 : Math.min(...times)) + startShare * spanMs);
         const rig = await openRig({
           nowMs: Number.isFinite(nowMs) ? nowMs : 0,
           ...(isSmall ? { sizes: smallSizes } : {}),

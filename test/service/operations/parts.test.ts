@@ -2,19 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextDouble } from '../../../src/core/next-double.js';
 import { createPlan, runBatch, type Series } from '../../../src/index.js';
-import { estimateOutputs } from '../../../src/service/operations/estimate.js';
+import { resultChange } from '../../../src/service/operations/compute/columns.js';
+import { cutSlice, startPositions } from '../../../src/service/operations/compute/slice.js';
+import { step } from '../../../src/service/operations/compute/step.js';
+import { estimateOutputs } from '../../../src/service/operations/dry-run.js';
+import { splitRequest } from '../../../src/service/operations/request.js';
 import {
-  type Mark,
-  markToDrop,
+  type Checkpoint,
+  checkpointToDrop,
+  countTrue,
   positionsFromText,
   positionsToText,
-  startPositions,
-  trueMarks,
-} from '../../../src/service/operations/positions.js';
-import { resultChange } from '../../../src/service/operations/result-change.js';
-import { cutSlice } from '../../../src/service/operations/slice.js';
-import { splitRequest } from '../../../src/service/operations/split-request.js';
-import { step } from '../../../src/service/operations/step.js';
+} from '../../../src/service/operations/worker/checkpoints.js';
 import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/columns.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import { linesOf, sceneArbitrary } from '../../laws/running.js';
@@ -117,7 +116,7 @@ describe('step', () => {
 });
 
 describe('checkpoints', () => {
-  const marksOf = (...positions: number[][]): Mark[] =>
+  const checkpointsOf = (...positions: number[][]): Checkpoint[] =>
     positions.map((own, ordinal) => ({
       ordinal,
       positions: own,
@@ -127,32 +126,32 @@ describe('checkpoints', () => {
     }));
 
   it('stay true of the samples before a change alone', () => {
-    const marks = marksOf([1, 5], [2, 5], [3, 9]);
-    expect(trueMarks(marks, 0, 4)).toBe(marks);
-    expect(trueMarks(marks, 0, 3)).toEqual(marks.slice(0, 2));
-    expect(trueMarks(marks, 1, 6)).toEqual(marks.slice(0, 2));
-    expect(trueMarks(marks, 1, 5)).toEqual([]);
+    const checkpoints = checkpointsOf([1, 5], [2, 5], [3, 9]);
+    expect(countTrue(checkpoints, 0, 4)).toBe(3);
+    expect(countTrue(checkpoints, 0, 3)).toBe(2);
+    expect(countTrue(checkpoints, 1, 6)).toBe(2);
+    expect(countTrue(checkpoints, 1, 5)).toBe(0);
   });
 
   it('are thinned out the further back the more, and the last one is kept', () => {
-    const sizes = { marksMax: 8, markBytesMax: 1e9 };
-    let marks: Mark[] = [];
+    const sizes = { checkpointsMax: 8, checkpointBytesMax: 1e9 };
+    let checkpoints: Checkpoint[] = [];
     for (let k = 1; k <= 1000; k++) {
-      marks.push({ ordinal: k, positions: [k], emittedMs: null, sampleCount: k, byteCount: 1 });
-      const dropped = markToDrop(marks, sizes);
-      marks = marks.filter((one) => one !== dropped);
-      expect(marks.length).toBeLessThanOrEqual(sizes.marksMax);
-      expect(marks.at(-1)!.sampleCount).toBe(k);
+      checkpoints.push({ ordinal: k, positions: [k], emittedMs: null, sampleCount: k, byteCount: 1 });
+      const dropped = checkpointToDrop(checkpoints, sizes);
+      checkpoints = checkpoints.filter((one) => one !== dropped);
+      expect(checkpoints.length).toBeLessThanOrEqual(sizes.checkpointsMax);
+      expect(checkpoints.at(-1)!.sampleCount).toBe(k);
     }
     // However old a change is, the way back to a checkpoint before it is no more than a share of its age.
-    const ages = marks.map(({ sampleCount }) => 1000 - sampleCount);
+    const ages = checkpoints.map(({ sampleCount }) => 1000 - sampleCount);
     for (const [k, age] of ages.entries()) if (k > 0) expect(ages[k - 1]!).toBeLessThanOrEqual(6 * age + 6);
   });
 
   it('of large states are fewer', () => {
-    const marks = marksOf([1], [2], [3]).map((mark) => ({ ...mark, byteCount: 100 }));
-    expect(markToDrop(marks, { marksMax: 9, markBytesMax: 299 })).toBeDefined();
-    expect(markToDrop(marks, { marksMax: 9, markBytesMax: 300 })).toBeUndefined();
+    const checkpoints = checkpointsOf([1], [2], [3]).map((one) => ({ ...one, byteCount: 100 }));
+    expect(checkpointToDrop(checkpoints, { checkpointsMax: 9, checkpointBytesMax: 299 })).toBeDefined();
+    expect(checkpointToDrop(checkpoints, { checkpointsMax: 9, checkpointBytesMax: 300 })).toBeUndefined();
   });
 
   it('keep their positions through text', () => {

@@ -1,5 +1,5 @@
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
-import { readOperations } from '../../../src/service/operations/read-request.js';
+import { readOperations } from '../../../src/service/operations/request.js';
 import type { SampleChange } from '../../../src/storage/samples/samples.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import { openTestService, type TestService, type TestServiceOptions } from '../app.js';

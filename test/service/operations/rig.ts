@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
 import type { ServiceContext } from '../../../src/service/context.js';
-import { createMetrics } from '../../../src/service/metrics.js';
-import { readOperations } from '../../../src/service/operations/read-request.js';
-import { registerItems } from '../../../src/service/operations/register-items.js';
-import { definitionOf } from '../../../src/service/operations/split-request.js';
-import { createInlinePool, type StepPool } from '../../../src/service/operations/threads/pool.js';
+import { createMetrics } from '../../../src/service/http/metrics.js';
+import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
+import { registerItems } from '../../../src/service/operations/register.js';
+import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
 import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.js';
 import { createWorker, type Worker } from '../../../src/service/operations/worker/worker.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
@@ -59,8 +58,8 @@ export const smallSizes: Partial<WorkerSizes> = {
   stepsMax: 3,
   replaySamplesMax: 30,
   checkpointSamples: 4,
-  marksMax: 4,
-  entriesMax: 2,
+  checkpointsMax: 4,
+  itemsKept: 2,
 };
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckpointError, createPlan, OutputLimitError } from '../../../src/index.js';
-import { step } from '../../../src/service/operations/step.js';
-import { createThreadPool } from '../../../src/service/operations/threads/pool.js';
+import { createThreadPool } from '../../../src/service/operations/compute/pool.js';
+import { step } from '../../../src/service/operations/compute/step.js';
 import { linesOf } from '../../laws/running.js';
 import { item, minutes } from './posted.js';
 import { openRig, smallSizes } from './rig.js';
@@ -52,10 +52,13 @@ describe('threads', () => {
     const marker = join(directory, 'died');
     const lines = [
       "import { existsSync, writeFileSync } from 'node:fs';",
-      "import { parentPort } from 'node:worker_threads';",
+      `import { computeStep as compute } from ${JSON.stringify(url.href)};`,
       `const marker = ${JSON.stringify(marker)};`,
-      `if (existsSync(marker)) await import(${JSON.stringify(url.href)});`,
-      "else parentPort.on('message', () => { writeFileSync(marker, ''); process.exit(1); });",
+      'export function computeStep(message) {',
+      '  if (existsSync(marker)) return compute(message);',
+      "  writeFileSync(marker, '');",
+      '  process.exit(1);',
+      '}',
     ];
     writeFileSync(script, lines.join('\n'));
     const pool = createThreadPool(pathToFileURL(script), 1);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createInlinePool, type StepPool } from '../../../src/service/operations/threads/pool.js';
+import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import { items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
 import { linesOf } from '../../laws/running.js';

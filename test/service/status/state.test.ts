@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { moveChild, parentState, type TransactionState } from '../../../src/service/status/state.js';
+import { moveChild, parentState, type TransactionState } from '../../../src/service/status/transactions.js';
 
 const states: readonly TransactionState[] = ['Created', 'Running', 'Active', 'Completed', 'Failed'];
 

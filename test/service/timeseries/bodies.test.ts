@@ -3,16 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import type { Series } from '../../../src/core/series.js';
 import { createFrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
-import { readJsonLine, readJsonSamples, type SampleDefaults } from '../../../src/service/timeseries/read-json.js';
-import { createSampleBatch, type SampleBatch, takeChanges } from '../../../src/service/timeseries/sample-batch.js';
-import { createSampleIssues } from '../../../src/service/timeseries/sample-issues.js';
-import { createScan, SCAN_PADDING } from '../../../src/service/timeseries/scan.js';
-import { scanJsonLine, scanJsonSamples } from '../../../src/service/timeseries/scan-json.js';
-import { jsonObjects, streamedForms } from '../../../src/service/timeseries/write-samples.js';
-
-function padded(text: string): Uint8Array {
-  return new TextEncoder().encode(text + '\n'.repeat(SCAN_PADDING));
-}
+import { jsonObjects, streamedForms } from '../../../src/service/timeseries/read/forms.js';
+import { createSampleBatch, type SampleBatch, takeChanges } from '../../../src/service/timeseries/write/batch.js';
+import {
+  parseSamples,
+  readJsonLine,
+  readSamples,
+  type SampleDefaults,
+  SampleIssues,
+} from '../../../src/service/timeseries/write/json.js';
 
 const name = fc.oneof(
   fc.constantFrom('room', 'Raw', 'a"b', 'ü', '\\', '日本'),
@@ -20,6 +19,8 @@ const name = fc.oneof(
 );
 const time = fc.oneof(
   fc.integer({ min: 0, max: 4e12 }).map((timeMs) => formatInstant(timeMs)),
+  fc.constantFrom('2024-02-30T00:00:00Z', '2023-02-29T00:00:00Z', '2024-02-29T23:59:59.999Z', '2024-04-31T00:00:00Z'),
+  fc.constantFrom('2024-01-01T24:00:00Z', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '2024-13-01T00:00:00Z'),
   fc.constantFrom('2024-01-31T12:00:00Z', '2024-01-31', '2024-01-31 12:00', '2024-01-31T12:00:00.5+02:00', 'never', ''),
 );
 const number = fc.oneof(
@@ -55,20 +56,30 @@ const usualLine = fc
     { requiredKeys: ['timestamp', 'val'] },
   )
   .map((sample) => JSON.stringify(sample));
+const usualBody = fc.array(usualLine, { maxLength: 8 }).map((lines) => `[${lines.join(',')}]`);
 const defaults = fc.record(
   { timeseriesId: fc.constantFrom('room', 'ü'), metric: fc.constantFrom('Raw', 'room') },
   { requiredKeys: [] },
 );
 
-function generalReading(text: string, defaults: SampleDefaults = {}): { batch: SampleBatch; isGood: boolean } {
-  const batch = createSampleBatch();
-  const issues = createSampleIssues();
+function readInto(batch: SampleBatch, text: string, defaults: SampleDefaults = {}): string[] {
+  const issues = new SampleIssues();
   try {
-    readJsonSamples(text, batch, issues, defaults);
-  } catch {
-    return { batch, isGood: false };
+    const samples = parseSamples(new TextEncoder().encode(text), issues);
+    readSamples(samples, 0, samples.length, batch, issues, defaults);
+  } catch (error) {
+    return [String(error)];
   }
-  return { batch, isGood: issues.count === 0 };
+  return issues.shown.map(({ pointer, expected, received }) => `${pointer} ${expected} ${received}`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function rowsOf(batch: SampleBatch): unknown[] {
@@ -79,60 +90,49 @@ function rowsOf(batch: SampleBatch): unknown[] {
 }
 
 describe('bodies of samples', () => {
-  it('what is scanned from the bytes of JSON is what the general path reads', () => {
-    let scannedCount = 0;
+  it('are read alike, and their faults told alike, whether the batch knows their series or not', () => {
+    let rowCount = 0;
     fc.assert(
-      fc.property(body, defaults, (text, fixed) => {
+      fc.property(fc.oneof(body, usualBody), defaults, (text, fixed) => {
         const batch = createSampleBatch();
-        const isScanned = scanJsonSamples(padded(text), batch, fixed);
-        const general = generalReading(text, fixed);
-        if (isScanned) {
-          scannedCount++;
-          expect(general.isGood).toBe(true);
-          expect(rowsOf(batch)).toEqual(rowsOf(general.batch));
-        } else expect(batch.rowCount).toBe(0);
+        const first = readInto(batch, text, fixed);
+        const rows = rowsOf(batch);
+        batch.rowCount = 0;
+        expect(readInto(batch, text, fixed)).toEqual(first);
+        expect(rowsOf(batch)).toEqual(rows);
+        rowCount += rows.length;
       }),
       { numRuns: 2000 },
     );
-    expect(scannedCount).toBeGreaterThan(20);
+    expect(rowCount).toBeGreaterThan(200);
   });
 
-  it('what is scanned from a line is what the general path reads, whatever lines come before and behind', () => {
-    let scannedCount = 0;
+  it('are read alike as an array and line by line', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(object, body, usualLine), { maxLength: 6 }), defaults, (lines, fixed) => {
-        const bytes = padded(lines.join('\n'));
-        const [batch, general] = [createSampleBatch(), createSampleBatch()];
-        const scan = createScan(fixed);
-        scan.bytes = bytes;
-        scan.view = new DataView(bytes.buffer);
-        for (let from = 0; from < bytes.length - SCAN_PADDING; from = bytes.indexOf(0x0a, from) + 1) {
-          const to = bytes.indexOf(0x0a, from);
-          const { rowCount } = batch;
-          if (!scanJsonLine(scan, batch, from, to)) {
-            expect(batch.rowCount).toBe(rowCount);
-            continue;
-          }
-          scannedCount++;
-          const issues = createSampleIssues();
-          readJsonLine(new TextDecoder().decode(bytes.subarray(from, to)), 1, general, issues, fixed);
-          expect(issues.shown).toEqual([]);
-        }
-        expect(rowsOf(batch)).toEqual(rowsOf(general));
+      fc.property(fc.array(fc.oneof(object, usualLine), { maxLength: 6 }), defaults, (lines, fixed) => {
+        const [whole, byLine] = [createSampleBatch(), createSampleBatch()];
+        const faults = lines.flatMap((line) => {
+          const issues = new SampleIssues();
+          readJsonLine(line, 1, byLine, issues, fixed);
+          return issues.shown.map(({ pointer = '' }) => pointer);
+        });
+        const told = lines.every((line) => isJson(line)) ? readInto(whole, `[${lines.join(',')}]`, fixed) : undefined;
+        if (told === undefined) return;
+        expect(told.map((text) => text.replace(/^\/\d+/, '').replace(/ .*$/s, ''))).toEqual(faults);
+        expect(rowsOf(whole)).toEqual(rowsOf(byLine));
       }),
       { numRuns: 1000 },
     );
-    expect(scannedCount).toBeGreaterThan(200);
   });
 
-  it('the usual form is scanned', () => {
+  it('of the usual form are read in any order of fields', () => {
     const samples = [
       { timeseriesId: 'a', metric: 'Raw', timestamp: '2024-01-31T12:00:00.000Z', val: -1.5 },
       { val: 7, timestamp: '2024-01-31T12:15:00Z', metric: 'Raw', timeseriesId: 'büro 3' },
     ];
     for (const text of [JSON.stringify(samples), JSON.stringify(samples, null, 2)]) {
       const batch = createSampleBatch();
-      expect(scanJsonSamples(padded(text), batch, {})).toBe(true);
+      expect(readInto(batch, text)).toEqual([]);
       expect(rowsOf(batch)).toEqual([
         ['a', 'Raw', Date.UTC(2024, 0, 31, 12), -1.5],
         ['büro 3', 'Raw', Date.UTC(2024, 0, 31, 12, 15), 7],
@@ -140,14 +140,31 @@ describe('bodies of samples', () => {
     }
   });
 
+  it('however deep they are nested are refused in words', () => {
+    const [told = ''] = readInto(createSampleBatch(), '['.repeat(200_000));
+    expect(told).toMatch(/^ServiceError: the body is not JSON: line 1, column 200001: /);
+  });
+
+  it('that are no JSON are refused with the line and column of the fault', () => {
+    for (const [text, place] of [
+      ['[{"val": 1},\n {"val": }]', 'line 2, column 10: expected a value, received `}`'],
+      ['[1, 2', 'line 1, column 6: expected `,` or `]`, received the end of the text'],
+      ['[1,]', 'line 1, column 4: expected a value, received `]`; remove the `,` before the `]`'],
+      ['', 'line 1, column 1: expected a value, received the end of the text; the text is empty'],
+    ] as const) {
+      expect(readInto(createSampleBatch(), text)).toEqual([`ServiceError: the body is not JSON: ${place}`]);
+    }
+  });
+
   it('every fault of a body is told, with its place', () => {
-    const issues = createSampleIssues();
+    const issues = new SampleIssues();
     const text = JSON.stringify([
       { timeseriesId: 'a', timestamp: 'soon', val: 1 },
       5,
       { timeseriesId: '', timestamp: '2024-01-01', val: 'x', colour: 'red' },
     ]);
-    readJsonSamples(text, createSampleBatch(), issues, {});
+    const samples = parseSamples(new TextEncoder().encode(text), issues);
+    readSamples(samples, 0, samples.length, createSampleBatch(), issues, {});
     expect(issues.shown.map(({ pointer }) => pointer)).toEqual([
       '/0/timestamp',
       '/1',
@@ -170,7 +187,7 @@ describe('bodies of samples', () => {
         let missing = 0;
         for (const [timeseriesId, second, val] of rows) {
           const line = `{"timeseriesId":"${timeseriesId}","timestamp":"2024-01-01T00:00:0${second}Z","val":${val}}`;
-          readJsonLine(line, 1, batch, createSampleIssues(), {});
+          readJsonLine(line, 1, batch, new SampleIssues(), {});
           if (val === 'null') missing++;
           else model.set(timeseriesId, (model.get(timeseriesId) ?? new Map()).set(second, Number(val)));
         }
@@ -219,7 +236,7 @@ describe('bodies of samples', () => {
     };
     const lines = Buffer.from(jsonObjects('\n')(series)).toString().trimEnd().split('\n');
     const batch = createSampleBatch();
-    const issues = createSampleIssues();
+    const issues = new SampleIssues();
     for (const line of lines) readJsonLine(line, 1, batch, issues, {});
     expect(issues.shown).toEqual([]);
     expect([...batch.timeMs.subarray(0, 6)]).toEqual([...series.timeMs]);

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/service/metrics.js';
-import { createGatherer } from '../../../src/service/timeseries/gather.js';
-import { readJsonSamples, type SampleDefaults } from '../../../src/service/timeseries/read-json.js';
-import { createSampleBatch, isSound, takeChanges, takeRows } from '../../../src/service/timeseries/sample-batch.js';
-import { createSampleIssues } from '../../../src/service/timeseries/sample-issues.js';
-import { createScan, SCAN_PADDING } from '../../../src/service/timeseries/scan.js';
-import { scanJsonSamples } from '../../../src/service/timeseries/scan-json.js';
-import type { Ingest } from '../../../src/service/timeseries/sink.js';
+import { createMetrics } from '../../../src/service/http/metrics.js';
+import { createSampleBatch, takeChanges, takeRows } from '../../../src/service/timeseries/write/batch.js';
+import { Gatherer } from '../../../src/service/timeseries/write/gather.js';
+import { readSamples, SampleIssues } from '../../../src/service/timeseries/write/json.js';
+import type { Ingest } from '../../../src/service/timeseries/write/sink.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import { type Bed, openBed } from '../../storage/samples/bed.js';
 import { openTestService, type TestService } from '../app.js';
@@ -40,8 +37,6 @@ const rising = fc
   .uniqueArray(row, { maxLength: 14, selector: ({ second }) => second })
   .map((rows) => rows.sort((a, b) => a.second - b.second));
 const body = fc.record({ rows: fc.oneof(rising, fc.array(row, { maxLength: 14 })), form, isWide: fc.boolean() });
-const defaults = fc.constantFrom<SampleDefaults>({}, {}, {}, { metric: 'Raw' }, { timeseriesId: 'a' });
-
 function textOf({ rows, form, isWide }: { rows: readonly Row[]; form: readonly string[]; isWide: boolean }): string {
   const objects = rows.map(({ second, ...rest }) => {
     const timestamp = new Date(START_MS + second * 1000).toISOString();
@@ -52,49 +47,17 @@ function textOf({ rows, form, isWide }: { rows: readonly Row[]; form: readonly s
   return JSON.stringify(objects, null, isWide ? 1 : undefined);
 }
 
-const padded = (text: string): Uint8Array => new TextEncoder().encode(text + '\n'.repeat(SCAN_PADDING));
-
-const rowsOf = ({ rowCount, series, seriesIndex, timeMs, value }: ReturnType<typeof createSampleBatch>): unknown[] =>
-  Array.from({ length: rowCount }, (_, i) => [{ ...series[seriesIndex[i]!]! }, timeMs[i], value[i]]);
+const parsed = (of: Parameters<typeof textOf>[0]): readonly unknown[] => JSON.parse(textOf(of));
 
 describe('bodies that follow one another', () => {
-  it('are each scanned as by themselves, whatever names and forms the ones before had', () => {
-    let scannedCount = 0;
-    fc.assert(
-      fc.property(fc.array(fc.tuple(body, defaults), { minLength: 1, maxLength: 8 }), (bodies) => {
-        const batch = createSampleBatch();
-        const scan = createScan({});
-        for (const [one, fixed] of bodies) {
-          const text = textOf(one);
-          const general = createSampleBatch();
-          const issues = createSampleIssues();
-          readJsonSamples(text, general, issues, fixed);
-          const isScanned = scanJsonSamples(padded(text), batch, fixed, scan);
-          expect(isScanned).toBe(issues.count === 0);
-          if (isScanned) {
-            scannedCount++;
-            expect(rowsOf(batch)).toEqual(rowsOf(general));
-          }
-          if (isScanned && isSound(batch, 0)) {
-            expect(takeChanges(general).counts).toEqual({ samples: one.rows.length, missing: 0, duplicate: 0 });
-          }
-          batch.rowCount = 0;
-        }
-      }),
-      { numRuns: 500 },
-    );
-    expect(scannedCount).toBeGreaterThan(200);
-  });
-
   it('give the same changes from a batch that keeps its series as from new ones', () => {
     fc.assert(
       fc.property(fc.array(fc.array(row, { maxLength: 10 }), { maxLength: 6 }), (groups) => {
         const kept = createSampleBatch();
-        const scan = createScan({});
         for (const rows of groups) {
-          const text = textOf({ rows, form: [], isWide: false });
+          const samples = parsed({ rows, form: [], isWide: false });
           const own = createSampleBatch();
-          expect(scanJsonSamples(padded(text), kept, {}, scan) && scanJsonSamples(padded(text), own, {})).toBe(true);
+          for (const batch of [kept, own]) readSamples(samples, 0, samples.length, batch, new SampleIssues(), {});
           expect(takeRows(kept)).toEqual(takeChanges(own));
         }
       }),
@@ -113,7 +76,7 @@ describe('bodies that are gathered', () => {
   const openGatherer = () => {
     // `as`: what a gatherer uses of it.
     const context = { storage: bed.storage, samples: bed.samples, metrics: createMetrics() } as unknown;
-    return createGatherer(context as Parameters<typeof createGatherer>[0]);
+    return new Gatherer(context as ConstructorParameters<typeof Gatherer>[0]);
   };
 
   it('leave what they would one after the other, and nothing where their commit fails', async () => {
@@ -136,7 +99,7 @@ describe('bodies that are gathered', () => {
           group = [];
         };
         for (const [one, isEnd, chance] of all) {
-          const gathered = gatherer.take(job, padded(textOf(one)));
+          const gathered = gatherer.take(job, parsed(one));
           if (gathered === undefined) continue;
           expect(gathered.counts).toEqual({ samples: one.rows.length, missing: 0, duplicate: 0 });
           group.push({ rows: one.rows, stored: gathered.stored });
@@ -156,31 +119,20 @@ describe('bodies that are gathered', () => {
     );
   });
 
-  it('of which one is large leave what they would one after the other too', async () => {
+  it('leave large ones, and those that go back in time, to be stored by themselves', () => {
     const gatherer = openGatherer();
     const job: Ingest = { organisation: 'acme', defaults: {}, onStored: () => {} };
-    const text = (from: number, until: number, val: number): string => {
-      const rows = Array.from({ length: until - from }, (_, i) => ({ timeseriesId: 'a', second: from + i, val }));
-      // The last one twice: that of a large body is counted, that of a small one is left to the general way.
-      return textOf({ rows: [...rows, rows.at(-1)!], form: [], isWide: false });
-    };
-    expect(gatherer.take(job, padded(text(0, 5, 1)))).toBeUndefined();
-    const small = { rows: [{ timeseriesId: 'a', second: 3, val: 1 }], form: [], isWide: false };
-    const [first, large] = [gatherer.take(job, padded(textOf(small))), gatherer.take(job, padded(text(2, 2002, 2)))];
-    expect(large?.counts).toEqual({ samples: 2000, missing: 0, duplicate: 1 });
-    await Promise.all([first?.stored, large?.stored]);
-    const { timeMs, value } = await bed.storage.read(shardOf('acme'), (tx) =>
-      bed.samples.read(tx, 'acme', { timeseriesId: 'a', metric: 'Raw' }),
-    );
-    expect([timeMs.length, value.every((val) => val === 2)]).toEqual([2000, true]);
+    const rows = Array.from({ length: 2000 }, (_, second) => ({ timeseriesId: 'a', second, val: 1 }));
+    expect(gatherer.take(job, parsed({ rows, form: [], isWide: false }))).toBeUndefined();
+    expect(gatherer.take(job, parsed({ rows: [rows[0]!, rows[0]!], form: [], isWide: false }))).toBeUndefined();
   });
 
   it('are one commit', async () => {
     const gatherer = openGatherer();
     const job: Ingest = { organisation: 'acme', defaults: {}, onStored: () => {} };
     const stored = Array.from({ length: 20 }, (_, second) => {
-      const text = textOf({ rows: [{ timeseriesId: 'a', second, val: second }], form: [], isWide: false });
-      return gatherer.take(job, padded(text))!.stored;
+      const samples = parsed({ rows: [{ timeseriesId: 'a', second, val: second }], form: [], isWide: false });
+      return gatherer.take(job, samples)!.stored;
     });
     await Promise.all(stored);
     expect(await bed.storage.read(shardOf('acme'), async (tx) => tx.lastCommit)).toBe(1);

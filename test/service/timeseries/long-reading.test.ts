@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
-import { PIECE_SAMPLES } from '../../../src/service/timeseries/read-samples.js';
+import { PIECE_SAMPLES } from '../../../src/service/timeseries/read/samples.js';
 import { openTestService, type TestService } from '../app.js';
 
 const PIECES = 6;

@@ -1,10 +1,11 @@
 // What a token request is made of: form bodies, the Basic header, scopes.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBasic } from '../../../src/service/token/basic.js';
+import { covers } from '../../../src/service/identity/principal.js';
+import { parseBasic } from '../../../src/service/token/authentication.js';
+import { OAuthError } from '../../../src/service/token/errors.js';
 import { parseForm } from '../../../src/service/token/form.js';
-import { OAuthError } from '../../../src/service/token/oauth-error.js';
-import { covers, grantScope } from '../../../src/service/token/scope.js';
+import { grantScope } from '../../../src/service/token/grant.js';
 
 function oauthErrorOf(work: () => unknown): string {
   try {

@@ -1,8 +1,8 @@
 // What becomes of a token: expiry, revocation, restarts; and how often somebody may guess.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createIdentity } from '../../../src/service/identity/identity.js';
+import { hashSecret } from '../../../src/service/identity/secrets.js';
 import type { ServiceSettings } from '../../../src/service/settings.js';
-import { hashSecret } from '../../../src/service/token/hash.js';
 import { IDENTITY_SHARD } from '../../../src/storage/shard.js';
 import { throttles, tokens, users } from '../../../src/storage/tables/identity.js';
 import { openTestService, type TestService } from '../app.js';

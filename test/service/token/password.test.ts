@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createPasswords, isPasswordHash } from '../../../src/service/identity/passwords.js';
 import { systemRandom } from '../../../src/service/system.js';
-import { OAuthError } from '../../../src/service/token/oauth-error.js';
-import { createPasswords, isPasswordHash } from '../../../src/service/token/password.js';
+import { OAuthError } from '../../../src/service/token/errors.js';
 
 // The cost is no matter of these laws.
 const cheap = { costLog2: 4, blockSize: 8, parallelism: 1 };

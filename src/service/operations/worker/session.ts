@@ -1,99 +1,183 @@
-import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import type { SampleChange } from '../../../storage/samples/samples.js';
+import type { SeriesReference } from '../../../core/series.js';
+import type { LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
-import { type ItemRow, itemCatalog, items } from '../../../storage/tables/operations.js';
+import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
-import type { Entry, ShardMemory } from './memory.js';
+import { nextTurn } from '../../turns.js';
+import type { Item, ItemSession } from './item.js';
+import type { ItemCache } from './item-cache.js';
+import type { ResultChange, Results } from './results.js';
 import type { WorkerSizes } from './sizes.js';
+import { TouchedItems } from './touched-items.js';
 
-/** One transaction of the worker: the memory that it begins with is that of the state which it sees. */
-export interface Session {
+const CHANGES_READ = 1000;
+
+/** One transaction of the worker: what the cache knows is true of the state that it sees. */
+export class Session implements ItemSession {
   readonly context: ServiceContext;
-  readonly memory: ShardMemory;
   readonly sizes: WorkerSizes;
   readonly tx: Transaction;
-  /** The log up to this commit had been taken in before. */
-  readonly absorbedCommit: number;
-  /** Items that are to go on from their last checkpoint. */
-  readonly replays: Set<Entry>;
-  /** Items whose last results are to be made anew. */
-  readonly previews: Set<Entry>;
-  /** Changes of results that are not in the log yet, by organisation. */
-  readonly produced: Map<string, (SampleChange & { readonly itemId: string })[]>;
-  /** How many more samples may be read again within this transaction. */
   replayRoom: number;
-  hasWritten: boolean;
-  /** Whether there may be items whose work is due now. */
-  isWorkDue: boolean;
-}
+  readonly #cache: ItemCache;
+  /** The log up to this commit had been taken in before. */
+  readonly #absorbedCommit: number;
+  readonly #touched = new TouchedItems();
+  /** Changes of results that are not in the log yet, by organisation. */
+  readonly #published = new Map<string, { itemId: string; changes: SampleChange[] }>();
+  #hasWritten = false;
+  #isWorkDue: boolean;
+  #workCount = 0;
 
-/** Undefined while the shard never had an item. */
-export async function openSession(
-  context: ServiceContext,
-  memory: ShardMemory,
-  sizes: WorkerSizes,
-  claim: Claim,
-  tx: Transaction,
-): Promise<Session | undefined> {
-  const catalog = await tx.get(itemCatalog, { name: 'items' });
-  if (catalog === undefined) return undefined;
-  const absorbedCommit = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? 0;
-  // Each commit of the worker leaves its number there: where it is another, what is in memory comes of a transaction
-  // that was undone, or another worker has been at work.
-  const isTrue = memory.claimSequence === claim.sequence && memory.absorbedCommit === absorbedCommit;
-  if (!isTrue) memory.clear();
-  const isCatalogNew = memory.catalogCommit !== catalog.commit;
-  if (isCatalogNew) memory.readers.clear();
-  Object.assign(memory, { claimSequence: claim.sequence, absorbedCommit, catalogCommit: catalog.commit });
-  return {
-    context,
-    memory,
-    sizes,
-    tx,
-    absorbedCommit,
-    replays: new Set(),
-    previews: new Set(),
-    produced: new Map(),
-    replayRoom: sizes.replaySamplesMax,
-    hasWritten: false,
-    isWorkDue: isCatalogNew,
-  };
-}
-
-/** Ends a session: what it has taken in and written is the worker's last commit. */
-export async function sealSession(session: Session): Promise<void> {
-  await flushProduced(session);
-  if (!session.hasWritten) return;
-  await session.tx.put(logProgress, { name: 'log', absorbedCommit: session.tx.commit });
-  session.memory.absorbedCommit = session.tx.commit;
-}
-
-/** Writes the changes of results into the log: before anything is read that they may touch, and at the end. */
-export async function flushProduced({ context, tx, produced }: Session): Promise<void> {
-  for (const [organisation, changes] of produced) {
-    const { itemId } = changes[0]!;
-    await context.samples.append(tx, organisation, changes, { itemId });
+  /** Undefined while the shard never had an item. */
+  static async open(
+    context: ServiceContext,
+    cache: ItemCache,
+    sizes: WorkerSizes,
+    claim: Claim,
+    tx: Transaction,
+  ): Promise<Session | undefined> {
+    const catalog = await tx.get(itemCatalog, { name: 'items' });
+    if (catalog === undefined) return undefined;
+    const absorbedCommit = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? 0;
+    const isCatalogNew = cache.begin(claim.sequence, absorbedCommit, catalog.commit);
+    return new Session(context, cache, sizes, tx, absorbedCommit, isCatalogNew);
   }
-  produced.clear();
+
+  private constructor(
+    context: ServiceContext,
+    cache: ItemCache,
+    sizes: WorkerSizes,
+    tx: Transaction,
+    absorbedCommit: number,
+    isWorkDue: boolean,
+  ) {
+    this.context = context;
+    this.sizes = sizes;
+    this.tx = tx;
+    this.replayRoom = sizes.replaySamplesMax;
+    this.#cache = cache;
+    this.#absorbedCommit = absorbedCommit;
+    this.#isWorkDue = isWorkDue;
+  }
+
+  get writer(): Transaction {
+    this.#hasWritten = true;
+    return this.tx;
+  }
+
+  /** Whether there may be items whose work is due now. */
+  get isWorkDue(): boolean {
+    return this.#isWorkDue;
+  }
+
+  noteDue(): void {
+    this.#isWorkDue = true;
+  }
+
+  touch(item: Item, isReplay: boolean): void {
+    this.#touched.add(item, isReplay);
+  }
+
+  itemOf(organisation: string, itemId: string): Promise<Item | undefined> {
+    return this.#cache.itemOf(this, organisation, itemId);
+  }
+
+  async readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    for (const itemId of await this.#cache.readersOf(this.tx, organisation, series)) {
+      const item = await this.itemOf(organisation, itemId);
+      if (item !== undefined) found.push(item);
+      await this.giveWay();
+    }
+    return found;
+  }
+
+  /** Takes in what the log holds that items have not seen. */
+  async absorb(): Promise<void> {
+    for (let after = this.#absorbedCommit; after < this.tx.lastCommit; ) {
+      const changes = await this.context.samples.changesAfter(this.tx, after, CHANGES_READ);
+      if (changes.length > 0) this.#hasWritten = true;
+      for (const [organisation, own] of byOrganisation(changes)) {
+        await this.#cache.findReaders(this.tx, organisation, own);
+        await this.#tell(organisation, own);
+      }
+      if (changes.length < CHANGES_READ) return;
+      after = changes.at(-1)!.commit;
+    }
+  }
+
+  // Items, and who reads their results, are looked up for many at once before the first of them takes its change.
+  async #tell(organisation: string, changes: readonly SampleChange[]): Promise<void> {
+    const told: (readonly [SampleChange, readonly Item[]])[] = [];
+    for (const change of changes) told.push([change, await this.readersOf(organisation, change)]);
+    const outputs = told.flatMap(([, readers]) => readers.map(({ results }) => results.series));
+    if (outputs.length > 0) await this.#cache.findReaders(this.tx, organisation, outputs);
+    for (const [change, readers] of told) await this.#pushTo(readers, change);
+  }
+
+  async #pushTo(readers: readonly Item[], change: SampleChange): Promise<void> {
+    const { deleted, timeMs } = change;
+    const firstMs = Math.min(deleted?.fromMs ?? Number.POSITIVE_INFINITY, timeMs[0] ?? Number.POSITIVE_INFINITY);
+    if (firstMs === Number.POSITIVE_INFINITY) return;
+    for (const item of readers) {
+      if (!item.schedule.isOver) await item.push(this, change, firstMs);
+      await this.giveWay();
+    }
+  }
+
+  async publish({ organisation, itemId, series }: Results, change: ResultChange): Promise<void> {
+    this.#hasWritten = true;
+    const full = { ...series, ...change };
+    const published = this.#published.get(organisation);
+    if (published === undefined) this.#published.set(organisation, { itemId, changes: [full] });
+    else published.changes.push(full);
+    await this.#pushTo(await this.readersOf(organisation, series), full);
+  }
+
+  async flush(): Promise<void> {
+    for (const [organisation, { itemId, changes }] of this.#published) {
+      await this.context.samples.append(this.tx, organisation, changes, { itemId });
+    }
+    this.#published.clear();
+  }
+
+  /** Brings the items that were touched to where their results rest on all that is stored, or leaves them to a turn. */
+  async settle(): Promise<void> {
+    for (const group of this.#touched.takeGroups()) {
+      for (const [item, isReplay] of group) {
+        await item.settle(this, isReplay);
+        await this.giveWay();
+      }
+    }
+  }
+
+  /** Ends the transaction: what it has taken in and written is the worker's last commit. */
+  async seal(): Promise<void> {
+    await this.flush();
+    if (!this.#hasWritten) return;
+    await this.tx.put(logProgress, { name: 'log', absorbedCommit: this.tx.commit });
+    this.#cache.end(this.tx.commit);
+  }
+
+  /** Whether the transaction may take the waiting work of another item. */
+  get hasRoom(): boolean {
+    return this.replayRoom >= this.sizes.inlineSamplesMax;
+  }
+
+  /** Lets requests be answered while thousands of items are at work. */
+  async giveWay(): Promise<void> {
+    this.#workCount++;
+    if (this.#workCount % this.sizes.itemsATurn === 0) await nextTurn();
+  }
 }
 
-/** Changes an item's row, in the store and in memory. */
-export async function updateItem(session: Session, entry: Entry, changes: Partial<ItemRow>): Promise<void> {
-  const { organisation, itemId } = entry.row;
-  await session.tx.update(
-    items,
-    [
-      ['organisation', '=', organisation],
-      ['itemId', '=', itemId],
-    ],
-    changes,
-  );
-  entry.row = { ...entry.row, ...changes };
-  session.hasWritten = true;
-}
-
-/** One text for a series of an organisation. */
-export function readersKey(organisation: string, reference: SeriesReference): string {
-  return `${organisation.length}:${organisation}${seriesKey(reference)}`;
+function byOrganisation(changes: readonly LoggedChange[]): Map<string, LoggedChange[]> {
+  const groups = new Map<string, LoggedChange[]>();
+  for (const change of changes) {
+    const group = groups.get(change.organisation);
+    if (group === undefined) groups.set(change.organisation, [change]);
+    else group.push(change);
+  }
+  return groups;
 }

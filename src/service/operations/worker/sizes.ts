@@ -8,15 +8,19 @@ export interface WorkerSizes {
   readonly sourceSamplesMin: number;
   /** After so many steps in a row the next item has its turn. */
   readonly stepsMax: number;
+  /** Items that are looked up or worked on before others are answered: some ten milliseconds of work. */
+  readonly itemsATurn: number;
+  /** Items whose waiting work is begun in one transaction. */
+  readonly turnsATransaction: number;
   /** So many samples of all items together are read again within a transaction for want of memory. */
   readonly replaySamplesMax: number;
   /** A checkpoint is written after so many samples. */
   readonly checkpointSamples: number;
   /** Checkpoints kept of an item: so many, and so many bytes. */
-  readonly marksMax: number;
-  readonly markBytesMax: number;
+  readonly checkpointsMax: number;
+  readonly checkpointBytesMax: number;
   /** Items of a shard that are kept in memory with their streams. */
-  readonly entriesMax: number;
+  readonly itemsKept: number;
 }
 
 export const defaultSizes: WorkerSizes = Object.freeze({
@@ -25,9 +29,11 @@ export const defaultSizes: WorkerSizes = Object.freeze({
   sliceSamples: 262_144,
   sourceSamplesMin: 1024,
   stepsMax: 32,
+  itemsATurn: 100,
+  turnsATransaction: 50,
   replaySamplesMax: 500_000,
   checkpointSamples: 16_384,
-  marksMax: 32,
-  markBytesMax: 8 * 1024 * 1024,
-  entriesMax: 10_000,
+  checkpointsMax: 32,
+  checkpointBytesMax: 8 * 1024 * 1024,
+  itemsKept: 10_000,
 });

@@ -1,8 +1,8 @@
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../../context.js';
-import type { StepPool } from '../threads/pool.js';
-import { type DueItem, isClaimLost, openShardWorker, type ShardWorker, type WorkerParts } from './shard-worker.js';
+import type { StepPool } from '../compute/pool.js';
+import { isClaimLost, ShardWorker, type WorkerParts } from './shard.js';
 import { defaultSizes, type WorkerSizes } from './sizes.js';
 
 /** Keeps the results of all items up to date. */
@@ -160,7 +160,7 @@ class ItemWorker implements Worker {
       held.renewedMs = renewedMs;
       return held;
     }
-    const worker = await openShardWorker(this.#context, claim, this.#parts);
+    const worker = await ShardWorker.open(this.#context, claim, this.#parts);
     const holding = { worker, renewedMs };
     this.#held.set(shard, holding);
     return holding;
@@ -197,32 +197,40 @@ class ItemWorker implements Worker {
     // The loop goes on over shards that are added while it runs.
     for (const shard of this.#dueShards) {
       if (this.#state !== 'started') return;
-      const holding = this.#held.get(shard);
-      const item = await holding?.worker.nextDue(this.#busy);
-      // Another lane was quicker.
-      if (item !== undefined && this.#busy.has(item.itemId)) continue;
-      if (holding === undefined || item === undefined) {
-        this.#dueShards.delete(shard);
-        continue;
-      }
-      // To the end of the line: other shards have items too.
       this.#dueShards.delete(shard);
-      this.#dueShards.add(shard);
-      await this.#takeTurn(shard, holding.worker, item);
+      const worker = this.#held.get(shard)?.worker;
+      if (worker === undefined) continue;
+      try {
+        await this.#takeTurns(shard, worker);
+      } catch (err) {
+        // Not the items' fault: the store's, most likely. The next poll tries again.
+        this.#dueShards.delete(shard);
+        this.#context.log.warn({ err, shard }, 'the work of items failed; it is tried again');
+      }
     }
   }
 
-  async #takeTurn(shard: number, worker: ShardWorker, item: DueItem): Promise<void> {
+  async #takeTurns(shard: number, worker: ShardWorker): Promise<void> {
+    const due = (await worker.findDue(this.#busy)).filter(({ itemId }) => !this.#busy.has(itemId));
+    if (due.length === 0) return;
+    // To the end of the line: other shards have items too.
+    this.#dueShards.add(shard);
     this.#activityCount++;
-    this.#busy.add(item.itemId);
+    const taken = new Set(due.map(({ itemId }) => itemId));
+    for (const itemId of taken) this.#busy.add(itemId);
     try {
-      await this.#guard(shard, () => worker.turn(item, () => this.#state !== 'started'));
-    } catch (err) {
-      // Not the item's fault: the store's, most likely. The next poll tries again.
-      this.#dueShards.delete(shard);
-      this.#context.log.warn({ err, shard, itemId: item.itemId }, 'the work of an item failed; it is tried again');
+      const step = await this.#guard(shard, () => worker.beginTurns(due));
+      if (step === undefined) return;
+      // The others are free while this one is computed.
+      taken.delete(step.item.itemId);
+      for (const itemId of taken) this.#busy.delete(itemId);
+      taken.clear();
+      taken.add(step.item.itemId);
+      this.#lookForDue(shard);
+      await this.#guard(shard, () => worker.takeSteps(step, () => this.#state !== 'started'));
+      this.#dueShards.add(shard);
     } finally {
-      this.#busy.delete(item.itemId);
+      for (const itemId of taken) this.#busy.delete(itemId);
     }
   }
 }

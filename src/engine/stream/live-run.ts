@@ -1,0 +1,91 @@
+import { CheckpointError, InputError } from '../../core/errors.js';
+import type { Plan } from '../../plan/plan.js';
+import { snapshotOf } from '../checkpoint/snapshot.js';
+import type { Progress } from '../checkpoint/stream-checkpoint.js';
+import type { Graph } from '../graph/graph.js';
+import type { RunSettings } from '../options.js';
+import { createReport, type Report } from '../report.js';
+
+/** The life of a stream or a fleet: it takes calls until it is closed, or until one of them fails half way. */
+export abstract class LiveRun {
+  protected readonly plan: Plan;
+  protected readonly settings: RunSettings;
+  protected readonly graph: Graph;
+  protected readonly progress: Progress;
+  readonly #kind: 'stream' | 'fleet';
+  readonly #startedMs: number;
+  #failure: unknown;
+  /** What is left of a run that is closed, whose graph is no longer its own. */
+  #lastReport: Report | undefined;
+
+  constructor(kind: 'stream' | 'fleet', plan: Plan, settings: RunSettings, graph: Graph, progress: Progress) {
+    this.#kind = kind;
+    this.plan = plan;
+    this.settings = settings;
+    this.graph = graph;
+    this.progress = progress;
+    this.#startedMs = settings.clock();
+  }
+
+  report(): Report {
+    const durationMs = this.settings.clock() - this.#startedMs;
+    return this.#lastReport === undefined
+      ? createReport(this.plan, this.graph, this.progress.unused, durationMs)
+      : { ...this.#lastReport, durationMs };
+  }
+
+  protected assertUsable(): void {
+    const kind = this.#kind;
+    if (this.#lastReport !== undefined) {
+      throw new InputError('stream.closed', `the ${kind} is closed; open another, or restore a checkpoint`);
+    }
+    if (this.#failure !== undefined) {
+      const message = `the ${kind} has failed before; restore its last checkpoint`;
+      throw new InputError('stream.closed', message, { cause: this.#failure });
+    }
+  }
+
+  protected assertHasState(): void {
+    if (this.#failure === undefined && this.#lastReport === undefined) return;
+    const reason = this.#failure === undefined ? 'is closed' : 'has failed';
+    throw new CheckpointError('stream.closed', `the ${this.#kind} ${reason}, so there is no state to keep`);
+  }
+
+  /**
+   * Does the work of one call. When it fails the run goes no further, as the rest would be wrong.
+   *
+   * @param work is called with `this`: a method that stays, so that a call makes no closure.
+   */
+  protected call<T>(work: (given: T) => void, given: T): void {
+    this.assertUsable();
+    this.graph.resetLimit();
+    try {
+      work.call(this, given);
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  /** Does some work and takes it back: the states of the graph are afterwards what they were. */
+  protected callAside<T>(work: () => T): T {
+    this.assertUsable();
+    const putBack = snapshotOf(this.graph);
+    this.graph.resetLimit();
+    try {
+      return work();
+    } finally {
+      putBack();
+    }
+  }
+
+  /** Takes no calls any more. @returns the last report. */
+  protected end(): Report {
+    this.#lastReport = this.report();
+    return this.#lastReport;
+  }
+}
+
+export function newProgress(): Progress {
+  return { advancedMs: Number.NEGATIVE_INFINITY, unused: 0 };
+}

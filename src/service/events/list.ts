@@ -1,0 +1,167 @@
+import { shardOf } from '../../storage/shard.js';
+import type { Condition, Order, Reader } from '../../storage/storage.js';
+import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
+import { equal } from '../conditions.js';
+import type { ServiceContext } from '../context.js';
+import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
+import { type Paging, pagedEnvelope } from '../http/envelope.js';
+import { checkAccess } from '../identity/collections.js';
+import type { Principal } from '../identity/principal.js';
+import { HORIZON_NAME } from './forget.js';
+import { type EventQuery, readEventQuery } from './odata/query.js';
+import { recordJson } from './record.js';
+import { countEvents } from './store.js';
+
+/** Where the next page of a query begins: what its continuation token carries. */
+export interface EventPlace {
+  /** The commit whose state all pages show. */
+  readonly commit: number;
+  /** Matches at that commit; null where they are not counted. */
+  readonly totalCount: number | null;
+  /** Events given so far, for `$top`. */
+  readonly givenCount: number;
+  /** The version of the last event given. Its row has the values of the order, however long they are. */
+  readonly lastId: string;
+  readonly lastFirstCommit: number;
+}
+
+export interface EventPage {
+  readonly rows: readonly EventRow[];
+  readonly totalCount: number | null;
+  /** Whether anything matches, `$top` apart. */
+  readonly hasMatches: boolean;
+  /** Undefined on the last page. */
+  readonly next: EventPlace | undefined;
+}
+
+/**
+ * Reads a page of a collection as it was at the commit of the first one.
+ *
+ * @throws ServiceError 400 when versions of that state have been forgotten.
+ */
+async function readPage(
+  tx: Reader,
+  organisation: string,
+  ercollectionid: string,
+  query: EventQuery,
+  pageSize: number,
+  place: EventPlace | undefined,
+): Promise<EventPage> {
+  const commit = place?.commit ?? tx.lastCommit;
+  const where: Condition<EventRow>[] = [
+    ...equal({ organisation, ercollectionid }),
+    ['firstCommit', '<=', commit],
+    ['endCommit', '>', commit],
+    ...query.filter.map(({ field, value }) => [field, '=', value] as const),
+  ];
+  const orderBy = totalOrder(query);
+  const last = place && (await lastGiven(tx, organisation, ercollectionid, place));
+  const givenBefore = place?.givenCount ?? 0;
+  const left = (query.top ?? Infinity) - givenBefore;
+  const size = Math.min(pageSize, left);
+  // One more than the page has, to know whether another follows.
+  const found = await findAfter(tx, where, orderBy, last, size + 1);
+  const rows = found.slice(0, size);
+  const totalCount =
+    place === undefined ? await countMatches(tx, organisation, ercollectionid, where, query) : place.totalCount;
+  const end = rows.at(-1);
+  const hasNext = end !== undefined && found.length > size && size < left;
+  const next = hasNext ? placeAfter(end, commit, totalCount, givenBefore + size) : undefined;
+  return { rows, totalCount, hasMatches: found.length > 0, next };
+}
+
+/**
+ * Rows after the last one given. Descending, rows without a value come after all that have one; they are a search of
+ * their own, so that each of the two begins at its place in the index, and not at the index's start.
+ */
+async function findAfter(
+  tx: Reader,
+  where: readonly Condition<EventRow>[],
+  orderBy: readonly Order<EventRow>[],
+  last: EventRow | undefined,
+  limit: number,
+): Promise<EventRow[]> {
+  if (last === undefined) return tx.find(events, { where, orderBy, limit });
+  const after = orderBy.map(({ column }) => last[column]);
+  const { column, isDescending } = orderBy[0]!; // an order is never empty: it ends with the id
+  const value = last[column];
+  if (isDescending !== true || value === null) return tx.find(events, { where, orderBy, after, limit });
+  const found = await tx.find(events, { where: [...where, [column, '<=', value]], orderBy, after, limit });
+  if (found.length === limit || column === 'id') return found;
+  const rest = { where: [...where, [column, '=', null] as const], orderBy, limit: limit - found.length };
+  return [...found, ...(await tx.find(events, rest))];
+}
+
+function placeAfter(end: EventRow, commit: number, totalCount: number | null, givenCount: number): EventPlace {
+  return { commit, totalCount, givenCount, lastId: end.id, lastFirstCommit: end.firstCommit };
+}
+
+// Of the first page, so of the state that holds now: all events of it have been counted as they were written.
+async function countMatches(
+  tx: Reader,
+  organisation: string,
+  ercollectionid: string,
+  where: readonly Condition<EventRow>[],
+  query: EventQuery,
+): Promise<number | null> {
+  if (!query.hasCount) return null;
+  return query.filter.length === 0 ? countEvents(tx, organisation, ercollectionid) : tx.count(events, where);
+}
+
+async function lastGiven(
+  tx: Reader,
+  organisation: string,
+  ercollectionid: string,
+  { commit, lastId, lastFirstCommit }: EventPlace,
+): Promise<EventRow> {
+  const horizon = await tx.get(eventHorizon, { name: HORIZON_NAME });
+  const key = { organisation, ercollectionid, id: lastId, firstCommit: lastFirstCommit };
+  const row = await tx.get(events, key);
+  if (row === undefined || commit < (horizon?.forgottenCommit ?? 0)) throw expiredToken();
+  return row;
+}
+
+// An id is there once in a snapshot, so nothing after it can order more, and with it the order is total. It goes the
+// way of the field before it, so that an index can be read from either end.
+function totalOrder({ orderBy }: EventQuery): readonly Order<EventRow>[] {
+  const end = orderBy.findIndex(({ field }) => field === 'id');
+  const items = end < 0 ? orderBy : orderBy.slice(0, end + 1);
+  const order = items.map(({ field, isDescending }) => ({ column: field, isDescending }));
+  return end < 0 ? [...order, { column: 'id', isDescending: order.at(-1)?.isDescending ?? false }] : order;
+}
+
+/** A request for a page, as it came. */
+export interface ListRequest {
+  readonly collection: string;
+  readonly rawQuery: string;
+  readonly pageSize: number;
+  readonly continuationToken: string | undefined;
+}
+
+/** The answer as JSON; undefined when nothing matches. */
+export async function listEvents(
+  { storage }: ServiceContext,
+  tokens: ContinuationTokens,
+  principal: Principal,
+  { collection, rawQuery, pageSize, continuationToken }: ListRequest,
+): Promise<string | undefined> {
+  const query = readEventQuery(rawQuery);
+  const binding = { list: 'events', principal, query: [collection, query] };
+  const opened = continuationToken === undefined ? undefined : await tokens.open(binding, continuationToken);
+  // The binding says that it was sealed below.
+  const place = opened?.place as EventPlace | undefined;
+  const { organisation } = principal;
+  const page = await storage.read(shardOf(organisation), async (tx) => {
+    await checkAccess(tx, principal, collection);
+    return readPage(tx, organisation, collection, query, pageSize, place);
+  });
+  if (!page.hasMatches) return undefined;
+  const paging: Paging = {
+    ...(page.totalCount === null ? {} : { totalCount: page.totalCount }),
+    // All tokens of a snapshot end together: versions are kept for as long as the first one lives.
+    continuationToken: page.next === undefined ? null : await tokens.seal(binding, page.next, opened?.expiresMs),
+  };
+  const { status } = pagedEnvelope([], paging);
+  const records = page.rows.map((row) => recordJson(row, query.select));
+  return `{"status":${JSON.stringify(status)},"data":[${records.join(',')}],"paging":${JSON.stringify(paging)}}`;
+}

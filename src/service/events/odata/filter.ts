@@ -1,0 +1,141 @@
+import { type EventField, eventFields, type FieldType, readOccurredAt } from '../fields.js';
+import { type ClauseText, expectEnd, fail, readPlainField, shorten, skipSpace, take } from './clause.js';
+
+/** `field eq value`. */
+export interface Comparison {
+  readonly field: EventField;
+  readonly value: Literal;
+}
+
+/** More than people write, and less than a statement can hold. */
+const COMPARISONS_MAX = 100;
+const DEPTH_MAX = 100;
+
+/** Reads comparisons joined by `and`, in any brackets: all hold, so the brackets change nothing. */
+export function readFilter(from: ClauseText): readonly Comparison[] {
+  const comparisons: Comparison[] = [];
+  skipSpace(from);
+  readAll(from, comparisons, 0);
+  expectEnd(from, '`and` or the end');
+  return Object.freeze(comparisons);
+}
+
+function readAll(from: ClauseText, comparisons: Comparison[], depth: number): void {
+  readTerm(from, comparisons, depth);
+  for (;;) {
+    const { position } = from;
+    const hasSpace = skipSpace(from);
+    if (from.position >= from.text.length || from.text[from.position] === ')') return;
+    if (!hasSpace || take(from, /and(?=[ \t])/y) === undefined) {
+      const operator = /^(?:or|not|AND|And)\b/.exec(from.text.slice(from.position))?.[0];
+      const suggestion = operator === undefined ? undefined : 'only `and` joins comparisons';
+      fail(from, '`and` between spaces, or the end', {
+        position: hasSpace ? from.position : position,
+        suggestion,
+      });
+    }
+    skipSpace(from);
+    readTerm(from, comparisons, depth);
+  }
+}
+
+function readTerm(from: ClauseText, comparisons: Comparison[], depth: number): void {
+  const { position } = from;
+  if (take(from, /\(/y) === undefined) {
+    if (comparisons.length === COMPARISONS_MAX) fail(from, `at most ${COMPARISONS_MAX} comparisons`);
+    comparisons.push(readComparison(from));
+    return;
+  }
+  if (depth === DEPTH_MAX) fail(from, `at most ${DEPTH_MAX} brackets within each other`, { position });
+  skipSpace(from);
+  readAll(from, comparisons, depth + 1);
+  skipSpace(from);
+  if (take(from, /\)/y) === undefined) fail(from, '`and` or a closing bracket');
+}
+
+function readComparison(from: ClauseText): Comparison {
+  const field = readPlainField(from, 'to compare');
+  const { position } = from;
+  const hasSpace = skipSpace(from);
+  if (!hasSpace || take(from, /eq(?![^ \t])/y) === undefined) {
+    const operator = /^(?:EQ|Eq|=+|ne|gt|ge|lt|le|in|has)(?![\w])/.exec(from.text.slice(from.position))?.[0];
+    const suggestion = operator === undefined ? undefined : 'fields are compared by `eq` alone';
+    fail(from, '`eq` between spaces', { position: hasSpace ? from.position : position, suggestion });
+  }
+  if (!skipSpace(from)) fail(from, 'a space and a value');
+  return Object.freeze({ field, value: readLiteral(from, field) });
+}
+
+/** A value that a field is compared with. */
+export type Literal = string | number | boolean | null;
+
+const EXPECTED: Readonly<Record<FieldType, string>> = Object.freeze({
+  text: "text in single quotes ('' is a quote within), or null",
+  number: 'a number such as 1, -2.5 or 1e3, or null',
+  boolean: 'true, false or null',
+  instant: "an ISO 8601 instant such as '2024-01-31T12:00:00Z', or null",
+  object: 'nothing',
+});
+
+// OData 4.0 ABNF: digits stand on both sides of a point; `true`, `false` and the `e` of an exponent are of either
+// case, `null`, `NaN` and `INF` are not. A literal ends where no letter, digit or point follows.
+const STRING = /'(?:[^']|'')*'/y;
+const NUMBER = /[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.:-])/y;
+const INSTANT = /\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?(?![\w.:-])/iy;
+const BOOLEAN = /(?:true|false)(?![\w.:-])/iy;
+const NULL = /null(?![\w.:-])/y;
+
+/** Reads a literal that `field` can be equal to; instants come out in the form that they are stored in. */
+function readLiteral(from: ClauseText, field: EventField): Literal {
+  if (take(from, NULL) !== undefined) return null;
+  const type = eventFields[field];
+  const expected = `${EXPECTED[type]}, for ${field}`;
+  if (type === 'number') return readNumber(from, expected);
+  if (type === 'boolean') return readBoolean(from, expected);
+  if (type === 'instant') return readInstantLiteral(from, expected);
+  return readString(from, expected);
+}
+
+function readString(from: ClauseText, expected: string): string {
+  const { position, text } = from;
+  if (text[position] !== "'") {
+    const isWord = /[^\s'()]/.test(text[position] ?? ' ');
+    return fail(from, expected, isWord ? { suggestion: 'put text in single quotes' } : {});
+  }
+  const quoted = take(from, STRING);
+  if (quoted === undefined) {
+    return fail(from, 'a single quote that ends the text', { position: text.length, received: 'the end' });
+  }
+  const value = quoted.slice(1, -1).replaceAll("''", "'");
+  if (value.includes('\0')) fail(from, 'text without a NUL character', { position: position + quoted.indexOf('\0') });
+  return value;
+}
+
+function readNumber(from: ClauseText, expected: string): number {
+  const { position } = from;
+  const number = take(from, NUMBER);
+  if (number === undefined) {
+    const isInfinite = /^[+-]?(?:INF|NaN)/.test(from.text.slice(position, position + 4));
+    return fail(from, expected, isInfinite ? { suggestion: 'events hold finite numbers alone' } : {});
+  }
+  const value = Number(number);
+  if (!Number.isFinite(value)) fail(from, 'a number within the range of a double', { position });
+  // -0 is equal to 0, and a key in JSON would lose its sign.
+  return value === 0 ? 0 : value;
+}
+
+function readBoolean(from: ClauseText, expected: string): boolean {
+  const word = take(from, BOOLEAN);
+  return word === undefined ? fail(from, expected) : word.toLowerCase() === 'true';
+}
+
+// Bare, as OData writes instants, or quoted, as the field is a string in the interface.
+function readInstantLiteral(from: ClauseText, expected: string): string {
+  const { position } = from;
+  const text = from.text[position] === "'" ? readString(from, expected) : take(from, INSTANT);
+  if (text === undefined) return fail(from, expected);
+  const reading = readOccurredAt(text.toUpperCase());
+  if ('problem' in reading)
+    return fail(from, expected, { position, received: `${shorten(text)}, which ${reading.problem}` });
+  return reading.occurredAt;
+}

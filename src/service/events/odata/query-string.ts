@@ -1,0 +1,122 @@
+import { didYouMean } from '../../../core/suggest.js';
+import { type ClauseIssue, shorten } from './clause.js';
+
+/** The clauses that are supported (interface 4.4). */
+export const clauseNames = Object.freeze(['$top', '$count', '$filter', '$select', '$orderby'] as const);
+export type ClauseName = (typeof clauseNames)[number];
+
+/** The query parameter that holds clauses, as a query string of its own. */
+export const OPTIONS_NAME = 'OdataQueryOptions';
+
+export type ClauseTexts = Partial<Record<ClauseName, string>>;
+
+/**
+ * The clauses of a raw query string, each decoded once, whether it was a parameter of its own or stood within
+ * `OdataQueryOptions`. What stands within is decoded with the whole, and not again: `%2527` is the text `%27`.
+ * `+` is a space, as in a form (application/x-www-form-urlencoded), which is what most HTTP clients send.
+ */
+export function readClauses(rawQuery: string): { texts: ClauseTexts; issues: ClauseIssue[] } {
+  const texts: ClauseTexts = {};
+  const issues: ClauseIssue[] = [];
+  let hasOptions = false;
+  for (const part of rawQuery.split('&')) {
+    if (part === '') continue;
+    const decoded = decodeParameter(part, issues);
+    if (decoded === undefined) continue;
+    const { name, value } = decoded;
+    if (name !== OPTIONS_NAME) {
+      addClause(texts, name, value, issues);
+      continue;
+    }
+    if (hasOptions) issues.push(repeated(name));
+    else for (const clause of splitOptions(value)) addClause(texts, clause.name, clause.value, issues);
+    hasOptions = true;
+  }
+  return { texts, issues };
+}
+
+function addClause(texts: ClauseTexts, name: string, value: string, issues: ClauseIssue[]): void {
+  if (!isClauseName(name)) issues.push(unknownClause(name));
+  else if (texts[name] !== undefined) issues.push(repeated(name));
+  else texts[name] = value;
+}
+
+function isClauseName(name: string): name is ClauseName {
+  return (clauseNames as readonly string[]).includes(name);
+}
+
+function unknownClause(name: string): ClauseIssue {
+  const suggestion = didYouMean(name, [...clauseNames, OPTIONS_NAME]);
+  return {
+    clause: shorten(name),
+    position: 0,
+    expected: `one of ${clauseNames.join(', ')} or ${OPTIONS_NAME}`,
+    received: name === '' ? 'a value without a name' : shorten(name),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+function repeated(name: string): ClauseIssue {
+  return {
+    clause: name,
+    position: 0,
+    expected: `${name} once, as a parameter or within ${OPTIONS_NAME}`,
+    received: 'it a second time',
+  };
+}
+
+function decodeParameter(part: string, issues: ClauseIssue[]): { name: string; value: string } | undefined {
+  const equals = part.indexOf('=');
+  const rawName = equals < 0 ? part : part.slice(0, equals);
+  const rawValue = equals < 0 ? '' : part.slice(equals + 1);
+  const name = decodeOnce(rawName);
+  const value = decodeOnce(rawValue);
+  if (typeof name === 'string' && typeof value === 'string') return { name, value };
+  const fault = typeof name === 'string' ? value : name;
+  const { position, received } = fault as EncodingFault;
+  issues.push({
+    clause: shorten(typeof name === 'string' ? name : rawName),
+    position,
+    expected: 'percent-encoded UTF-8, a % itself as %25',
+    received,
+  });
+  return undefined;
+}
+
+interface EncodingFault {
+  /** Into the text as it was sent, for there is no other. */
+  readonly position: number;
+  readonly received: string;
+}
+
+function decodeOnce(raw: string): string | EncodingFault {
+  const text = raw.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return encodingFault(text);
+  }
+}
+
+// Each run of escapes is decoded by itself, to tell which of them is at fault.
+function encodingFault(text: string): EncodingFault {
+  for (const { 0: run, index } of text.matchAll(/(?:%[0-9a-f]{2})+|%/gi)) {
+    try {
+      decodeURIComponent(run);
+    } catch {
+      return { position: index, received: shorten(text.slice(index, index + Math.max(3, run.length))) };
+    }
+  }
+  throw new Error('assertion failed: what can be decoded run by run can be decoded');
+}
+
+/** `&` parts clauses where it stands outside of a string: quotes within a string are doubled, so they come in pairs. */
+function splitOptions(options: string): { name: string; value: string }[] {
+  const text = options.startsWith('?') ? options.slice(1) : options;
+  const clauses = text.match(/(?:[^&']|'[^']*(?:'|$))+/g) ?? [];
+  return clauses.map((clause) => {
+    const equals = clause.indexOf('=');
+    if (equals < 0) return { name: clause, value: '' };
+    return { name: clause.slice(0, equals), value: clause.slice(equals + 1) };
+  });
+}

@@ -1,0 +1,118 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
+import type { ServiceContext } from '../context.js';
+import { createRequestIds } from './correlation.js';
+import { errorEnvelope } from './envelope.js';
+import { answerError } from './errors.js';
+
+/** What a server of our own is made with. */
+export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
+  readonly log: FastifyBaseLogger;
+  /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
+  readonly trustProxy?: boolean;
+}
+
+const IDLE_CHECK_MS = 50;
+
+/** A Fastify instance of our own, whose every answer is one of the service, also where no route is reached. */
+export function createApp({ log, clock, random, trustProxy = false }: AppOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: log,
+    // The service logs one line a request itself, with its correlation id.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),
+    trustProxy,
+    genReqId: createRequestIds({ clock, random }),
+    // Idle keep-alive connections do not hold up a stop; requests that run do.
+    forceCloseConnections: 'idle',
+    // The service refuses requests itself while it stops, in its own form.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-correlation-id', request.id);
+      answerError(error, request, reply);
+    },
+    clientErrorHandler: answerBrokenRequest,
+  });
+  addNotFound(app);
+  closeQuietConnections(app);
+  return app;
+}
+
+// Once a stop has begun, connections that nobody has asked anything on would hold it up for as long as they are kept.
+function closeQuietConnections(app: FastifyInstance): void {
+  let runningCount = 0;
+  app.addHook('onRequest', async (_request, reply) => {
+    runningCount++;
+    reply.raw.once('close', () => runningCount--);
+  });
+  app.addHook('preClose', async () => {
+    const timer = setInterval(() => {
+      if (runningCount === 0) app.server.closeAllConnections();
+      else app.server.closeIdleConnections();
+    }, IDLE_CHECK_MS);
+    app.server.once('close', () => clearInterval(timer));
+    timer.unref();
+  });
+}
+
+/** Answers paths that there are none of, 404, and methods that a path does not have, 405 with `Allow`. */
+export function addNotFound(app: FastifyInstance): void {
+  const routes: { readonly path: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ path: pathPattern(url), methods: [method].flat() });
+  });
+  app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.replace(/\?.*$/s, '');
+    const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
+    if (methods.length === 0) {
+      const message = `there is no ${request.method} ${path}; ${app.prefix}/docs lists every endpoint`;
+      return reply.code(404).send(errorEnvelope(404, message, {}));
+    }
+    const allowed = [...new Set(methods)].sort().join(', ');
+    const message = `${path} has no ${request.method}; expected ${allowed}`;
+    return reply
+      .code(405)
+      .header('allow', allowed)
+      .send(errorEnvelope(405, message, {}));
+  });
+}
+
+// Fastify's paths: a parameter is a part of the path, and a star the rest of it.
+function pathPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (part.startsWith(':')) return '[^/]+';
+    return part === '*' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('/')}/?$`);
+}
+
+const ANSWERS: Readonly<Record<string, readonly [statusCode: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers and the URL are larger than 16 KiB together; ask for less at once'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the headers of the request did not come in time'],
+};
+
+/** Answers what is no HTTP that Node can read, so that no request of it ever came to be. */
+function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+  // A connection that is gone, or in the middle of an answer, cannot be told.
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const [statusCode, message] = ANSWERS[error.code ?? ''] ?? [400, 'this is no HTTP request'];
+  const body = JSON.stringify(errorEnvelope(statusCode, message, {}));
+  const head = [
+    `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createId, type ServiceContext } from '../context.js';
+import { badRequest } from './errors.js';
+
+const HEADER = 'x-correlation-id';
+// What `createRequestIds` makes; another server counts its requests, which tells nothing later.
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ALLOWED = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The request ids of a server of our own: the caller's correlation id, or a new one. */
+export function createRequestIds({ clock, random }: Pick<ServiceContext, 'clock' | 'random'>) {
+  return (request: IncomingMessage): string => {
+    const given = request.headers[HEADER];
+    return isCorrelationId(given) ? given : createId({ clock, random });
+  };
+}
+
+function isCorrelationId(given: unknown): given is string {
+  return typeof given === 'string' && ALLOWED.test(given);
+}
+
+/**
+ * Gives every request its correlation id: the caller's (`x-correlation-id`: letters, digits, `.`, `_`, `-`, at
+ * most 128), or a new one. It is echoed, and stands in every line that the request logs.
+ */
+export function addCorrelation(app: FastifyInstance, context: ServiceContext): void {
+  app.decorateRequest('correlationId', '');
+  app.addHook('onRequest', async (request, reply) => {
+    const given = request.headers[HEADER];
+    const isAllowed = isCorrelationId(given);
+    const own = UUID.test(request.id) ? request.id : undefined;
+    const correlationId = isAllowed ? given : (own ?? createId(context));
+    request.correlationId = correlationId;
+    // In a server of our own Fastify's request id is the correlation id, and its logger says so already.
+    if (request.id !== correlationId) {
+      request.log = request.log.child({ correlationId });
+      reply.log = request.log;
+    }
+    reply.header(HEADER, correlationId);
+    if (given !== undefined && !isAllowed) {
+      const expected = '1 to 128 letters, digits, ".", "_" or "-"';
+      throw badRequest(`header ${HEADER}: expected ${expected}; leave it out to have one made`);
+    }
+  });
+}
+
+/** One line for each request: what was asked for, by whom, and how it went. No query, header or body. */
+export function addRequestLog(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const durationMs = Math.round(reply.elapsedTime * 1000) / 1000;
+    request.log.info({ ...describe(request), statusCode: reply.statusCode, durationMs }, 'answered');
+  });
+  app.addHook('onRequestAbort', async (request) => {
+    request.log.info(describe(request), 'the caller went away');
+  });
+}
+
+function describe({ method, url, principal }: FastifyRequest) {
+  const caller = principal === undefined ? {} : { clientId: principal.clientId, organisation: principal.organisation };
+  return { method, path: url.replace(/\?.*$/s, ''), ...caller };
+}

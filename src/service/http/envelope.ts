@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+
+/** What answers are wrapped in outside the token endpoint (interface 2.2). */
+export interface Envelope<Data> {
+  /** `message` is empty on success; `code` is the HTTP status as three digits. */
+  readonly status: { readonly message: string; readonly code: string };
+  readonly data: Data;
+}
+
+/** An answer that is a page of a list. */
+export interface PagedEnvelope<Data> extends Envelope<Data> {
+  readonly paging: Paging;
+}
+
+export interface Paging {
+  /** How many there are on all pages together, where that is counted. */
+  readonly totalCount?: number;
+  /** For the header `continuationToken` of the next request; null on the last page. */
+  readonly continuationToken: string | null;
+}
+
+export function envelope<Data>(data: Data, statusCode = 200): Envelope<Data> {
+  return { status: { message: '', code: String(statusCode) }, data };
+}
+
+export function pagedEnvelope<Data>(data: Data, paging: Paging): PagedEnvelope<Data> {
+  return { ...envelope(data), paging };
+}
+
+export function errorEnvelope(statusCode: number, message: string, details: unknown): Envelope<unknown> {
+  return { status: { message, code: String(statusCode) }, data: details };
+}
+
+const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
+
+/** The schema of an answer. */
+export function envelopeSchema<Data extends Type.TSchema>(data: Data) {
+  return Type.Object({ status: statusSchema, data });
+}
+
+/** The schema of an answer that is a page. */
+export function pageSchema<Entry extends Type.TSchema>(entry: Entry) {
+  return Type.Object({
+    status: statusSchema,
+    data: Type.Array(entry),
+    paging: Type.Object({
+      totalCount: Type.Optional(Type.Integer({ description: 'Matches on all pages, $top apart' })),
+      continuationToken: Type.Union([Type.String(), Type.Null()], {
+        description: 'For the header of the next request; null on the last page',
+      }),
+    }),
+  });
+}
+
+/** For the documentation: `pageSizeOf` and `continuationTokenOf` read them, by the names that Node gives them. */
+export const pageHeaders = {
+  continuationToken: Type.Optional(Type.String({ description: 'paging.continuationToken of the page before' })),
+  PageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+};

@@ -1,0 +1,145 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorCode, RequestError, WindrowError } from '../../core/errors.js';
+import { errorEnvelope } from './envelope.js';
+/** An answer other than success, thrown by a route; the app makes it an envelope (interface 2.2). */
+export class ServiceError extends Error {
+  readonly statusCode: number;
+  /** Goes into `data`: what is wrong where. */
+  readonly details: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    statusCode: number,
+    message: string,
+    options: { details?: unknown; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = new.target.name;
+    this.statusCode = statusCode;
+    this.details = options.details ?? {};
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** 400: what is wrong is in the request. */
+export function badRequest(message: string, details?: unknown): ServiceError {
+  return new ServiceError(400, message, { details });
+}
+
+/** 404. */
+export function notFound(message: string): ServiceError {
+  return new ServiceError(404, message);
+}
+
+/**
+ * The HTTP status of every error code that can reach a caller; any other code is a fault of ours, 500. The engine
+ * knows nothing of HTTP, so that this table is the one place where the two meet.
+ */
+export const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = Object.freeze({
+  'request.type': 400,
+  'request.missing': 400,
+  'request.unknown': 400,
+  'request.value': 400,
+  'request.range': 400,
+  'request.duration': 400,
+  'request.instant': 400,
+  'request.timezone': 400,
+  'request.inputs': 400,
+  'request.conflict': 400,
+  'request.duplicate': 400,
+  'request.cycle': 400,
+  'request.window': 400,
+  'request.json': 400,
+  'option.value': 400,
+  'input.columns': 400,
+  'input.time': 400,
+  'output.limit': 400,
+  'csv.empty': 400,
+  'csv.binary': 400,
+  'csv.header': 400,
+  'csv.row': 400,
+  'csv.time': 400,
+  'csv.number': 400,
+  'csv.gzip': 400,
+  'storage.value': 400,
+  'storage.full': 503,
+  'storage.ended': 503,
+});
+
+const RETRY_AFTER_S = 5;
+/** How many problems there are, and the first ten. */
+const MESSAGE_LINES_MAX = 11;
+
+/** Makes every error of the app's routes an envelope (interface 2.2, 7.2), and logs those that are ours. */
+export function addErrorHandler(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
+}
+
+/** Answers with an error as an envelope. */
+export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { statusCode, message, details, headers } = describeError(error);
+  if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
+  return reply
+    .code(statusCode)
+    .headers(headers)
+    .type('application/json')
+    .send(errorEnvelope(statusCode, message, details));
+}
+
+interface Answer {
+  readonly statusCode: number;
+  readonly message: string;
+  readonly details: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function describeError(error: FastifyError): Answer {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof RequestError) {
+    return { statusCode: 400, message: shortened(error.message), details: { issues: error.issues }, headers: {} };
+  }
+  if (error instanceof WindrowError) return describeWindrowError(error);
+  const { statusCode = 500 } = error;
+  if (statusCode >= 400 && statusCode < 500) return describeFastifyError(error, statusCode);
+  if (statusCode === 503) return unavailable('the service is overloaded; try again later');
+  return {
+    statusCode: 500,
+    message: 'internal failure; the log has it under this x-correlation-id',
+    details: {},
+    headers: {},
+  };
+}
+
+// A line for each issue: of many the first will do, for all are in the details.
+function shortened(message: string): string {
+  const lines = message.split('\n');
+  const hidden = lines.splice(MESSAGE_LINES_MAX);
+  return hidden.length === 0 ? message : `${lines.join('\n')}\n  and ${hidden.length} more, in data.issues`;
+}
+
+function describeWindrowError(error: WindrowError): Answer {
+  if (error.code === 'storage.full') {
+    return unavailable('the disk of the service is full: nothing was written, reading goes on');
+  }
+  const statusCode = httpStatuses[error.code];
+  if (statusCode === undefined) {
+    return { statusCode: 500, message: `internal failure (${error.code})`, details: { code: error.code }, headers: {} };
+  }
+  if (statusCode === 503) return unavailable(error.message);
+  return { statusCode, message: error.message, details: { code: error.code }, headers: {} };
+}
+
+function unavailable(message: string): Answer {
+  return { statusCode: 503, message, details: {}, headers: { 'retry-after': String(RETRY_AFTER_S) } };
+}
+
+// What Fastify says of bodies and paths, in sentences that say how to mend it.
+function describeFastifyError(error: FastifyError, statusCode: number): Answer {
+  const details = error.code === undefined ? {} : { code: error.code };
+  const messages: Record<number, string> = {
+    413: 'the body is larger than this endpoint takes; send it in parts',
+    415: 'the Content-Type is not one that this endpoint takes; /docs names them',
+  };
+  const message = messages[statusCode] ?? error.message;
+  return { statusCode, message, details, headers: {} };
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { ServiceContext } from '../context.js';
+import { envelope, envelopeSchema } from './envelope.js';
+import { ServiceError } from './errors.js';
+
+/** Whether new work is taken: false from the moment a stop begins. */
+export interface Readiness {
+  isOpen: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route answers also while the service is overloaded or stops: it tells how the service is. */
+    readonly isAlwaysAnswered?: boolean;
+  }
+}
+
+/** Refuses requests from the moment a stop begins. */
+export function addStopRefusal(app: FastifyInstance, readiness: Readiness): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (readiness.isOpen || request.routeOptions.config.isAlwaysAnswered === true) return;
+    reply.header('connection', 'close');
+    throw isStopping();
+  });
+}
+
+function isStopping(): ServiceError {
+  return new ServiceError(503, 'the service is stopping; try again later', { headers: { 'retry-after': '5' } });
+}
+
+const healthAnswer = envelopeSchema(Type.Object({ state: Type.String({ description: 'live or ready' }) }));
+
+/** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is taken. */
+export function registerHealth(app: FastifyInstance, { storage }: ServiceContext, readiness: Readiness): void {
+  const schema = (summary: string) => ({ summary, tags: ['Health'], response: { 200: healthAnswer } });
+  const config = { isAlwaysAnswered: true };
+  app.get('/health/live', { config, schema: schema('Whether the process answers') }, async () =>
+    envelope({ state: 'live' }),
+  );
+  app.get('/health/ready', { config, schema: schema('Whether the service takes work') }, async () => {
+    if (!readiness.isOpen) throw isStopping();
+    try {
+      await storage.check();
+    } catch (cause) {
+      throw new ServiceError(503, 'the store cannot be read', { cause, headers: { 'retry-after': '5' } });
+    }
+    return envelope({ state: 'ready' });
+  });
+}

@@ -1,0 +1,130 @@
+import rateLimit from '@fastify/rate-limit';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { IDENTITY_SHARD } from '../../storage/shard.js';
+import { throttles } from '../../storage/tables/identity.js';
+import type { ServiceContext } from '../context.js';
+import { ServiceError } from './errors.js';
+
+const MINUTE_MS = 60_000;
+const FLUSH_INTERVAL_MS = 1000;
+
+/** 503 with `Retry-After` while the process cannot keep up. */
+export async function addOverloadProtection(app: FastifyInstance, { settings }: ServiceContext): Promise<void> {
+  await app.register(underPressure, {
+    maxEventLoopDelay: settings.eventLoopDelayMsMax,
+    retryAfter: 5,
+    pressureHandler: (request: FastifyRequest) => {
+      // Whoever asks how the process is gets an answer, then most of all.
+      if (request.routeOptions.config.isAlwaysAnswered === true) return;
+      throw new ServiceError(503, 'the service is overloaded; try again later', { headers: { 'retry-after': '5' } });
+    },
+  });
+}
+
+/** 429 with `Retry-After` for a client that asks more often than `requestsPerMinuteMax`. */
+export async function addRequestLimit(app: FastifyInstance, context: ServiceContext): Promise<void> {
+  const { requestsPerMinuteMax } = context.settings;
+  if (requestsPerMinuteMax <= 0) return;
+  const { RequestCounts, flush } = createRequestCounts(context);
+  app.addHook('preClose', flush);
+  await app.register(rateLimit, {
+    max: requestsPerMinuteMax,
+    timeWindow: MINUTE_MS,
+    // After the token has been checked, before the body is read.
+    hook: 'preParsing',
+    keyGenerator: (request) => request.principal?.clientId ?? request.ip,
+    allowList: (request) => request.principal === undefined,
+    store: RequestCounts,
+    errorResponseBuilder: (_request, { after, ttl }) =>
+      new ServiceError(429, `too many requests: at most ${requestsPerMinuteMax} a minute; try again in ${after}`, {
+        headers: { 'retry-after': String(Math.ceil(ttl / 1000)) },
+      }),
+  });
+}
+
+interface Count {
+  readonly windowStartMs: number;
+  /** What the store knew at the last exchange, of all processes. */
+  stored: number;
+  /** Counted here since. */
+  own: number;
+  /** Ends once the store was asked what it knows of the window. */
+  readonly asked: Promise<void>;
+}
+
+/**
+ * Requests of each client in the current minute. The count lies in storage, for all processes of the service, and
+ * for those that start anew; each adds what it has counted once a second, so that a request does not wait for a commit.
+ */
+function createRequestCounts(context: ServiceContext) {
+  const { storage, clock, scheduler, log } = context;
+  const counts = new Map<string, Count>();
+  let isFlushDue = false;
+  const flush = async (): Promise<void> => {
+    isFlushDue = false;
+    await exchange(context, counts).catch((err) => log.warn({ err }, 'request counts were not exchanged'));
+  };
+  const open = (key: string, windowStartMs: number): Count => {
+    const asked = storage
+      .read(IDENTITY_SHARD, (tx) => tx.get(throttles, { subject: subjectOf(key) }))
+      .then((row) => {
+        count.stored = row?.windowStartMs === windowStartMs ? row.failureCount : 0;
+      });
+    const count: Count = { windowStartMs, stored: 0, own: 0, asked };
+    counts.set(key, count);
+    return count;
+  };
+  class RequestCounts {
+    incr(key: string, callback: (error: Error | null, result?: { current: number; ttl: number }) => void): void {
+      const nowMs = clock.nowMs();
+      const windowStartMs = nowMs - (nowMs % MINUTE_MS);
+      const known = counts.get(key);
+      const count = known?.windowStartMs === windowStartMs ? known : open(key, windowStartMs);
+      count.own++;
+      if (!isFlushDue) {
+        isFlushDue = true;
+        scheduler.after(FLUSH_INTERVAL_MS, () => void flush());
+      }
+      count.asked.then(
+        () => callback(null, { current: count.stored + count.own, ttl: windowStartMs + MINUTE_MS - nowMs }),
+        callback,
+      );
+    }
+
+    child(): RequestCounts {
+      return this;
+    }
+  }
+  return { RequestCounts, flush };
+}
+
+function subjectOf(key: string): string {
+  return `requests ${key}`;
+}
+
+async function exchange({ storage, clock }: ServiceContext, counts: Map<string, Count>): Promise<void> {
+  const oldestMs = clock.nowMs() - MINUTE_MS;
+  for (const [key, { windowStartMs }] of counts) if (windowStartMs < oldestMs) counts.delete(key);
+  const added = [...counts].map(([key, count]) => ({ key, count, own: count.own })).filter(({ own }) => own > 0);
+  if (added.length === 0) return;
+  const totals = await storage.transaction(IDENTITY_SHARD, async (tx) => {
+    const found: number[] = [];
+    for (const { key, count, own } of added) {
+      const subject = subjectOf(key);
+      const { windowStartMs } = count;
+      const row = await tx.get(throttles, { subject });
+      const total = (row?.windowStartMs === windowStartMs ? row.failureCount : 0) + own;
+      // A minute that is over is not put in the place of one that runs.
+      if (row === undefined || row.windowStartMs <= windowStartMs) {
+        await tx.put(throttles, { subject, windowStartMs, failureCount: total, blockedUntilMs: null });
+      }
+      found.push(total);
+    }
+    return found;
+  });
+  for (const [index, { count, own }] of added.entries()) {
+    count.stored = totals[index]!;
+    count.own -= own;
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify';
+import { principalOf } from '../identity/principal.js';
+import type { ContinuationTokens } from './continuation.js';
+import { badRequest } from './errors.js';
+
+const PAGE_SIZE = 100;
+const PAGE_SIZE_MAX = 1000;
+
+/** The header `PageSize` (interface, section 8). @throws ServiceError 400 when it is no number from 1 to 1000 */
+export function pageSizeOf({ headers }: FastifyRequest): number {
+  const text = headers.pagesize;
+  if (text === undefined) return PAGE_SIZE;
+  const pageSize = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (pageSize >= 1 && pageSize <= PAGE_SIZE_MAX) return pageSize;
+  const expected = `a whole number from 1 to ${PAGE_SIZE_MAX}`;
+  throw badRequest(`header PageSize: expected ${expected}, received ${JSON.stringify(text)}`, {
+    issues: [{ header: 'PageSize', expected, received: text }],
+  });
+}
+
+/** The header `continuationToken`; undefined on the first page. */
+export function continuationTokenOf({ headers }: FastifyRequest): string | undefined {
+  const token = headers.continuationtoken;
+  return typeof token === 'string' && token.trim() !== '' ? token.trim() : undefined;
+}
+
+/** A list in a fixed order. */
+export interface List<Row, Place> {
+  readonly name: string;
+  /** What was asked for, as JSON: a page's token is of no use with another query. */
+  readonly query: unknown;
+  /** Up to so many rows behind a place. */
+  find(after: Place | undefined, limit: number): Promise<readonly Row[]>;
+  placeOf(row: Row): Place;
+}
+
+/** The page of a list that a request asks for. */
+export async function readPage<Row, Place>(
+  tokens: ContinuationTokens,
+  request: FastifyRequest,
+  { name, query, find, placeOf }: List<Row, Place>,
+) {
+  const binding = { list: name, principal: principalOf(request), query };
+  const token = continuationTokenOf(request);
+  // The binding says that it was sealed below.
+  const after = token === undefined ? undefined : ((await tokens.open(binding, token)).place as Place);
+  const limit = pageSizeOf(request);
+  // One more than the page has, to know whether another follows.
+  const found = await find(after, limit + 1);
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const isMore = found.length > limit && last !== undefined;
+  return { rows, paging: { continuationToken: isMore ? await tokens.seal(binding, placeOf(last)) : null } };
+}

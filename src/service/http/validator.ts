@@ -1,0 +1,105 @@
+import type { FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Value } from 'typebox/value';
+import { describeValue } from '../../core/errors.js';
+import { didYouMean } from '../../core/suggest.js';
+import { ServiceError } from './errors.js';
+
+/** What is wrong with a part of a request. */
+interface RequestIssue {
+  readonly place: string;
+  /** JSON pointer into the place. */
+  readonly pointer: string;
+  readonly expected: string;
+  readonly received: string;
+  readonly suggestion?: string;
+}
+
+interface Fault {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+const PLACES: Readonly<Record<string, string>> = {
+  querystring: 'query',
+  params: 'path',
+  headers: 'header',
+  body: 'body',
+};
+
+/**
+ * Checks requests against their schemas with nothing taken away in silence: a parameter that is not known is a
+ * fault. Texts of the query and the path become the numbers and booleans that the schema says.
+ */
+export function addValidator(app: FastifyInstance): void {
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'body' }) => {
+    const validator = Compile(schema);
+    const isText = httpPart !== 'body';
+    return (given: unknown) => {
+      const value: unknown = isText ? Value.Convert(schema, Value.Clone(given)) : given;
+      if (validator.Check(value)) return { value };
+      const place = PLACES[httpPart] ?? httpPart;
+      // Whatever is left out of one part of a union is no fault of its own.
+      const faults = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean');
+      return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
+    };
+  });
+}
+
+function refusal(issues: readonly RequestIssue[]): ServiceError {
+  const lines = issues.map(({ place, pointer, expected, received, suggestion }) => {
+    const name = pointer === '' ? place : `${place} ${pointer.slice(1)}`;
+    return `${name}: expected ${expected}, received ${received}${suggestion === undefined ? '' : `; ${suggestion}`}`;
+  });
+  return new ServiceError(400, lines.join('\n'), { details: { issues } });
+}
+
+function issuesOf(place: string, fault: Fault, value: unknown, schema: TSchema): RequestIssue[] {
+  const params = fault.params as Readonly<Record<string, unknown>>; // by keyword, as JSON Schema names them
+  const under = (name: string): string => `${fault.instancePath}/${name}`;
+  if (fault.keyword === 'additionalProperties') {
+    return namesOf(params.additionalProperties).map((name) => unknownName(place, under(name), name, namesIn(schema)));
+  }
+  if (fault.keyword === 'required') {
+    return namesOf(params.requiredProperties).map((name) => {
+      return { place, pointer: under(name), expected: 'a value', received: 'nothing' };
+    });
+  }
+  const received = describeValue(Value.Pointer.Get(value, fault.instancePath));
+  return [
+    { place, pointer: fault.instancePath, expected: fault.message.replace(/^must be /, 'a value that is '), received },
+  ];
+}
+
+function unknownName(place: string, pointer: string, name: string, known: readonly string[]): RequestIssue {
+  const suggestion = didYouMean(name, known);
+  const expected = known.length === 0 ? 'no parameters' : `one of ${known.join(', ')}`;
+  const issue = { place, pointer, expected, received: describeValue(name) };
+  return suggestion === undefined ? issue : { ...issue, suggestion };
+}
+
+function namesIn(schema: unknown): string[] {
+  return Object.keys(Object(Object(schema).properties));
+}
+
+/**
+ * Refuses parameters of the query that a route does not have, also where its schema names none, or is there for the
+ * documentation alone. Routes without a token are let be: RFC 6749 has unknown parameters ignored.
+ */
+export function addParameterCheck(app: FastifyInstance): void {
+  app.addHook('preHandler', async ({ principal, query, routeOptions }) => {
+    const schema = routeOptions.schema?.querystring;
+    // A schema that allows more is of a route that reads its query itself.
+    if (principal === undefined || (schema !== undefined && Object(schema).additionalProperties !== false)) return;
+    const known = namesIn(schema);
+    const unknown = Object.keys(Object(query)).filter((name) => !known.includes(name));
+    if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
+  });
+}
+
+function namesOf(names: unknown): string[] {
+  return Array.isArray(names) ? names.map(String) : [];
+}

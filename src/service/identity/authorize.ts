@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify';
+import { ServiceError } from '../http/errors.js';
+import { type Authorize, covers, type Principal, type Scope } from './principal.js';
+
+const REALM = 'realm="windrow"';
+const BEARER = /^bearer(?: +(.*))?$/is;
+/** RFC 6750, section 2.1. */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/**
+ * Makes the hooks that let a request pass by its token, as RFC 6750 has it. Tokens are taken from the header
+ * alone: in the query they would end up in logs, in the body they would have to be read before all else.
+ */
+export function createAuthorize(authenticate: (token: string) => Promise<Principal | undefined>): Authorize {
+  return (...anyOf) =>
+    async (request) => {
+      const token = readToken(request);
+      const principal = await authenticate(token);
+      if (principal === undefined) {
+        const message = 'the access token is unknown, expired or revoked; get a new one at /idm/ims/connect/token';
+        throw refusal(401, message, 'invalid_token');
+      }
+      request.principal = principal;
+      if (!anyOf.some((scope) => covers(principal.scopes, scope))) throw insufficientScope(anyOf);
+    };
+}
+
+function readToken(request: FastifyRequest): string {
+  const values = headerValues(request, 'authorization');
+  const [header = ''] = values;
+  const match = BEARER.exec(header.trim());
+  // Who has sent nothing, or authenticates in another way, is told how, and no error.
+  if (values.length < 2 && match === null) {
+    throw refusal(401, 'expected the header Authorization: Bearer ACCESS_TOKEN', undefined);
+  }
+  const token = match?.[1]?.trim() ?? '';
+  if (values.length > 1 || !TOKEN.test(token)) {
+    const message = 'the Authorization header is malformed; expected Bearer ACCESS_TOKEN, once';
+    throw refusal(400, message, 'invalid_request');
+  }
+  return token;
+}
+
+function insufficientScope(anyOf: readonly Scope[]): ServiceError {
+  const needed = anyOf.join(' or ');
+  // Of several that would do, the first is the least: a client that asks for what is named here gets no more.
+  const scope = `scope="${anyOf[0] ?? ''}"`;
+  return refusal(403, `the access token's scope is too small; expected ${needed}`, 'insufficient_scope', scope);
+}
+
+function refusal(statusCode: number, message: string, error: string | undefined, more?: string): ServiceError {
+  const parts = error === undefined ? [] : [`error="${error}"`, `error_description="${message}"`];
+  const challenge = ['Bearer', [REALM, ...parts, ...(more === undefined ? [] : [more])].join(', ')].join(' ');
+  return new ServiceError(statusCode, message, {
+    headers: { 'www-authenticate': challenge },
+    ...(error === undefined ? {} : { details: { error } }),
+  });
+}
+
+/** All values of a header. Node keeps the first of several Authorization headers, and drops the others. */
+export function headerValues({ raw }: FastifyRequest, name: string): readonly string[] {
+  const { rawHeaders } = raw;
+  return rawHeaders.filter((_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+}

@@ -1,0 +1,125 @@
+import { type BinaryLike, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import pLimit from 'p-limit';
+import type { Random } from '../context.js';
+import { tryLater } from '../token/errors.js';
+
+/** The cost of a password's hash: memory is 128 * 2^costLog2 * blockSize bytes. */
+export interface PasswordCost {
+  readonly costLog2: number;
+  readonly blockSize: number;
+  readonly parallelism: number;
+}
+
+/** 32 MiB and a fifth of a second: one of the settings that OWASP's password storage cheat sheet gives for scrypt. */
+const COST: PasswordCost = { costLog2: 15, blockSize: 8, parallelism: 3 };
+
+// Beyond these a hash in the store is damaged, and would only take the memory of the process.
+const COST_LOG2_MAX = 20;
+const BLOCK_SIZE_MAX = 32;
+const PARALLELISM_MAX = 16;
+
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+const FORM = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const RETRY_AFTER_MS = 2000;
+
+export interface PasswordOptions {
+  readonly cost?: PasswordCost;
+  /** How many are worked on at a time: each takes a thread and the memory of its cost. */
+  readonly runningMax?: number;
+  /** How many may wait. */
+  readonly waitingMax?: number;
+}
+
+/** Hashes passwords with scrypt, a bounded number at a time. */
+export interface Passwords {
+  /** @throws OAuthError 503 while too many wait. */
+  hash(password: string): Promise<string>;
+  /** @throws OAuthError 503 while too many wait. */
+  verify(passwordHash: string, password: string): Promise<boolean>;
+  /** Whether the hash was made with another cost than is taken now. */
+  isOutdated(passwordHash: string): boolean;
+  /** A hash of no password, for the same work when there is no such user. */
+  readonly decoy: string;
+}
+
+export function createPasswords(random: Random, options: PasswordOptions = {}): Passwords {
+  const { cost = COST, runningMax = 1, waitingMax = 32 } = options;
+  const limit = pLimit(runningMax);
+  const derive = async (password: string, salt: Uint8Array, { costLog2, blockSize, parallelism }: PasswordCost) => {
+    const N = 2 ** costLog2;
+    if (limit.activeCount + limit.pendingCount >= runningMax + waitingMax) {
+      throw tryLater(503, 'too many passwords wait to be checked', RETRY_AFTER_MS);
+    }
+    return limit(() =>
+      // The same letters may be typed as other code points, by machine and keyboard (RFC 8265).
+      deriveKey(password.normalize('NFC'), salt, KEY_BYTES, {
+        N,
+        r: blockSize,
+        p: parallelism,
+        maxmem: 256 * N * blockSize,
+      }),
+    );
+  };
+  return Object.freeze({
+    hash: async (password: string) => {
+      const salt = random.bytes(SALT_BYTES);
+      return format(cost, salt, await derive(password, salt, cost));
+    },
+    verify: async (passwordHash: string, password: string) => {
+      const { cost: stored, salt, key } = parse(passwordHash);
+      return timingSafeEqual(await derive(password, salt, stored), key);
+    },
+    isOutdated: (passwordHash: string) => {
+      const { cost: stored } = parse(passwordHash);
+      return format(stored, new Uint8Array(), new Uint8Array()) !== format(cost, new Uint8Array(), new Uint8Array());
+    },
+    decoy: format(cost, random.bytes(SALT_BYTES), random.bytes(KEY_BYTES)),
+  });
+}
+
+/** Whether it is a hash that `verify` takes. */
+export function isPasswordHash(text: string): boolean {
+  return read(text) !== undefined;
+}
+
+interface ParsedHash {
+  readonly cost: PasswordCost;
+  readonly salt: Uint8Array;
+  readonly key: Uint8Array;
+}
+
+function parse(passwordHash: string): ParsedHash {
+  const parsed = read(passwordHash);
+  if (parsed === undefined) throw new Error('assertion failed: the store holds a password hash of another form');
+  return parsed;
+}
+
+function read(text: string): ParsedHash | undefined {
+  const [, costLog2 = '', blockSize = '', parallelism = '', salt = '', key = ''] = FORM.exec(text) ?? [];
+  const cost = { costLog2: Number(costLog2), blockSize: Number(blockSize), parallelism: Number(parallelism) };
+  const isBounded =
+    within(cost.costLog2, COST_LOG2_MAX) &&
+    within(cost.blockSize, BLOCK_SIZE_MAX) &&
+    within(cost.parallelism, PARALLELISM_MAX);
+  const keyBytes = Buffer.from(key, 'base64');
+  return isBounded && keyBytes.length === KEY_BYTES
+    ? { cost, salt: Buffer.from(salt, 'base64'), key: keyBytes }
+    : undefined;
+}
+
+function within(count: number, max: number): boolean {
+  return count >= 1 && count <= max;
+}
+
+// The PHC string format, so that the cost of each hash is known.
+function format({ costLog2, blockSize, parallelism }: PasswordCost, salt: Uint8Array, key: Uint8Array): string {
+  const [saltText, keyText] = [salt, key].map((part) => Buffer.from(part).toString('base64').replace(/=+$/, ''));
+  return `$scrypt$ln=${costLog2},r=${blockSize},p=${parallelism}$${saltText}$${keyText}`;
+}
+
+function deriveKey(password: BinaryLike, salt: BinaryLike, count: number, options: ScryptOptions): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, count, options, (error, key) => (error === null ? resolve(key) : reject(error)));
+  });
+}

@@ -1,0 +1,45 @@
+import { nextDouble } from '../../../core/next-double.js';
+import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
+
+export function lastTimeMs({ timeMs }: Columns): number | undefined {
+  return timeMs[timeMs.length - 1];
+}
+
+/** Whether two columns hold the same samples, bit for bit. */
+export function areSameColumns(a: Columns, b: Columns): boolean {
+  if (a.timeMs.length !== b.timeMs.length) return false;
+  for (let i = 0; i < a.timeMs.length; i++) if (!isSameSample(a, i, b, i)) return false;
+  return true;
+}
+
+function isSameSample(a: Columns, i: number, b: Columns, j: number): boolean {
+  // Values are finite; 0 and −0 are told apart.
+  return a.timeMs[i] === b.timeMs[j] && Object.is(a.value[i], b.value[j]);
+}
+
+/** What is to be written so that the stored results of a range become the computed ones. */
+export type ResultChange = Columns & Pick<SampleChange, 'deleted'>;
+
+/**
+ * The part in which computed results differ from the stored ones of the same range: what follows from a late sample is
+ * often little, and who follows the series or computes with it shall see no more. Undefined where all is alike.
+ */
+export function resultChange(stored: Columns, computed: Columns): ResultChange | undefined {
+  const storedCount = stored.timeMs.length;
+  const computedCount = computed.timeMs.length;
+  const least = Math.min(storedCount, computedCount);
+  let head = 0;
+  while (head < least && isSameSample(stored, head, computed, head)) head++;
+  let tail = 0;
+  while (tail < least - head && isSameSample(stored, storedCount - 1 - tail, computed, computedCount - 1 - tail)) {
+    tail++;
+  }
+  const firstStoredMs = stored.timeMs[head];
+  const isAnyStored = head < storedCount - tail;
+  if (!isAnyStored && head === computedCount - tail) return undefined;
+  const timeMs = computed.timeMs.subarray(head, computedCount - tail);
+  const value = computed.value.subarray(head, computedCount - tail);
+  if (!isAnyStored || firstStoredMs === undefined) return { timeMs, value };
+  const untilMs = nextDouble(stored.timeMs[storedCount - tail - 1]!);
+  return { timeMs, value, deleted: { fromMs: firstStoredMs, untilMs } };
+}

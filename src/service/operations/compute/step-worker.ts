@@ -1,0 +1,20 @@
+import { OutputLimitError, WindrowError } from '../../../index.js';
+import type { StepAnswer, StepFailure, StepMessage } from './pool.js';
+import { step } from './step.js';
+
+/** What a thread of the pool computes; this file is its script. */
+export function computeStep({ plan, state, chunks, options }: StepMessage): StepAnswer {
+  try {
+    return { result: step(plan, state, chunks, options) };
+  } catch (error) {
+    return { failure: describeFailure(error) };
+  }
+}
+
+function describeFailure(error: unknown): StepFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof WindrowError ? error.code : undefined;
+  if (!(error instanceof OutputLimitError)) return { code, message };
+  const { pointer, sampleCount, limit } = error;
+  return { code, message, limit: { pointer, sampleCount, limit } };
+}

@@ -1,0 +1,92 @@
+import { CHUNK_LENGTH } from '../../../core/chunk.js';
+import type { Series, SeriesReference } from '../../../core/series.js';
+import { openStream, type Plan, restoreStream, type Stream } from '../../../index.js';
+import { concatenate, NO_COLUMNS } from '../../../storage/samples/columns.js';
+import type { Columns } from '../../../storage/samples/samples.js';
+
+/** What the engine makes of the next samples of an item: a function of its arguments alone, wherever it runs. */
+export interface StepResult {
+  /** The checkpoint after the samples. */
+  readonly state: Uint8Array;
+  /** What became final of the item's own result. */
+  readonly results: Columns;
+  /** What would come if no more samples came. */
+  readonly preview: Columns;
+  readonly counts: { readonly samplesIn: number; readonly samplesOut: number };
+}
+
+export interface StepOptions {
+  readonly maxOutputSamples: number;
+}
+
+/**
+ * @param plan of an item: its last result is the item's own.
+ * @param state of the step before; undefined at the start.
+ * @param chunks the next samples of each source, in time order.
+ */
+export function step(
+  plan: Plan,
+  state: Uint8Array | undefined,
+  chunks: readonly Series[],
+  options: StepOptions,
+): StepResult {
+  const stream = openAt(plan, state, options);
+  const results = pushChunks(plan, stream, chunks);
+  const samplesIn = chunks.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+  return {
+    state: stream.checkpoint(),
+    results,
+    preview: ownOf(plan, stream.preview()),
+    counts: { samplesIn, samplesOut: results.timeMs.length },
+  };
+}
+
+export function openAt(plan: Plan, state: Uint8Array | undefined, { maxOutputSamples }: StepOptions): Stream {
+  return state === undefined
+    ? openStream(plan, { maxOutputSamples })
+    : restoreStream(plan, state, { maxOutputSamples });
+}
+
+/** Gives samples to a stream; returns what became final of the item's own result. */
+export function pushChunks(plan: Plan, stream: Stream, chunks: readonly Series[]): Columns {
+  return ownOf(plan, stream.push(interleave(chunks)));
+}
+
+/**
+ * What would come if no more samples came, with samples that may still change put behind those taken: the tail of a
+ * source that is itself a result.
+ */
+export function previewOf(plan: Plan, stream: Stream, tail: readonly Series[], options: StepOptions): Columns {
+  if (tail.every(({ timeMs }) => timeMs.length === 0)) return ownOf(plan, stream.preview());
+  const copy = openAt(plan, stream.checkpoint(), options);
+  const results = pushChunks(plan, copy, tail);
+  return concatenate([results, ownOf(plan, copy.close().series)]);
+}
+
+/** The series that an item's plan gives: its last result. */
+export function outputOf({ items }: Plan): SeriesReference {
+  const last = items[items.length - 1];
+  if (last === undefined) throw new Error('assertion failed: a plan without items');
+  return last.output;
+}
+
+function ownOf(plan: Plan, series: readonly Series[]): Columns {
+  const { timeseriesId, metric } = outputOf(plan);
+  const own = series.find((one) => one.timeseriesId === timeseriesId && one.metric === metric);
+  return own === undefined ? NO_COLUMNS : { timeMs: own.timeMs, value: own.value };
+}
+
+// Chunks of the engine's length, the source that lies furthest back first: steps with two inputs so wait for little.
+function interleave(chunks: readonly Series[]): readonly Series[] {
+  const some = chunks.filter(({ timeMs }) => timeMs.length > 0);
+  if (some.length < 2) return some;
+  const pieces: Series[] = [];
+  for (const series of some) {
+    for (let from = 0; from < series.timeMs.length; from += CHUNK_LENGTH) {
+      const to = from + CHUNK_LENGTH;
+      pieces.push({ ...series, timeMs: series.timeMs.subarray(from, to), value: series.value.subarray(from, to) });
+    }
+  }
+  // Stable: the pieces of one series stay in their order, and those that begin together in that of the sources.
+  return pieces.sort((a, b) => a.timeMs[0]! - b.timeMs[0]!);
+}

@@ -1,0 +1,47 @@
+import type { Static } from 'typebox';
+import { formatInstant } from '../../core/instant.js';
+import type { SeriesReference } from '../../core/series.js';
+import type { Reader } from '../../storage/storage.js';
+import { type ItemRow, itemSources, type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import type { itemSchema } from './schemas.js';
+
+/** A registered item as it is shown. */
+type ItemRecord = Static<typeof itemSchema>;
+
+/** Reads what belongs to items; in their order. */
+export async function itemRecords(tx: Reader, organisation: string, rows: readonly ItemRow[]): Promise<ItemRecord[]> {
+  if (rows.length === 0) return [];
+  const ofItems = ['organisation', '=', organisation] as const;
+  const sources = await tx.find(itemSources, {
+    where: [ofItems, ['itemId', 'in', rows.map(({ itemId }) => itemId)]],
+  });
+  const said = await tx.find(transactions, {
+    where: [ofItems, ['transactionId', 'in', rows.map(({ transactionId }) => transactionId)]],
+  });
+  const saidOf = new Map(said.map((row) => [row.transactionId, row]));
+  const sourcesOf = new Map<string, SeriesReference[]>(rows.map(({ itemId }) => [itemId, []]));
+  for (const { itemId, timeseriesId, metric } of sources) sourcesOf.get(itemId)?.push({ timeseriesId, metric });
+  return rows.map((row) => itemRecord(row, sourcesOf.get(row.itemId) ?? [], saidOf.get(row.transactionId)));
+}
+
+function itemRecord(row: ItemRow, sources: SeriesReference[], said: TransactionRow | undefined): ItemRecord {
+  // Checked when it was posted.
+  const posted = JSON.parse(row.posted) as { operations: object[]; frequency?: string };
+  return {
+    itemId: row.itemId,
+    timeseriesId: row.timeseriesId,
+    metric: row.metric,
+    processingType: row.processingType,
+    frequency: row.frequencyMs === null ? null : (posted.frequency?.toUpperCase() ?? null),
+    operations: posted.operations,
+    sources,
+    state: row.state,
+    transactionId: row.transactionId,
+    retryCount: said?.retryCount ?? 0,
+    message: said?.message ?? null,
+    revision: row.revision,
+    boundary: row.boundaryMs === null ? null : formatInstant(row.boundaryMs),
+    createdTimestamp: formatInstant(row.createdMs),
+    updatedTimestamp: formatInstant(row.updatedMs),
+  };
+}

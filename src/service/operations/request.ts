@@ -1,0 +1,114 @@
+import { parseDuration } from '../../core/duration.js';
+import { hashText } from '../../core/hash.js';
+import type { SeriesReference } from '../../core/series.js';
+import { createPlan, type Issue, type Plan, RequestError } from '../../index.js';
+import { badRequest } from '../http/errors.js';
+import { nameProblem } from '../timeseries/write/json.js';
+import { inTurns } from '../turns.js';
+import { outputOf } from './compute/step.js';
+
+/** Items of one request, and steps of all their plans together: an item's plan has those of the items it reads too. */
+const ITEMS_MAX = 1000;
+const STEPS_MAX = 20_000;
+
+export interface OperationsRequest {
+  readonly plan: Plan;
+  readonly definitions: readonly ItemDefinition[];
+}
+
+/** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
+export async function readOperations(body: unknown): Promise<OperationsRequest> {
+  if (Array.isArray(body) && body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
+  const plan = createPlan(body);
+  checkNames(plan);
+  const definitions: ItemDefinition[] = [];
+  let stepCount = 0;
+  for await (const definition of inTurns(splitRequest(plan), ITEMS_A_TURN)) {
+    stepCount += definition.plan.steps.length;
+    if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps, with those of the items read counted again`, 'more');
+    definitions.push(definition);
+  }
+  return { plan, definitions };
+}
+
+// Results are series of the store, and have names like these.
+function checkNames({ items }: Plan): void {
+  const issues = items.flatMap(({ output }, index): Issue[] => {
+    const names = { '/metric': output.metric, '/operations': output.timeseriesId };
+    return Object.entries(names).flatMap(([below, name]) => {
+      const expected = nameProblem(name);
+      if (expected === undefined) return [];
+      return [{ pointer: `/${index}${below}`, code: 'request.value', expected, received: JSON.stringify(name) }];
+    });
+  });
+  if (issues.length > 0) throw new RequestError(issues);
+}
+
+function tooLarge(most: string, received: string) {
+  const expected = `at most ${most}`;
+  return badRequest(`the request is too large: expected ${expected}, received ${received}; send it in parts`, {
+    issues: [{ pointer: '', code: 'request.range', expected, received }],
+  });
+}
+
+/** One item of a request, able to run by itself. */
+export interface ItemDefinition {
+  readonly output: SeriesReference;
+  readonly processingType: 'stream' | 'batch';
+  readonly frequencyMs: number | null;
+  /** The item as it was posted. */
+  readonly posted: unknown;
+  /** The items of its request that it reads from, and itself, last: all that its plan needs. */
+  readonly request: readonly unknown[];
+  readonly plan: Plan;
+  readonly planHash: string;
+}
+
+/** The items of a request, each with a plan of its own: they are registered, replaced and deleted one by one. */
+export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
+  const readsOf = itemsReadBy(plan);
+  for (const [index, posted] of plan.request.entries()) {
+    const others = [...closureOf(index, readsOf)].filter((other) => other !== index).sort((a, b) => a - b);
+    const request = [...others, index].map((at) => plan.request[at]);
+    yield { posted, ...definitionOf(request) };
+  }
+}
+
+/** So many items are planned, or registered, before others have a turn. */
+export const ITEMS_A_TURN = 20;
+
+/** What follows from the request of an item alone. */
+export function definitionOf(request: readonly unknown[]): Omit<ItemDefinition, 'posted'> {
+  const plan = createPlan(request);
+  const { processingType, frequency } = plan.items[plan.items.length - 1]!;
+  return {
+    output: outputOf(plan),
+    processingType,
+    frequencyMs: frequency === undefined ? null : (parseDuration(frequency) ?? null),
+    request,
+    plan,
+    planHash: hashOf(plan),
+  };
+}
+
+/** Tells plans apart that compute something else. */
+function hashOf({ timezone, sources, steps, items }: Plan): string {
+  return hashText(JSON.stringify([timezone, sources, steps, items])).toString(16);
+}
+
+// The items whose steps each item's steps read.
+function itemsReadBy({ steps, items }: Plan): ReadonlySet<number>[] {
+  const itemOf = steps.map(({ pointer }) => Number(/^\/(\d+)\//.exec(pointer)?.[1]));
+  const reads = items.map(() => new Set<number>());
+  for (const [at, { inputs }] of steps.entries()) {
+    for (const { from, index } of inputs) if (from === 'step') reads[itemOf[at]!]!.add(itemOf[index]!);
+  }
+  return reads;
+}
+
+function closureOf(start: number, reads: readonly ReadonlySet<number>[]): ReadonlySet<number> {
+  // A set's loop goes on over what is added to it.
+  const found = new Set([start]);
+  for (const item of found) for (const other of reads[item]!) found.add(other);
+  return found;
+}

@@ -1,0 +1,150 @@
+import type { Transaction } from '../../../storage/storage.js';
+import { itemCheckpoints } from '../../../storage/tables/operations.js';
+import { equal } from '../../conditions.js';
+import type { Positions } from '../compute/slice.js';
+import type { WorkerSizes } from './sizes.js';
+
+/** How far an item has come. */
+export interface Progress {
+  readonly positions: Positions;
+  /** Time of the last final result; null before the first. */
+  readonly emittedMs: number | null;
+  readonly sampleCount: number;
+}
+
+/** A checkpoint without its state: enough to tell which one to go on from. */
+export interface Checkpoint extends Progress {
+  readonly ordinal: number;
+  readonly byteCount: number;
+}
+
+export function positionsToText(positions: Positions): string {
+  return JSON.stringify(positions.map((timeMs) => (timeMs === Number.NEGATIVE_INFINITY ? null : timeMs)));
+}
+
+export function positionsFromText(text: string): Positions {
+  // Written above.
+  const times = JSON.parse(text) as (number | null)[];
+  return times.map((timeMs) => timeMs ?? Number.NEGATIVE_INFINITY);
+}
+
+/**
+ * How many of the checkpoints, from the first, are still true after a source has changed at an instant. Positions never
+ * go back from one checkpoint to the next, so those that are no longer true are the last ones.
+ */
+export function countTrue(checkpoints: readonly Checkpoint[], source: number, fromMs: number): number {
+  let count = checkpoints.length;
+  while (count > 0 && checkpoints[count - 1]!.positions[source]! >= fromMs) count--;
+  return count;
+}
+
+/**
+ * The checkpoint to give up when there are too many: the one whose gap is the smallest beside its age, so that a late
+ * sample finds one nearby however old it is. The last is kept.
+ */
+export function checkpointToDrop(
+  checkpoints: readonly Checkpoint[],
+  { checkpointsMax, checkpointBytesMax }: Pick<WorkerSizes, 'checkpointsMax' | 'checkpointBytesMax'>,
+): Checkpoint | undefined {
+  const byteCount = checkpoints.reduce((sum, one) => sum + one.byteCount, 0);
+  const isWithin = checkpoints.length <= checkpointsMax && byteCount <= checkpointBytesMax;
+  if (checkpoints.length < 2 || isWithin) return undefined;
+  const end = checkpoints[checkpoints.length - 1]!.sampleCount;
+  let least: Checkpoint | undefined;
+  let leastShare = Number.POSITIVE_INFINITY;
+  for (let k = 0; k < checkpoints.length - 1; k++) {
+    const before = checkpoints[k - 1]?.sampleCount ?? 0;
+    const share = (checkpoints[k + 1]!.sampleCount - before) / (end - before + 1);
+    if (share >= leastShare) continue;
+    least = checkpoints[k]!;
+    leastShare = share;
+  }
+  return least;
+}
+
+/** What checkpoints are read and written with. */
+export interface CheckpointSession {
+  readonly tx: Transaction;
+  /** The same, to write to. */
+  readonly writer: Transaction;
+  readonly sizes: WorkerSizes;
+}
+
+const SAMPLE_BYTES = 16;
+
+/** The checkpoints of an item, in order. */
+export class Checkpoints {
+  readonly #ofItem: ReturnType<typeof equal<'organisation' | 'itemId'>>;
+  readonly #key: { readonly organisation: string; readonly itemId: string };
+  #list: readonly Checkpoint[] = [];
+
+  constructor({ organisation, itemId }: { readonly organisation: string; readonly itemId: string }) {
+    this.#key = { organisation, itemId };
+    this.#ofItem = equal({ organisation, itemId });
+  }
+
+  async load(tx: Transaction): Promise<void> {
+    const rows = await tx.find(itemCheckpoints, { where: this.#ofItem, orderBy: [{ column: 'ordinal' }] });
+    this.#list = rows.map(({ ordinal, positions, emittedMs, sampleCount, byteCount }) => ({
+      ordinal,
+      positions: positionsFromText(positions),
+      emittedMs,
+      sampleCount,
+      byteCount,
+    }));
+  }
+
+  get last(): Checkpoint | undefined {
+    return this.#list.at(-1);
+  }
+
+  async readLastState({ tx }: CheckpointSession): Promise<Uint8Array | undefined> {
+    const { last } = this;
+    if (last === undefined) return undefined;
+    const found = await tx.get(itemCheckpoints, { ...this.#key, ordinal: last.ordinal });
+    if (found === undefined) throw new Error(`assertion failed: ${this.#key.itemId} has no checkpoint ${last.ordinal}`);
+    return found.state;
+  }
+
+  /** Whether so many samples have been taken since the last one that the next is due: of a large state more. */
+  isDue(sampleCount: number, { checkpointSamples }: WorkerSizes): boolean {
+    const { last } = this;
+    const since = sampleCount - (last?.sampleCount ?? 0);
+    return since >= Math.max(checkpointSamples, (last?.byteCount ?? 0) / SAMPLE_BYTES);
+  }
+
+  /** Writes one behind those there are, and gives up one where there are too many. */
+  async add(session: CheckpointSession, progress: Progress, state: Uint8Array): Promise<void> {
+    const { positions, emittedMs, sampleCount } = progress;
+    const ordinal = (this.last?.ordinal ?? -1) + 1;
+    const own = { ordinal, emittedMs, sampleCount, byteCount: state.length };
+    await session.writer.put(itemCheckpoints, { ...this.#key, ...own, positions: positionsToText(positions), state });
+    this.#list = [...this.#list, { ...own, positions: [...positions] }];
+    for (;;) {
+      const dropped = checkpointToDrop(this.#list, session.sizes);
+      if (dropped === undefined) return;
+      this.#list = this.#list.filter((one) => one !== dropped);
+      await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '=', dropped.ordinal]]);
+    }
+  }
+
+  /** Deletes those that a change of a source at an instant makes untrue. */
+  async dropUntrue(session: CheckpointSession, source: number, fromMs: number): Promise<void> {
+    await this.#keep(session, countTrue(this.#list, source, fromMs));
+  }
+
+  async dropLast(session: CheckpointSession): Promise<void> {
+    await this.#keep(session, Math.max(0, this.#list.length - 1));
+  }
+
+  async dropAll(session: CheckpointSession): Promise<void> {
+    await this.#keep(session, 0);
+  }
+
+  async #keep(session: CheckpointSession, count: number): Promise<void> {
+    const first = this.#list[count];
+    if (first === undefined) return;
+    this.#list = this.#list.slice(0, count);
+    await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '>=', first.ordinal]]);
+  }
+}

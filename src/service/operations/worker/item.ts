@@ -1,0 +1,362 @@
+import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
+import { CheckpointError, OutputLimitError, type Plan, type Stream } from '../../../index.js';
+import { concatenate, NO_COLUMNS } from '../../../storage/samples/columns.js';
+import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
+import type { ItemRow } from '../../../storage/tables/operations.js';
+import { lastTimeMs } from '../compute/columns.js';
+import { cutSlice, type Positions, type Slice, startPositions } from '../compute/slice.js';
+import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
+import { type CheckpointSession, Checkpoints, type Progress } from './checkpoints.js';
+import { type ResultSession, Results, rangeAfter } from './results.js';
+import type { Schedule, ScheduleSession } from './schedule.js';
+
+/** What an item asks of the transaction that it works in. */
+export interface ItemSession extends CheckpointSession, ResultSession, ScheduleSession {
+  /** How many more samples may be read again within the transaction. */
+  replayRoom: number;
+  /** Has an item settled: after those whose results it reads. */
+  touch(item: Item, isReplay: boolean): void;
+  readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
+}
+
+/** A step of an item that is to be computed outside of any transaction. */
+export interface PendingStep {
+  readonly item: Pick<ItemRow, 'organisation' | 'itemId'>;
+  readonly plan: Plan;
+  readonly state: Uint8Array | undefined;
+  readonly slice: Slice;
+  readonly running: RunningStep;
+  /** The first of the turn is 0. */
+  readonly number: number;
+}
+
+/** What came of a step: a failure is that of the engine, or of the thread. */
+export type StepOutcome = { readonly result: StepResult } | { readonly failure: unknown };
+
+interface RunningStep {
+  /** Where the sources stand after it. */
+  readonly positions: Positions;
+  /** Whether samples before that have changed since they were read. */
+  isSpoiled: boolean;
+}
+
+/** A stream that has taken all that is stored. */
+interface Live extends Progress {
+  readonly stream: Stream;
+  readonly positions: number[];
+  emittedMs: number | null;
+  sampleCount: number;
+}
+
+/** What an item reads beside clients' series. */
+export interface Producers {
+  /** Sources that are results: they may end with samples that the next input changes. */
+  readonly resultSources: readonly number[];
+  /** 0, or one more than the greatest of the items whose results it reads. */
+  readonly rank: number;
+}
+
+/** A registered item at work. All of it follows from the store, and may be forgotten at any time. */
+export class Item {
+  readonly plan: Plan;
+  readonly schedule: Schedule;
+  readonly results: Results;
+  readonly checkpoints: Checkpoints;
+  /** As of the commit of the catalogue at which the item was last looked up. */
+  producers: Producers = { resultSources: [], rank: 0 };
+  checkedCommit = -1;
+  readonly #sourceIndex: ReadonlyMap<string, number>;
+  #live: Live | undefined;
+  #running: RunningStep | undefined;
+  /** Its samples make more results than are to be made while others wait. */
+  #needsThread = false;
+
+  constructor(plan: Plan, output: SeriesReference, schedule: Schedule) {
+    const { organisation, itemId } = schedule.row;
+    this.plan = plan;
+    this.schedule = schedule;
+    this.results = new Results(organisation, itemId, output);
+    this.checkpoints = new Checkpoints(schedule.row);
+    this.#sourceIndex = new Map(plan.sources.map((source, index) => [seriesKey(source), index]));
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Takes a change of a source: pushes it into the live stream, or leaves it to a replay or to a turn. */
+  async push(session: ItemSession, change: SampleChange, firstMs: number): Promise<void> {
+    const source = this.#sourceIndex.get(seriesKey(change));
+    if (source === undefined) throw new Error('assertion failed: the item does not read the series');
+    await this.checkpoints.dropUntrue(session, source, firstMs);
+    const running = this.#running;
+    if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
+    const { row, dueMs } = this.schedule;
+    if (row.processingType === 'batch') {
+      // A batch without a frequency, or before its first run, has yet to read everything.
+      if (row.boundaryMs !== null && firstMs < row.boundaryMs) await this.makeDue(session);
+      return;
+    }
+    // A turn that is due reads all that is stored.
+    if (dueMs !== null) return;
+    const live = this.#live;
+    if (live === undefined || isBehind(live, source, change, firstMs)) {
+      this.#live = undefined;
+      session.touch(this, true);
+      return;
+    }
+    session.touch(this, false);
+    // A deletion behind the stream changes no state, but its preview may rest on what was deleted.
+    if (change.timeMs.length > 0) await this.#pushLive(session, live, source, change);
+  }
+
+  async #pushLive(session: ItemSession, live: Live, source: number, change: SampleChange): Promise<void> {
+    const { timeseriesId, metric, timeMs, value } = change;
+    let results: Columns;
+    try {
+      results = pushChunks(this.plan, live.stream, [{ timeseriesId, metric, timeMs, value }]);
+    } catch (error) {
+      return this.#refuse(session, error);
+    }
+    live.positions[source] = timeMs[timeMs.length - 1]!;
+    live.sampleCount += timeMs.length;
+    live.emittedMs = lastTimeMs(results) ?? live.emittedMs;
+    if (results.timeMs.length > 0) await session.publish(this.results, results);
+  }
+
+  /** Makes the results rest on all that is stored, or leaves that to a turn. */
+  async settle(session: ItemSession, isReplay: boolean): Promise<void> {
+    if (this.schedule.dueMs !== null || this.schedule.isOver) return;
+    if (isReplay || this.#live === undefined) await this.#replay(session);
+    else await this.#renewPreview(session, this.#live);
+  }
+
+  async #replay(session: ItemSession): Promise<void> {
+    const limit = Math.min(session.sizes.inlineSamplesMax, session.replayRoom);
+    const slice = await this.#readSlice(session, limit);
+    if (!slice.isLast || slice.sampleCount > limit) return this.makeDue(session);
+    session.replayRoom -= slice.sampleCount;
+    await this.#finish(session, slice, await this.checkpoints.readLastState(session));
+  }
+
+  async #renewPreview(session: ItemSession, live: Live): Promise<void> {
+    const tail = await this.#readTail(session, live.positions);
+    let preview: Columns;
+    try {
+      preview = previewOf(this.plan, live.stream, tail, { maxOutputSamples: session.sizes.inlineOutputMax });
+    } catch (error) {
+      return this.#refuse(session, error);
+    }
+    await this.#setPreview(session, preview);
+    if (this.checkpoints.isDue(live.sampleCount, session.sizes)) await this.checkpoint(session);
+  }
+
+  /** Writes down how far the live stream has come. */
+  async checkpoint(session: ItemSession): Promise<void> {
+    const live = this.#live;
+    if (live === undefined || live.sampleCount === (this.checkpoints.last?.sampleCount ?? 0)) return;
+    await this.checkpoints.add(session, live, live.stream.checkpoint());
+  }
+
+  /** Leaves the item to a turn of its own. */
+  async makeDue(session: ItemSession): Promise<void> {
+    this.#live = undefined;
+    await this.schedule.makeDue(session);
+  }
+
+  /** Has the item compute everything anew. */
+  async restart(session: ItemSession, changes: Partial<ItemRow>): Promise<void> {
+    await this.checkpoints.dropAll(session);
+    await this.schedule.update(session, changes);
+    if (!this.schedule.isOver) await this.makeDue(session);
+  }
+
+  /** Takes up the work that is due. Gives a step to compute, or undefined when nothing is left to be done now. */
+  async beginTurn(session: ItemSession): Promise<PendingStep | undefined> {
+    return this.#nextStep(session, 0, undefined);
+  }
+
+  /** Stores what came of a step, and goes on. */
+  async continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
+    const { running, slice, number } = step;
+    const isOwn = this.#running === running;
+    // What has been begun by another, or anew, is not for this turn to end.
+    if (!isOwn && this.#running !== undefined) return undefined;
+    this.#running = undefined;
+    if (!isOwn || running.isSpoiled) return this.#nextStep(session, number + 1, undefined);
+    if ('failure' in outcome) {
+      await this.#fail(session, outcome.failure);
+      return undefined;
+    }
+    const { results, state } = outcome.result;
+    const from = this.#progress();
+    await this.results.replace(session, from.emittedMs, results, false);
+    const progress = progressAfter(from, slice, results);
+    await this.checkpoints.add(session, progress, state);
+    const { emittedMs } = progress;
+    // A preview of earlier samples does not lie behind results that have come further.
+    if (emittedMs !== null && this.results.hasPreviewUntil(emittedMs)) await this.#setPreview(session, NO_COLUMNS);
+    return this.#nextStep(session, number + 1, state);
+  }
+
+  async #nextStep(
+    session: ItemSession,
+    number: number,
+    known: Uint8Array | undefined,
+  ): Promise<PendingStep | undefined> {
+    const { context, sizes } = session;
+    const { row, dueMs } = this.schedule;
+    const nowMs = context.clock.nowMs();
+    if (dueMs === null || dueMs > nowMs || this.#running !== undefined) return undefined;
+    if (number >= sizes.stepsMax) {
+      await this.schedule.setDue(session, nowMs);
+      return undefined;
+    }
+    const untilMs = boundaryOf(row, nowMs);
+    const slice = await this.#readSlice(session, sizes.sliceSamples, untilMs);
+    const isSmall = slice.isLast && (slice.sampleCount === 0 || !this.#needsThread);
+    const state = known ?? (await this.checkpoints.readLastState(session));
+    session.replayRoom -= slice.sampleCount;
+    if (isSmall && slice.sampleCount <= sizes.inlineSamplesMax) {
+      if (await this.#finish(session, slice, state, untilMs)) await this.#endTurn(session, untilMs);
+      // Too much for a transaction after all: a thread does it.
+      else if (this.#needsThread) return this.#nextStep(session, number + 1, state);
+      return undefined;
+    }
+    if (row.state !== 'Running' && row.state !== 'Active') await this.schedule.setState(session, 'Running');
+    const running = { positions: slice.positions, isSpoiled: false };
+    this.#running = running;
+    return { item: row, plan: this.plan, state, slice, running, number };
+  }
+
+  async #endTurn(session: ItemSession, untilMs: number | undefined): Promise<void> {
+    const { schedule } = this;
+    const { processingType, frequencyMs, boundaryMs } = schedule.row;
+    this.#needsThread = false;
+    const isBatch = processingType !== 'stream';
+    if (isBatch && frequencyMs !== null && untilMs !== undefined) {
+      await schedule.setDue(session, untilMs + frequencyMs, 0);
+      if (boundaryMs !== untilMs) await schedule.update(session, { boundaryMs: untilMs });
+      return schedule.setState(session, 'Active');
+    }
+    await schedule.end(session);
+    if (isBatch) await this.checkpoints.dropAll(session);
+    await schedule.setState(session, isBatch ? 'Completed' : 'Active');
+  }
+
+  /** Goes from the last checkpoint over the last samples that are stored, here and now; false if the engine refused. */
+  async #finish(session: ItemSession, slice: Slice, state: Uint8Array | undefined, untilMs?: number): Promise<boolean> {
+    const { row } = this.schedule;
+    const from = this.#progress();
+    const tail = await this.#readTail(session, slice.positions, untilMs);
+    let stream: Stream;
+    let results: Columns;
+    let preview: Columns;
+    try {
+      const options = this.#limits(session, slice);
+      stream = openAt(this.plan, state, options);
+      results = pushChunks(this.plan, stream, slice.chunks);
+      preview = previewOf(this.plan, stream, tail, options);
+    } catch (error) {
+      await this.#refuse(session, error);
+      return false;
+    }
+    const isOnce = row.processingType === 'batch' && row.frequencyMs === null;
+    if (isOnce) [results, preview] = [concatenate([results, preview]), NO_COLUMNS];
+    await this.results.replace(session, from.emittedMs, results, true);
+    const progress = progressAfter(from, slice, results);
+    if (row.processingType === 'stream') this.#live = { ...progress, positions: [...slice.positions], stream };
+    await this.#setPreview(session, preview);
+    const isDue = !isOnce && this.checkpoints.isDue(progress.sampleCount, session.sizes);
+    if (isDue) await this.checkpoints.add(session, progress, stream.checkpoint());
+    return true;
+  }
+
+  // Without samples there is only the preview left to make, which a thread does not do.
+  #limits({ context, sizes }: ItemSession, { sampleCount }: Slice): StepOptions {
+    const { outputSamplesMax } = context.settings;
+    return {
+      maxOutputSamples: sampleCount === 0 ? outputSamplesMax : Math.min(sizes.inlineOutputMax, outputSamplesMax),
+    };
+  }
+
+  /** A stream that makes too many results for a transaction is left to a thread; all else is a failure. */
+  async #refuse(session: ItemSession, error: unknown): Promise<void> {
+    if (!(error instanceof OutputLimitError) || this.#needsThread) return this.#fail(session, error);
+    this.#needsThread = true;
+    await this.makeDue(session);
+  }
+
+  async #fail(session: ItemSession, error: unknown): Promise<void> {
+    this.#live = undefined;
+    this.#running = undefined;
+    // Whatever is wrong with the newest checkpoint, the one before it may be sound.
+    if (error instanceof CheckpointError) await this.checkpoints.dropLast(session);
+    await this.schedule.fail(session, error);
+  }
+
+  async #setPreview(session: ItemSession, preview: Columns): Promise<void> {
+    const firstMs = await this.results.setPreview(session, preview);
+    if (firstMs === undefined) return;
+    for (const reader of await session.readersOf(this.results.organisation, this.results.series)) {
+      const { row, dueMs, isOver } = reader.schedule;
+      if (isOver) continue;
+      if (row.processingType === 'stream' && dueMs === null) session.touch(reader, false);
+      if (row.boundaryMs !== null && firstMs < row.boundaryMs) await reader.makeDue(session);
+    }
+  }
+
+  // Where the item goes on from: its newest checkpoint, or the start.
+  #progress(): Progress {
+    const start = { positions: startPositions(this.plan.sources.length), emittedMs: null, sampleCount: 0 };
+    return this.checkpoints.last ?? start;
+  }
+
+  /** The next samples of the sources, at most about so many. */
+  async #readSlice(session: ItemSession, limit: number, untilMs?: number): Promise<Slice> {
+    const { positions } = this.#progress();
+    const { sources } = this.plan;
+    // Results of this transaction are samples too.
+    await session.flush();
+    const { context, tx, sizes } = session;
+    const ofSource = Math.max(sizes.sourceSamplesMin, Math.ceil(limit / Math.max(1, sources.length)));
+    const read: Columns[] = [];
+    for (const [index, source] of sources.entries()) {
+      const range = { ...rangeAfter(positions[index]!, untilMs), limit: ofSource, isFinalOnly: true };
+      read.push(await context.samples.read(tx, this.results.organisation, source, range));
+    }
+    return cutSlice(sources, positions, read, ofSource);
+  }
+
+  /** Samples of results behind their final ones: the next input may change them, so no state rests on them. */
+  async #readTail(session: ItemSession, positions: Positions, untilMs?: number): Promise<Series[]> {
+    const { resultSources } = this.producers;
+    const tail: Series[] = [];
+    if (resultSources.length === 0) return tail;
+    await session.flush();
+    const { context, tx } = session;
+    for (const index of resultSources) {
+      const source = this.plan.sources[index]!;
+      const range = rangeAfter(positions[index]!, untilMs);
+      tail.push({ ...source, ...(await context.samples.read(tx, this.results.organisation, source, range)) });
+    }
+    return tail;
+  }
+}
+
+// At its position the stream still takes another value; what is deleted there, or lies before, it has taken in.
+function isBehind({ positions }: Live, source: number, { deleted }: SampleChange, firstMs: number): boolean {
+  const positionMs = positions[source]!;
+  return firstMs < positionMs || (deleted !== undefined && deleted.fromMs <= positionMs);
+}
+
+function progressAfter(from: Progress, { positions, sampleCount }: Slice, results: Columns): Progress {
+  const emittedMs = lastTimeMs(results) ?? from.emittedMs;
+  return { positions, emittedMs, sampleCount: from.sampleCount + sampleCount };
+}
+
+// A batch with a frequency takes the samples before the last of its boundaries; a clock set back undoes none.
+function boundaryOf({ frequencyMs, boundaryMs }: ItemRow, nowMs: number): number | undefined {
+  if (frequencyMs === null) return undefined;
+  return Math.max(boundaryMs ?? Number.NEGATIVE_INFINITY, Math.floor(nowMs / frequencyMs) * frequencyMs);
+}

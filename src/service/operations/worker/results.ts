@@ -1,0 +1,83 @@
+import { nextDouble } from '../../../core/next-double.js';
+import { type SeriesReference, TIME_MS_END } from '../../../core/series.js';
+import { NO_COLUMNS } from '../../../storage/samples/columns.js';
+import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
+import type { Transaction } from '../../../storage/storage.js';
+import type { ServiceContext } from '../../context.js';
+import { areSameColumns, lastTimeMs, resultChange } from '../compute/columns.js';
+
+/** A change of a result. */
+export type ResultChange = Omit<SampleChange, 'timeseriesId' | 'metric'>;
+
+/** What results are read and written with. */
+export interface ResultSession {
+  readonly context: ServiceContext;
+  readonly tx: Transaction;
+  readonly writer: Transaction;
+  /** Changes a result, in the store and for those who read it. */
+  publish(result: Results, change: ResultChange): Promise<void>;
+  /** Writes what was published, before anything is read that it may touch. */
+  flush(): Promise<void>;
+}
+
+const PREVIEW_KEPT_MAX = 65_536;
+
+/** The result series of an item: its final samples, and behind them its preview. */
+export class Results {
+  readonly organisation: string;
+  readonly itemId: string;
+  readonly series: SeriesReference;
+  /** As stored; undefined where that is not known. */
+  #preview: Columns | undefined;
+
+  constructor(organisation: string, itemId: string, series: SeriesReference) {
+    this.organisation = organisation;
+    this.itemId = itemId;
+    this.series = series;
+  }
+
+  /** Makes these the results after an instant: up to the last of them, or up to the end. */
+  async replace(session: ResultSession, afterMs: number | null, results: Columns, isEnd: boolean): Promise<void> {
+    await session.flush();
+    const { context, tx } = session;
+    const read = (range: object): Promise<Columns> =>
+      context.samples.read(tx, this.organisation, this.series, { ...range, isFinalOnly: true });
+    const startMs = afterMs ?? Number.NEGATIVE_INFINITY;
+    const lastMs = lastTimeMs(results);
+    if (lastMs !== undefined) {
+      const change = resultChange(await read(rangeAfter(startMs, nextDouble(lastMs))), results);
+      if (change !== undefined) await session.publish(this, change);
+    }
+    if (!isEnd) return;
+    const [leftMs] = (await read({ ...rangeAfter(lastMs ?? startMs, undefined), limit: 1 })).timeMs;
+    if (leftMs === undefined) return;
+    await session.publish(this, { ...NO_COLUMNS, deleted: { fromMs: leftMs, untilMs: TIME_MS_END } });
+  }
+
+  /** Stores what comes behind the final results; gives the first instant at which that is new, if any. */
+  async setPreview({ context, writer }: ResultSession, preview: Columns): Promise<number | undefined> {
+    const before = this.#preview;
+    if (before !== undefined && areSameColumns(before, preview)) return undefined;
+    await context.samples.setProvisional(writer, this.organisation, { ...this.series, ...preview });
+    this.#preview = preview.timeMs.length > PREVIEW_KEPT_MAX ? undefined : preview;
+    const firstMs = preview.timeMs[0] ?? Number.POSITIVE_INFINITY;
+    return Math.min(firstMs, this.#firstMs(before));
+  }
+
+  /** Whether the preview may have samples up to an instant. */
+  hasPreviewUntil(timeMs: number): boolean {
+    return this.#firstMs(this.#preview) <= timeMs;
+  }
+
+  #firstMs(preview: Columns | undefined): number {
+    return preview === undefined ? Number.NEGATIVE_INFINITY : (preview.timeMs[0] ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+/** The range behind an instant. */
+export function rangeAfter(afterMs: number, untilMs: number | undefined) {
+  return {
+    ...(afterMs === Number.NEGATIVE_INFINITY ? {} : { fromMs: nextDouble(afterMs) }),
+    ...(untilMs === undefined ? {} : { untilMs }),
+  };
+}

@@ -1,0 +1,105 @@
+import { OutputLimitError, RequestError } from '../../../index.js';
+import type { Transaction } from '../../../storage/storage.js';
+import { type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
+import { equal } from '../../conditions.js';
+import type { ServiceContext } from '../../context.js';
+import { moveTransaction, type TransactionState } from '../../status/transactions.js';
+
+const FIRST_PAUSE_MS = 1000;
+const PAUSE_GROWTH = 4;
+
+/** What a schedule is written with. */
+export interface ScheduleSession {
+  readonly context: ServiceContext;
+  readonly writer: Transaction;
+  /** Says that there is work which is due now. */
+  noteDue(): void;
+}
+
+/** The state of an item, and when its next work is due: what its rows say. */
+export class Schedule {
+  #row: ItemRow;
+  #dueMs: number | null;
+  /** How often it has failed in a row. */
+  #attemptCount: number;
+
+  constructor(row: ItemRow, work: { readonly dueMs: number; readonly attemptCount: number } | undefined) {
+    this.#row = row;
+    this.#dueMs = work?.dueMs ?? null;
+    this.#attemptCount = work?.attemptCount ?? 0;
+  }
+
+  get row(): ItemRow {
+    return this.#row;
+  }
+
+  /** Null when nothing is to be done. */
+  get dueMs(): number | null {
+    return this.#dueMs;
+  }
+
+  /** Whether samples that come now are no concern of the item any more. */
+  get isOver(): boolean {
+    return this.#row.state === 'Completed' || this.#row.state === 'Failed';
+  }
+
+  async update({ writer }: ScheduleSession, changes: Partial<ItemRow>): Promise<void> {
+    await writer.update(items, this.#where(), changes);
+    this.#row = { ...this.#row, ...changes };
+  }
+
+  async setState(session: ScheduleSession, state: TransactionState): Promise<void> {
+    const { organisation, transactionId } = this.#row;
+    if (this.#row.state === state) return;
+    await this.update(session, { state });
+    await moveTransaction(session.writer, organisation, transactionId, { state, message: null });
+  }
+
+  /** Has the item's work done as soon as may be; after a failure not before the pause is over. */
+  async makeDue(session: ScheduleSession): Promise<void> {
+    const nowMs = session.context.clock.nowMs();
+    const isWaiting = this.#dueMs !== null && (this.#attemptCount > 0 || this.#dueMs <= nowMs);
+    if (isWaiting) return;
+    await this.setDue(session, nowMs, 0);
+    session.noteDue();
+  }
+
+  async setDue(
+    { writer }: Pick<ScheduleSession, 'writer'>,
+    dueMs: number,
+    attemptCount = this.#attemptCount,
+  ): Promise<void> {
+    const { organisation, itemId } = this.#row;
+    await writer.put(itemWork, { organisation, itemId, dueMs, attemptCount });
+    this.#dueMs = dueMs;
+    this.#attemptCount = attemptCount;
+  }
+
+  async end({ writer }: Pick<ScheduleSession, 'writer'>): Promise<void> {
+    await writer.delete(itemWork, this.#where());
+    this.#dueMs = null;
+    this.#attemptCount = 0;
+  }
+
+  /** After what the engine threw: the item is tried again after a pause, or fails for good. */
+  async fail(session: ScheduleSession, error: unknown): Promise<void> {
+    const { context, writer } = session;
+    const { organisation, itemId, transactionId } = this.#row;
+    const message = error instanceof Error ? error.message : String(error);
+    const attempts = this.#attemptCount + 1;
+    const isLasting = error instanceof RequestError || error instanceof OutputLimitError;
+    const isOver = isLasting || attempts > context.settings.retryCountMax;
+    const state = isOver ? 'Failed' : 'Running';
+    context.log.warn({ err: error, organisation, itemId, attempts, isOver }, 'an item failed');
+    await this.update(session, { state });
+    await moveTransaction(writer, organisation, transactionId, { state, message, isRetry: !isOver });
+    const pauseMs = FIRST_PAUSE_MS * PAUSE_GROWTH ** (attempts - 1);
+    if (isOver) await this.end(session);
+    else await this.setDue(session, context.clock.nowMs() + pauseMs, attempts);
+  }
+
+  #where() {
+    const { organisation, itemId } = this.#row;
+    return equal({ organisation, itemId });
+  }
+}

@@ -1,0 +1,154 @@
+import { StaleClaimError } from '../../../storage/errors.js';
+import type { Claim, Transaction } from '../../../storage/storage.js';
+import { items, itemWork } from '../../../storage/tables/operations.js';
+import type { ServiceContext } from '../../context.js';
+import type { StepPool } from '../compute/pool.js';
+import { ENGINE_VERSION } from '../register.js';
+import type { PendingStep, StepOutcome } from './item.js';
+import { ItemCache } from './item-cache.js';
+import { Session } from './session.js';
+import type { WorkerSizes } from './sizes.js';
+
+/** An item whose work is due. */
+export interface DueItem {
+  readonly organisation: string;
+  readonly itemId: string;
+}
+
+/** What the workers of all shards share. */
+export interface WorkerParts {
+  readonly pool: StepPool;
+  readonly sizes: WorkerSizes;
+}
+
+/** The work of one shard, for as long as its claim is held. */
+export class ShardWorker {
+  readonly claim: Claim;
+  readonly #context: ServiceContext;
+  readonly #parts: WorkerParts;
+  readonly #cache = new ItemCache();
+  /** An absorb whose transaction has not begun. */
+  #waiting: Promise<boolean> | undefined;
+
+  /** Begins the work: what another version of the engine has computed is computed anew. */
+  static async open(context: ServiceContext, claim: Claim, parts: WorkerParts): Promise<ShardWorker> {
+    const worker = new ShardWorker(context, claim, parts);
+    await worker.#run(restartOutdated);
+    return worker;
+  }
+
+  private constructor(context: ServiceContext, claim: Claim, parts: WorkerParts) {
+    this.#context = context;
+    this.claim = claim;
+    this.#parts = parts;
+  }
+
+  /** Takes in what has come: now, if the shard's queue is running. Tells whether items may be due by that. */
+  absorb(): Promise<boolean> {
+    // One that waits for its transaction will see what has come until then.
+    if (this.#waiting !== undefined) return this.#waiting;
+    const own = this.#run(async (session) => session)
+      .then((session) => session?.isWorkDue === true)
+      .finally(() => {
+        if (this.#waiting === own) this.#waiting = undefined;
+      });
+    this.#waiting = own;
+    return own;
+  }
+
+  /** Some of the items whose work is due, without those that are at work already. */
+  async findDue(busy: ReadonlySet<string>): Promise<readonly DueItem[]> {
+    const { storage, clock } = this.#context;
+    const nowMs = clock.nowMs();
+    const found = await storage.read(this.claim.shard, (tx) =>
+      tx.find(itemWork, {
+        where: [['dueMs', '<=', nowMs]],
+        orderBy: [{ column: 'dueMs' }, { column: 'organisation' }, { column: 'itemId' }],
+        limit: this.#parts.sizes.turnsATransaction + busy.size,
+      }),
+    );
+    return found.filter(({ itemId }) => !busy.has(itemId)).slice(0, this.#parts.sizes.turnsATransaction);
+  }
+
+  /** Does what is due of these items, as far as one transaction goes; gives a step to compute where one needs that. */
+  beginTurns(due: readonly DueItem[]): Promise<PendingStep | undefined> {
+    return this.#run(async (session) => {
+      for (const { organisation, itemId } of due) {
+        const item = await session.itemOf(organisation, itemId);
+        const step = await item?.beginTurn(session);
+        // The next item may read what follows from this one.
+        await session.settle();
+        if (step !== undefined || !session.hasRoom) return step;
+        await session.giveWay();
+      }
+      return undefined;
+    });
+  }
+
+  /** Computes the steps of a turn, until it is done or the worker stops. */
+  async takeSteps(first: PendingStep, isStopping: () => boolean): Promise<void> {
+    for (let step: PendingStep | undefined = first; step !== undefined && !isStopping(); ) {
+      const current: PendingStep = step;
+      const outcome = await this.#compute(current);
+      const { organisation, itemId } = current.item;
+      step = await this.#run(async (session) =>
+        (await session.itemOf(organisation, itemId))?.continueTurn(session, current, outcome),
+      );
+    }
+  }
+
+  async #compute({ plan, state, slice }: PendingStep): Promise<StepOutcome> {
+    const { outputSamplesMax } = this.#context.settings;
+    try {
+      return { result: await this.#parts.pool.run(plan, state, slice.chunks, { maxOutputSamples: outputSamplesMax }) };
+    } catch (failure) {
+      return { failure };
+    }
+  }
+
+  /** Writes down how far the items have come. */
+  async checkpoint(): Promise<void> {
+    await this.#run(async (session) => {
+      for (const item of this.#cache.known()) await item.checkpoint(session);
+    });
+  }
+
+  async #run<Result>(work: (session: Session) => Promise<Result>): Promise<Result | undefined> {
+    const { sizes } = this.#parts;
+    let attemptCount = 0;
+    const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
+      this.#waiting = undefined;
+      // A transaction that is run again finds in memory what the first run has left there.
+      if (attemptCount++ > 0) this.#cache.clear();
+      const session = await Session.open(this.#context, this.#cache, sizes, this.claim, tx);
+      if (session === undefined) return undefined;
+      await session.absorb();
+      await session.settle();
+      const result = await work(session);
+      // What the work changed of a result, others may read.
+      await session.settle();
+      await session.seal();
+      this.#cache.trim(sizes);
+      return result;
+    };
+    try {
+      return await this.#context.storage.transaction(this.claim.shard, inTransaction, this.claim);
+    } catch (error) {
+      this.#cache.clear();
+      throw error;
+    }
+  }
+}
+
+async function restartOutdated(session: Session): Promise<void> {
+  const outdated = await session.tx.find(items, { where: [['engineVersion', '!=', ENGINE_VERSION]] });
+  for (const { organisation, itemId } of outdated) {
+    const item = await session.itemOf(organisation, itemId);
+    await item?.restart(session, { engineVersion: ENGINE_VERSION });
+  }
+}
+
+/** Whether a failure means that the shard is another's now. */
+export function isClaimLost(error: unknown): boolean {
+  return error instanceof StaleClaimError;
+}

@@ -1,0 +1,89 @@
+import { setMaxListeners } from 'node:events';
+import type { FastifyInstance } from 'fastify';
+import { startCompaction } from './compaction.js';
+import type { ServiceContext } from './context.js';
+import { startForgetting } from './events/forget.js';
+import { registerEvents } from './events/routes.js';
+import { addJsonBodies } from './http/bodies.js';
+import { type ContinuationTokens, createContinuationTokens } from './http/continuation.js';
+import { addCorrelation, addRequestLog } from './http/correlation.js';
+import { addErrorHandler } from './http/errors.js';
+import { addStopRefusal, type Readiness, registerHealth } from './http/health.js';
+import { addOverloadProtection, addRequestLimit } from './http/limits.js';
+import { registerMetrics } from './http/metrics.js';
+import { addOpenApi } from './http/openapi.js';
+import { addParameterCheck, addValidator } from './http/validator.js';
+import { createAuthorize } from './identity/authorize.js';
+import { createIdentity, type Identity } from './identity/identity.js';
+import { openStepPool } from './operations/compute/pool.js';
+import { registerOperations } from './operations/routes.js';
+import { createWorker, type Worker } from './operations/worker/worker.js';
+import { registerStatus } from './status/routes.js';
+import { registerTimeseries } from './timeseries/routes.js';
+import { registerToken } from './token/routes.js';
+
+/** The parts of a running service, for those who start and stop it. */
+export interface Service {
+  readonly context: ServiceContext;
+  readonly identity: Identity;
+  readonly tokens: ContinuationTokens;
+  readonly worker: Worker;
+  /** Puts every route on a Fastify instance: a server of its own, or a scope of another's. */
+  register(app: FastifyInstance): Promise<void>;
+  /** Begins the work that waits in the store. */
+  start(): void;
+  /** Takes no new work, ends what runs, and writes down how far it has come. */
+  stop(): Promise<void>;
+}
+
+export function createService(context: ServiceContext): Service {
+  const readiness: Readiness = { isOpen: true };
+  const stopping = new AbortController();
+  // Every follower listens.
+  setMaxListeners(0, stopping.signal);
+  const identity = createIdentity(context);
+  const tokens = createContinuationTokens(context);
+  const worker = createWorker(context, openStepPool(context.settings.workerCount));
+  const wake = (shard: number): void => worker.wake(shard);
+  let endForgetting = async (): Promise<void> => {};
+  let endCompaction = async (): Promise<void> => {};
+  return {
+    context,
+    identity,
+    tokens,
+    worker,
+    register: async (app) => {
+      const authorize = createAuthorize(identity.authenticate);
+      addErrorHandler(app);
+      addCorrelation(app, context);
+      addRequestLog(app);
+      addStopRefusal(app, readiness);
+      addJsonBodies(app);
+      addValidator(app);
+      addParameterCheck(app);
+      app.decorateRequest('principal', undefined);
+      await addOverloadProtection(app, context);
+      await addOpenApi(app);
+      await addRequestLimit(app, context);
+      registerHealth(app, context, readiness);
+      registerMetrics(app, context.metrics);
+      registerToken(app, context, identity.tokens);
+      registerEvents(app, context, authorize, tokens);
+      await registerTimeseries(app, context, { authorize, tokens, stopping: stopping.signal, onStored: wake });
+      registerStatus(app, context, authorize, tokens);
+      registerOperations(app, context, authorize, tokens, wake);
+    },
+    start: () => {
+      endForgetting = startForgetting(context);
+      endCompaction = startCompaction(context);
+      worker.start();
+    },
+    stop: async () => {
+      readiness.isOpen = false;
+      stopping.abort();
+      await worker.stop();
+      await endForgetting();
+      await endCompaction();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
+import type { Series, SeriesReference } from '../../../core/series.js';
+import type { ServiceContext } from '../../context.js';
+import type { ContinuationTokens } from '../../http/continuation.js';
+import { pagedEnvelope } from '../../http/envelope.js';
+import { badRequest, ServiceError } from '../../http/errors.js';
+import { continuationTokenOf } from '../../http/paging.js';
+import { principalOf } from '../../identity/principal.js';
+import { JSON_TYPE } from '../write/bodies.js';
+import { jsonObjects, type StreamedForm, streamedForms } from './forms.js';
+import { PAGE_SAMPLES_MAX, readSamplesQuery, type SamplesQuery } from './query.js';
+import { checkSeries, type Place, readPage, readPieces } from './samples.js';
+
+const PAGE_SAMPLES = 10_000;
+
+/** What reading works with. */
+export interface ReadingParts {
+  readonly context: ServiceContext;
+  readonly tokens: ContinuationTokens;
+}
+
+/** Answers with samples of the series, in the form that the caller likes best. */
+export async function answerSamples(
+  parts: ReadingParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  references: readonly SeriesReference[],
+  query: SamplesQuery,
+): Promise<unknown> {
+  const { organisation } = principalOf(request);
+  await checkSeries(parts.context, organisation, references);
+  const form = formOf(request);
+  const asked = readSamplesQuery(query);
+  reply.header('vary', 'accept');
+  if (form === undefined) return answerPage(parts, request, reply, references, query);
+  reply.type(form.contentType);
+  const pieces = readPieces(parts.context, organisation, references, asked);
+  return reply.send(Readable.from(streamed(pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
+}
+
+async function answerPage(
+  { context, tokens }: ReadingParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  references: readonly SeriesReference[],
+  query: SamplesQuery,
+): Promise<unknown> {
+  const principal = principalOf(request);
+  const asked = readSamplesQuery(query);
+  const { limit = PAGE_SAMPLES } = asked;
+  if (limit > PAGE_SAMPLES_MAX) {
+    throw badRequest(
+      `limit: expected at most ${PAGE_SAMPLES_MAX} in JSON, received ${limit}; other forms have no limit`,
+    );
+  }
+  const binding = { list: 'samples', principal, query: [references, { ...asked, limit: null }] };
+  const token = continuationTokenOf(request);
+  const from = token !== undefined ? ((await tokens.open(binding, token)).place as Place) : undefined; // sealed below
+  const page = await readPage(context, principal.organisation, references, asked, limit, from);
+  const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
+  const write = jsonObjects(',');
+  const rows = Buffer.concat(page.series.map(write));
+  const [head, tail] = JSON.stringify(pagedEnvelope([], { continuationToken: next })).split('[]', 2) as [
+    string,
+    string,
+  ];
+  // Without the comma behind the last object.
+  const body = Buffer.concat([
+    Buffer.from(`${head}[`),
+    rows.subarray(0, Math.max(0, rows.length - 1)),
+    Buffer.from(`]${tail}`),
+  ]);
+  return reply.type(`${JSON_TYPE}; charset=utf-8`).send(body);
+}
+
+async function* streamed(pieces: AsyncIterable<Series>, form: StreamedForm): AsyncGenerator<Uint8Array> {
+  const write = form.createWriter();
+  if (form.head !== '') yield Buffer.from(form.head);
+  for await (const series of pieces) {
+    yield write(series);
+    // A caller who takes pieces as fast as they come would have the thread alone: all before are promises.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const TYPES = [JSON_TYPE, ...streamedForms.map(({ contentType }) => contentType)];
+
+// The form that the caller likes best of those there are; undefined is JSON, also where it says nothing.
+function formOf({ headers }: FastifyRequest): StreamedForm | undefined {
+  const type = new Negotiator({ headers }).mediaType(TYPES);
+  if (type !== undefined) return streamedForms.find(({ contentType }) => contentType === type);
+  throw new ServiceError(
+    406,
+    `Accept: expected one of ${TYPES.join(', ')}, received ${JSON.stringify(headers.accept)}`,
+  );
+}

@@ -1,0 +1,66 @@
+import { formatInstant } from '../../../core/instant.js';
+import type { Series } from '../../../core/series.js';
+import { createDayPrefix, NUMBER_LENGTH_MAX, putNumber, putText, putTime } from '../../../formats/csv/write/put.js';
+import { createCsvWriter, csvHeader } from '../../../formats/csv/write/writer.js';
+import { writeFrame } from '../columns-format.js';
+import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../write/bodies.js';
+
+/** Samples of one series as bytes of a form, without what stands before the first and after the last. */
+export type WriteSamples = (series: Series) => Uint8Array;
+
+/** A form in which samples are streamed. */
+export interface StreamedForm {
+  readonly contentType: string;
+  /** What the body begins with. */
+  readonly head: string;
+  createWriter(): WriteSamples;
+}
+
+export const streamedForms: readonly StreamedForm[] = [
+  { contentType: CSV_TYPE, head: csvHeader, createWriter: csvSamples },
+  { contentType: NDJSON_TYPE, head: '', createWriter: () => jsonObjects('\n') },
+  { contentType: COLUMNS_TYPE, head: '', createWriter: () => writeFrame },
+];
+
+function csvSamples(): WriteSamples {
+  return (series) => {
+    const parts: Uint8Array[] = [];
+    const writer = createCsvWriter((bytes) => parts.push(bytes.slice()), { hasHeader: false });
+    writer.write(series);
+    writer.flush();
+    return Buffer.concat(parts);
+  };
+}
+
+/** Objects `{timeseriesId, metric, timestamp, val}`, each followed by `separator`. */
+export function jsonObjects(separator: string): WriteSamples {
+  const day = createDayPrefix();
+  const middle = encoder.encode('","val":');
+  const tail = encoder.encode(`}${separator}`);
+  return ({ timeseriesId, metric, timeMs, value }) => {
+    const names = `{"timeseriesId":${JSON.stringify(timeseriesId)},"metric":${JSON.stringify(metric)},"timestamp":"`;
+    const head = encoder.encode(names);
+    const rowLength = head.length + UNUSUAL_TIME_LENGTH + middle.length + NUMBER_LENGTH_MAX + tail.length;
+    // Not filled with zeros: what is given out has been written.
+    const bytes = Buffer.allocUnsafe(rowLength * timeMs.length);
+    let at = 0;
+    for (let row = 0; row < timeMs.length; row++) {
+      at = putBytes(bytes, at, head);
+      const afterTime = putTime(bytes, at, timeMs[row]!, day);
+      at = afterTime >= 0 ? afterTime : putText(bytes, at, formatInstant(timeMs[row]!));
+      at = putBytes(bytes, at, middle);
+      at = putNumber(bytes, at, value[row]!);
+      at = putBytes(bytes, at, tail);
+    }
+    return bytes.subarray(0, at);
+  };
+}
+
+function putBytes(bytes: Uint8Array, at: number, part: Uint8Array): number {
+  for (let i = 0; i < part.length; i++) bytes[at + i] = part[i]!;
+  return at + part.length;
+}
+
+const encoder = new TextEncoder();
+// Times that are not whole milliseconds have more digits: at most those of a double.
+const UNUSUAL_TIME_LENGTH = 64;

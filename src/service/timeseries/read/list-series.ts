@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify';
+import { formatInstant } from '../../../core/instant.js';
+import type { SeriesReference } from '../../../core/series.js';
+import type { SeriesInfo } from '../../../storage/samples/samples.js';
+import { shardOf } from '../../../storage/shard.js';
+import { pagedEnvelope } from '../../http/envelope.js';
+import { readPage } from '../../http/paging.js';
+import { principalOf } from '../../identity/principal.js';
+import type { ReadingParts } from './answer.js';
+
+/** A page of the series of the caller's organisation, with what is known of them. */
+export async function listSeries(
+  { context: { storage, samples }, tokens }: ReadingParts,
+  request: FastifyRequest,
+  timeseriesId: string | undefined,
+) {
+  const { organisation } = principalOf(request);
+  const ofId = timeseriesId === undefined ? {} : { timeseriesId };
+  const { rows, paging } = await readPage<SeriesInfo, SeriesReference>(tokens, request, {
+    name: 'timeseries',
+    query: [timeseriesId ?? null],
+    find: (after, limit) =>
+      storage.read(shardOf(organisation), (tx) =>
+        samples.list(tx, organisation, { ...ofId, limit, ...(after === undefined ? {} : { after }) }),
+      ),
+    placeOf: ({ timeseriesId: id, metric }) => ({ timeseriesId: id, metric }),
+  });
+  return pagedEnvelope(groupById(rows), paging);
+}
+
+function groupById(infos: readonly SeriesInfo[]) {
+  const groups = new Map<string, ReturnType<typeof describeMetric>[]>();
+  for (const info of infos) {
+    const metrics = groups.get(info.timeseriesId) ?? [];
+    metrics.push(describeMetric(info));
+    groups.set(info.timeseriesId, metrics);
+  }
+  return [...groups].map(([timeseriesId, metrics]) => ({ timeseriesId, metrics }));
+}
+
+function describeMetric({ metric, sampleCount, firstMs, lastMs, itemId }: SeriesInfo) {
+  const instantOf = (timeMs: number | null): string | null => (timeMs === null ? null : formatInstant(timeMs));
+  return { metric, sampleCount, firstTimestamp: instantOf(firstMs), lastTimestamp: instantOf(lastMs), itemId };
+}

@@ -1,0 +1,125 @@
+import { nextDouble } from '../../../core/next-double.js';
+import type { Series, SeriesReference } from '../../../core/series.js';
+import type { Columns } from '../../../storage/samples/samples.js';
+import { shardOf } from '../../../storage/shard.js';
+import type { ServiceContext } from '../../context.js';
+import { ServiceError } from '../../http/errors.js';
+import type { SamplesRequest } from './query.js';
+
+/** Where a reading goes on: behind a sample of one of its series. */
+export interface Place {
+  readonly seriesIndex: number;
+  readonly timeMs: number;
+}
+
+/** A page: samples of one or more of the series, in their order, and where the next page begins. */
+export interface SamplesPage {
+  readonly series: readonly Series[];
+  readonly next: Place | undefined;
+}
+
+/** Samples are read from the store in pieces, so that a long reading holds neither the store nor much memory. */
+export const PIECE_SAMPLES = 65_536;
+
+/** Reads up to `limit` samples of the series, one series after the other. */
+export async function readPage(
+  context: ServiceContext,
+  organisation: string,
+  references: readonly SeriesReference[],
+  request: SamplesRequest,
+  limit: number,
+  from: Place | undefined,
+): Promise<SamplesPage> {
+  const series: Series[] = [];
+  let room = limit;
+  for (let index = from?.seriesIndex ?? 0; index < references.length; index++) {
+    const reference = references[index]!;
+    const after = index === from?.seriesIndex ? from.timeMs : undefined;
+    const found = await readPiece(context, organisation, reference, request, room + 1, after);
+    if (found.timeMs.length > room) {
+      const cut = firstSamples(found, room);
+      series.push({ ...reference, ...cut });
+      const last = cut.timeMs.at(-1);
+      const next = last === undefined ? { seriesIndex: index, timeMs: after } : { seriesIndex: index, timeMs: last };
+      return { series, next: next.timeMs === undefined ? startOf(index, request) : { ...next, timeMs: next.timeMs } };
+    }
+    if (found.timeMs.length > 0) series.push({ ...reference, ...found });
+    room -= found.timeMs.length;
+  }
+  return { series, next: undefined };
+}
+
+// The page ended exactly before a series: its place is before every sample of it.
+function startOf(seriesIndex: number, { isDescending }: SamplesRequest): Place {
+  return { seriesIndex, timeMs: isDescending ? Number.MAX_VALUE : -Number.MAX_VALUE };
+}
+
+/** All samples of the series, up to the limit, piece by piece. */
+export async function* readPieces(
+  context: ServiceContext,
+  organisation: string,
+  references: readonly SeriesReference[],
+  request: SamplesRequest,
+): AsyncGenerator<Series> {
+  let room = request.limit ?? Number.POSITIVE_INFINITY;
+  for (const reference of references) {
+    let after: number | undefined;
+    for (;;) {
+      const count = Math.min(room, PIECE_SAMPLES);
+      if (count === 0) return;
+      const found = await readPiece(context, organisation, reference, request, count, after);
+      if (found.timeMs.length > 0) yield { ...reference, ...found };
+      room -= found.timeMs.length;
+      after = found.timeMs.at(-1);
+      if (found.timeMs.length < count) break;
+    }
+  }
+}
+
+// In the order asked for, behind the time given.
+async function readPiece(
+  { storage, samples, metrics }: ServiceContext,
+  organisation: string,
+  reference: SeriesReference,
+  { fromMs, untilMs, isDescending, isFinalOnly }: SamplesRequest,
+  limit: number,
+  afterMs: number | undefined,
+): Promise<Columns> {
+  const start = afterMs !== undefined && !isDescending ? nextDouble(afterMs) : fromMs;
+  const end = afterMs !== undefined && isDescending ? afterMs : untilMs;
+  const range = {
+    ...(start === undefined ? {} : { fromMs: start }),
+    ...(end === undefined ? {} : { untilMs: end }),
+    limit,
+    isDescending,
+    isFinalOnly,
+  };
+  const found = await storage.read(shardOf(organisation), (tx) => samples.read(tx, organisation, reference, range));
+  metrics.samplesRead.inc(found.timeMs.length);
+  if (!isDescending) return found;
+  return { timeMs: found.timeMs.slice().reverse(), value: found.value.slice().reverse() };
+}
+
+function firstSamples({ timeMs, value }: Columns, count: number): Columns {
+  return { timeMs: timeMs.subarray(0, count), value: value.subarray(0, count) };
+}
+
+/** Stops at series that there are none of. */
+export async function checkSeries(
+  { storage, samples }: ServiceContext,
+  organisation: string,
+  references: readonly SeriesReference[],
+): Promise<void> {
+  const known = await storage.read(shardOf(organisation), async (tx) => {
+    const infos = [];
+    for (const reference of references) infos.push(await samples.info(tx, organisation, reference));
+    return infos;
+  });
+  const missing = references.filter((_, index) => known[index] === undefined);
+  if (missing.length === 0) return;
+  const names = missing
+    .slice(0, 10)
+    .map(({ timeseriesId, metric }) => `${JSON.stringify(timeseriesId)}, metric ${metric}`);
+  const message = `there is no series ${names.join('; ')}; GET /core/timeseries lists what there is`;
+  throw new ServiceError(404, message, { details: { missing } });
+}

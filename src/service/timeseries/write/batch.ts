@@ -1,0 +1,174 @@
+import type { SeriesReference } from '../../../core/series.js';
+import { sortInput } from '../../../engine/batch/sorted-input.js';
+import { isAllFinite, isRising } from '../../../kernels/check.js';
+import type { SampleChange } from '../../../storage/samples/samples.js';
+
+/** What became of the samples of a batch. */
+export interface BatchCounts {
+  /** Samples to be stored. */
+  samples: number;
+  /** Samples without a value: null, NaN, infinite. */
+  missing: number;
+  /** Samples of a time that came again in the same batch: the last one counts. */
+  duplicate: number;
+}
+
+/** Samples of many series as they come, row by row in columns, until they are stored together. */
+export interface SampleBatch {
+  rowCount: number;
+  /** Index into `series`. */
+  seriesIndex: Int32Array;
+  timeMs: Float64Array;
+  value: Float64Array;
+  readonly series: SeriesReference[];
+  /** By id, and there by metric. */
+  readonly indexes: Map<string, Map<string, number>>;
+}
+
+// Many a body has few samples.
+const ROOM = 16;
+
+export function createSampleBatch(): SampleBatch {
+  return {
+    rowCount: 0,
+    seriesIndex: new Int32Array(ROOM),
+    timeMs: new Float64Array(ROOM),
+    value: new Float64Array(ROOM),
+    series: [],
+    indexes: new Map(),
+  };
+}
+
+/** The index of a series that the batch has. */
+export function knownSeries({ indexes }: SampleBatch, timeseriesId: string, metric: string): number | undefined {
+  return indexes.get(timeseriesId)?.get(metric);
+}
+
+/** The index of a series in the batch, which it is added to when it is new. */
+export function seriesIndexOf({ indexes, series }: SampleBatch, timeseriesId: string, metric: string): number {
+  const ofId = indexes.get(timeseriesId) ?? new Map<string, number>();
+  if (ofId.size === 0) indexes.set(timeseriesId, ofId);
+  const index = ofId.get(metric) ?? series.push({ timeseriesId, metric }) - 1;
+  ofId.set(metric, index);
+  return index;
+}
+
+/** Makes room for `count` more rows, which are then written into the columns and counted in `rowCount`. */
+function makeRoom(batch: SampleBatch, count: number): void {
+  const length = batch.rowCount + count;
+  if (length <= batch.timeMs.length) return;
+  const roomy = Math.max(length, 2 * batch.timeMs.length);
+  const seriesIndex = new Int32Array(roomy);
+  const timeMs = new Float64Array(roomy);
+  const value = new Float64Array(roomy);
+  seriesIndex.set(batch.seriesIndex.subarray(0, batch.rowCount));
+  timeMs.set(batch.timeMs.subarray(0, batch.rowCount));
+  value.set(batch.value.subarray(0, batch.rowCount));
+  Object.assign(batch, { seriesIndex, timeMs, value });
+}
+
+export function addSample(batch: SampleBatch, series: number, timeMs: number, value: number): void {
+  makeRoom(batch, 1);
+  const row = batch.rowCount++;
+  batch.seriesIndex[row] = series;
+  batch.timeMs[row] = timeMs;
+  batch.value[row] = value;
+}
+
+/** Adds columns of one series. */
+export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Array, value: Float64Array): void {
+  makeRoom(batch, timeMs.length);
+  const { rowCount } = batch;
+  batch.seriesIndex.fill(series, rowCount, rowCount + timeMs.length);
+  batch.timeMs.set(timeMs, rowCount);
+  batch.value.set(value, rowCount);
+  batch.rowCount += timeMs.length;
+}
+
+/** Empties the batch into a change for each series: times rising, the last of equal times, nothing missing. */
+export function takeChanges(batch: SampleBatch): { changes: SampleChange[]; counts: BatchCounts } {
+  const taken = takeRows(batch);
+  batch.series.length = 0;
+  batch.indexes.clear();
+  return taken;
+}
+
+/** As `takeChanges`, but the batch keeps the indexes of its series for the rows to come. */
+export function takeRows(batch: SampleBatch): { changes: SampleChange[]; counts: BatchCounts } {
+  const counts: BatchCounts = { samples: 0, missing: 0, duplicate: 0 };
+  const changes: SampleChange[] = [];
+  for (const one of splitBySeries(batch)) {
+    const count = one.timeMs.length;
+    if (isRising(one.timeMs, count, Number.NEGATIVE_INFINITY) && isAllFinite(one.value, 0, count)) {
+      counts.samples += count;
+      changes.push(one);
+      continue;
+    }
+    const { series, missing, duplicateMs } = sortInput(one, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    counts.missing += missing;
+    counts.duplicate += duplicateMs.length;
+    counts.samples += series.timeMs.length;
+    if (series.timeMs.length > 0) changes.push(series);
+  }
+  batch.rowCount = 0;
+  return { changes, counts };
+}
+
+/** Whether the rows from `from` on are all to be stored: each has a value, and the times of each series rise. */
+export function isSound({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch, from: number): boolean {
+  if (scratch.slots.length < series.length) growScratch(series.length);
+  const { slots, lastMs } = scratch;
+  let isGood = true;
+  for (let row = from; row < rowCount && isGood; row++) {
+    const index = seriesIndex[row]!;
+    isGood = value[row]! - value[row]! === 0 && (slots[index] === 0 || timeMs[row]! > lastMs[index]!);
+    slots[index] = 1;
+    lastMs[index] = timeMs[row]!;
+  }
+  for (let row = from; row < rowCount; row++) slots[seriesIndex[row]!] = 0;
+  return isGood;
+}
+
+// A counting sort: the rows of each series that has any, in the order in which they came. There may be many more
+// series than rows.
+function splitBySeries({ rowCount, seriesIndex, timeMs, value, series }: SampleBatch): SampleChange[] {
+  if (scratch.slots.length < series.length) growScratch(series.length);
+  const { slots } = scratch;
+  const present: number[] = [];
+  // Of the n-th series present, from `next[n]` on; the counts of each stand a place further at first.
+  const next = new Int32Array(Math.min(series.length, rowCount) + 2);
+  for (let row = 0; row < rowCount; row++) {
+    const index = seriesIndex[row]!;
+    if (slots[index] === 0) slots[index] = present.push(index);
+    next[slots[index]! + 1]!++;
+  }
+  for (let slot = 1; slot <= present.length; slot++) next[slot + 1]! += next[slot]!;
+  const sortedTimes = new Float64Array(rowCount);
+  const sortedValues = new Float64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const to = next[slots[seriesIndex[row]!]!]!++;
+    sortedTimes[to] = timeMs[row]!;
+    sortedValues[to] = value[row]!;
+  }
+  return present.map((index, n) => {
+    slots[index] = 0;
+    const { timeseriesId, metric } = series[index]!;
+    // What was the start of a series is its end by now, and the end of the one before its start.
+    const [start, end] = [next[n]!, next[n + 1]!];
+    return {
+      timeseriesId,
+      metric,
+      timeMs: sortedTimes.subarray(start, end),
+      value: sortedValues.subarray(start, end),
+    };
+  });
+}
+
+// By index of a series; the slots are 0 between calls. A call runs to its end before another starts, so all of them
+// use the same.
+const scratch = { slots: new Int32Array(64), lastMs: new Float64Array(64) };
+
+function growScratch(seriesCount: number): void {
+  scratch.slots = new Int32Array(2 * seriesCount);
+  scratch.lastMs = new Float64Array(2 * seriesCount);
+}

@@ -1,0 +1,87 @@
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ServiceContext } from '../../context.js';
+import { ServiceError } from '../../http/errors.js';
+
+/** The content types of samples. */
+export const JSON_TYPE = 'application/json';
+export const NDJSON_TYPE = 'application/x-ndjson';
+export const CSV_TYPE = 'text/csv';
+export const COLUMNS_TYPE = 'application/vnd.windrow.columns';
+
+/** A body as it comes, unpacked, that no more than so many bytes are taken of. */
+export interface StreamedBody {
+  readonly stream: NodeJS.ReadableStream;
+  readonly bytesMax: number;
+}
+
+/** Gives routes of this scope bodies as streams. */
+export function addStreamedBodies(app: FastifyInstance, { settings }: ServiceContext): void {
+  const bytesMax = settings.streamedBodyBytesMax;
+  app.removeContentTypeParser([JSON_TYPE, 'text/plain']);
+  const types = [JSON_TYPE, NDJSON_TYPE, 'application/ndjson', 'application/jsonl', CSV_TYPE, COLUMNS_TYPE];
+  // No limit of Fastify's, which would hold the body in memory: the bytes are counted as they come.
+  app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
+    try {
+      done(null, { stream: unpacked(request, payload), bytesMax } satisfies StreamedBody);
+    } catch (error) {
+      done(error as Error); // of `unpacked`
+    }
+  });
+}
+
+function unpacked(request: FastifyRequest, payload: NodeJS.ReadableStream): NodeJS.ReadableStream {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity') return payload;
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new ServiceError(415, `Content-Encoding: expected gzip or none, received ${JSON.stringify(encoding)}`);
+  }
+  // An error of a part of the pipeline reaches whoever reads its last one.
+  return pipeline(payload, createGunzip(), () => {});
+}
+
+/** The whole body, for a form that is read at once. */
+export function readWhole({ stream, bytesMax }: StreamedBody, wholeBytesMax: number): Promise<Uint8Array> {
+  const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
+  // By events: for the many small bodies, iterating a stream costs more than all else.
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    stream.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length <= Math.min(wholeBytesMax, bytesMax)) parts.push(part);
+      else reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
+    });
+    stream.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
+    stream.on('error', (error) => reject(explain(error)));
+  });
+}
+
+/** The parts of a body as they come. */
+export async function* partsOf({ stream, bytesMax }: StreamedBody): AsyncGenerator<Uint8Array> {
+  let taken = 0;
+  try {
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      // Counted unpacked, so that a small packed body cannot unpack without end.
+      taken += part.length;
+      if (taken > bytesMax) {
+        throw new ServiceError(413, `the body is larger than ${bytesMax} bytes, unpacked; send it in parts`);
+      }
+      yield part;
+    }
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+// A packed body that is damaged is the caller's fault, and so is one that breaks off; nobody hears of that one.
+function explain(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  const code = String(error.code);
+  if (code.startsWith('Z_')) {
+    return new ServiceError(400, `the body is not whole gzip: ${error.message}`, { cause: error });
+  }
+  const isBroken = ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'ABORT_ERR'].includes(code);
+  return isBroken ? new ServiceError(400, 'the body broke off before its end', { cause: error }) : error;
+}

@@ -1,0 +1,54 @@
+import type { Series } from '../../../core/series.js';
+import { createCsvReader } from '../../../formats/csv/read/reader.js';
+import { ServiceError } from '../../http/errors.js';
+import { addColumns, seriesIndexOf } from './batch.js';
+import { partsOf, type StreamedBody } from './bodies.js';
+import { checkNames } from './json.js';
+import type { Ingest, Sink } from './sink.js';
+
+/** What messages call the body; and the reader the one series of a CSV that names none. */
+const BODY = 'the body';
+
+/** What the header says of the names of series. */
+interface Naming {
+  /** `timestamp,value`: the series is that of the path. */
+  readonly isNameless: boolean;
+  readonly hasMetric: boolean;
+}
+
+export async function takeCsv(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {
+  let naming: Naming | undefined;
+  const reader = createCsvReader({ fileName: BODY }, (chunk) => {
+    for (const series of chunk) {
+      naming ??= namingOf(reader.columns(), series.timeseriesId);
+      const { timeseriesId, metric } = nameOf(job, naming, series);
+      addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
+    }
+  });
+  for await (const part of partsOf(body)) {
+    reader.push(part);
+    await flushWhenFull();
+  }
+  reader.end();
+}
+
+function namingOf(columns: readonly string[], first: string): Naming {
+  const lowered = columns.map((name) => name.toLowerCase());
+  const isLong = lowered.includes('timeseriesid');
+  // In the wide layout each series is a column.
+  return {
+    isNameless: !isLong && first === BODY && !columns.includes(BODY),
+    hasMetric: isLong && lowered.includes('metric'),
+  };
+}
+
+function nameOf({ defaults }: Ingest, { isNameless, hasMetric }: Naming, series: Series) {
+  const timeseriesId = isNameless ? defaults.timeseriesId : series.timeseriesId;
+  if (timeseriesId === undefined) {
+    const hint = 'add a timeseriesId column, or post to /core/timeseries/{timeseriesId}/samples';
+    throw new ServiceError(400, `a CSV of timestamp and value names no series; ${hint}`);
+  }
+  const metric = hasMetric ? series.metric : (defaults.metric ?? series.metric);
+  checkNames(defaults, { timeseriesId, metric });
+  return { timeseriesId, metric };
+}

@@ -1,0 +1,76 @@
+import { nextDouble } from '../../../core/next-double.js';
+import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import { ResultSeriesError, type SampleStore } from '../../../storage/samples/samples.js';
+import { shardOf } from '../../../storage/shard.js';
+import type { Reader } from '../../../storage/storage.js';
+import type { ServiceContext } from '../../context.js';
+import { badRequest, ServiceError } from '../../http/errors.js';
+import { readSamplesQuery } from '../read/query.js';
+import { checkSeries, PIECE_SAMPLES } from '../read/samples.js';
+
+/** The range of a deletion, as it comes. */
+export interface DeleteRange {
+  readonly startTime?: string;
+  readonly endTime?: string;
+  readonly all?: boolean;
+}
+
+/** Deletes the samples of `[startTime, endTime)`; results that rest on them are computed anew. */
+export async function deleteSamples(
+  context: ServiceContext,
+  organisation: string,
+  reference: SeriesReference,
+  { all = false, ...range }: DeleteRange,
+  onStored: (shard: number) => void,
+): Promise<number> {
+  const { fromMs = TIME_MS_MIN, untilMs = TIME_MS_END } = readSamplesQuery(range);
+  if (range.startTime === undefined && range.endTime === undefined && !all) {
+    throw badRequest('startTime, endTime: expected at least one of them, or all=true to delete every sample');
+  }
+  await checkSeries(context, organisation, [reference]);
+  const shard = shardOf(organisation);
+  const { samples } = context;
+  try {
+    return await context.storage.transaction(shard, async (tx) => {
+      const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
+      if (count === 0) return 0;
+      const none = new Float64Array(0);
+      await samples.append(tx, organisation, [
+        { ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } },
+      ]);
+      onStored(shard);
+      return count;
+    });
+  } catch (error) {
+    throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
+  }
+}
+
+// In pieces, so that a long series is not held in memory.
+async function countSamples(
+  samples: SampleStore,
+  tx: Reader,
+  organisation: string,
+  reference: SeriesReference,
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+): Promise<number> {
+  let count = 0;
+  for (let start = fromMs; ; ) {
+    const { timeMs } = await samples.read(tx, organisation, reference, {
+      fromMs: start,
+      untilMs,
+      limit: PIECE_SAMPLES,
+    });
+    count += timeMs.length;
+    const last = timeMs.at(-1);
+    if (last === undefined || timeMs.length < PIECE_SAMPLES) return count;
+    start = nextDouble(last);
+  }
+}
+
+/** 409 for a change of samples that an item has computed. */
+export function writtenByItem(cause: ResultSeriesError): ServiceError {
+  const { series, itemId } = cause;
+  const mend = 'write to another series, or delete the item first';
+  return new ServiceError(409, `${cause.message}; ${mend}`, { details: { series, itemId }, cause });
+}

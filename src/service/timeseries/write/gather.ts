@@ -1,0 +1,99 @@
+import type { SampleChange } from '../../../storage/samples/samples.js';
+import { shardOf } from '../../../storage/shard.js';
+import type { ServiceContext } from '../../context.js';
+import { type BatchCounts, createSampleBatch, isSound, type SampleBatch, takeRows } from './batch.js';
+import { readSamples, SampleIssues } from './json.js';
+import type { Ingest } from './sink.js';
+
+/** What became of a body that was gathered. */
+export interface Gathered {
+  readonly counts: BatchCounts;
+  /** Resolves once the samples are on the disk. What it rejects with may be the fault of another body. */
+  readonly stored: Promise<void>;
+}
+
+/** Bodies of an organisation that will be stored together. */
+interface Gathering {
+  /** Takes no more bodies; gives what came. */
+  close(): readonly SampleChange[];
+  readonly stored: Promise<void>;
+}
+
+/** The samples of an organisation that wait; the series that it has had keep their indexes. */
+interface Waiting {
+  readonly batch: SampleBatch;
+  open: Gathering | undefined;
+}
+
+/** Bodies of more samples gain nothing by company. */
+const BODY_SAMPLES_MAX = 1000;
+/** So many samples are a row of the log that is worth its commit; those that come after them get the next one. */
+const SAMPLES_ENOUGH = 50_000;
+const SERIES_KEPT_MAX = 50_000;
+const ORGANISATIONS_KEPT_MAX = 100;
+
+/** Gathers small bodies that come together, so that they are one row of the log, one transaction, one change a series. */
+export class Gatherer {
+  readonly #context: ServiceContext;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(context: ServiceContext) {
+    this.#context = context;
+  }
+
+  /** Undefined, and nothing taken, for a body that is large, has a fault, lacks values, or goes back in time. */
+  take(job: Ingest, samples: readonly unknown[]): Gathered | undefined {
+    if (samples.length > BODY_SAMPLES_MAX) return undefined;
+    const waiting = this.#waitingOf(job.organisation);
+    const { batch } = waiting;
+    const { rowCount } = batch;
+    const issues = new SampleIssues();
+    readSamples(samples, 0, samples.length, batch, issues, job.defaults);
+    if (issues.count > 0 || !isSound(batch, rowCount)) {
+      batch.rowCount = rowCount;
+      return undefined;
+    }
+    const counts = { samples: batch.rowCount - rowCount, missing: 0, duplicate: 0 };
+    if (counts.samples === 0) return { counts, stored: Promise.resolve() };
+    waiting.open ??= this.#begin(job, waiting);
+    const { stored, close } = waiting.open;
+    if (batch.rowCount >= SAMPLES_ENOUGH) close();
+    return { counts, stored };
+  }
+
+  #waitingOf(organisation: string): Waiting {
+    const known = this.#waiting.get(organisation);
+    // What is open goes on with the batch that it has.
+    if (known !== undefined && known.batch.series.length <= SERIES_KEPT_MAX) return known;
+    if (this.#waiting.size >= ORGANISATIONS_KEPT_MAX) this.#waiting.clear();
+    const waiting: Waiting = { batch: createSampleBatch(), open: undefined };
+    this.#waiting.set(organisation, waiting);
+    return waiting;
+  }
+
+  #begin(job: Ingest, waiting: Waiting): Gathering {
+    let changes: readonly SampleChange[] | undefined;
+    const close = (): readonly SampleChange[] => {
+      if (changes === undefined) {
+        changes = takeRows(waiting.batch).changes;
+        waiting.open = undefined;
+      }
+      return changes;
+    };
+    return { close, stored: this.#store(job, close) };
+  }
+
+  async #store({ organisation, onStored }: Ingest, close: () => readonly SampleChange[]): Promise<void> {
+    const { storage, samples } = this.#context;
+    const shard = shardOf(organisation);
+    try {
+      await storage.transaction(shard, async (tx) => {
+        // What comes until this work has its turn is of it; work that is run again finds the same.
+        await samples.append(tx, organisation, close());
+        onStored(shard);
+      });
+    } finally {
+      close();
+    }
+  }
+}

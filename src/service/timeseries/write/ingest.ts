@@ -1,0 +1,104 @@
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import { ResultSeriesError } from '../../../storage/samples/samples.js';
+import type { ServiceContext } from '../../context.js';
+import { ServiceError } from '../../http/errors.js';
+import { nextTurn } from '../../turns.js';
+import { createFrameReader } from '../columns-format.js';
+import { addColumns, seriesIndexOf } from './batch.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
+import { takeCsv } from './csv.js';
+import type { Gathered, Gatherer } from './gather.js';
+import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
+import { takeLines } from './lines.js';
+import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
+
+/** So many samples are read before others are answered: some milliseconds of work. */
+const SAMPLES_A_TURN = 5000;
+
+/** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
+export async function ingest(
+  context: ServiceContext,
+  gatherer: Gatherer,
+  job: Ingest,
+  contentType: string,
+  body: StreamedBody,
+): Promise<Ingested> {
+  if (contentType === JSON_TYPE) return ingestJson(context, gatherer, job, body);
+  return ingestAlone(context, job, async (sink) => {
+    if (contentType === CSV_TYPE) await takeCsv(job, body, sink);
+    else if (contentType === COLUMNS_TYPE) await takeColumns(job, body, sink);
+    else await takeLines(job, body, sink);
+  });
+}
+
+// Whole, so that a fault anywhere leaves nothing stored.
+async function ingestJson(
+  context: ServiceContext,
+  gatherer: Gatherer,
+  job: Ingest,
+  body: StreamedBody,
+): Promise<Ingested> {
+  const bytes = await readWhole(body, context.settings.bodyBytesMax);
+  const parseIssues = new SampleIssues();
+  const samples = parseSamples(bytes, parseIssues);
+  parseIssues.refuse(0);
+  // What a queue delivered is taken once, or not at all, by itself.
+  const gathered = job.origin === undefined ? gatherer.take(job, samples) : undefined;
+  if (gathered !== undefined && (await isStored(gathered))) {
+    context.metrics.samplesIngested.inc(gathered.counts.samples);
+    return { ...gathered.counts, isRepeated: false };
+  }
+  return ingestAlone(context, job, async ({ batch, issues }) => {
+    for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
+      if (from > 0) await nextTurn();
+      readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, job.defaults);
+    }
+  });
+}
+
+/** False where one of the bodies that were gathered is refused: each is stored by itself then, to tell which. */
+async function isStored({ stored }: Gathered): Promise<boolean> {
+  try {
+    await stored;
+    return true;
+  } catch (error) {
+    if (error instanceof ResultSeriesError) return false;
+    throw error;
+  }
+}
+
+async function ingestAlone(
+  context: ServiceContext,
+  job: Ingest,
+  take: (sink: Sink) => Promise<void>,
+): Promise<Ingested> {
+  const sink = createSink(context, job);
+  try {
+    await take(sink);
+    await sink.flush();
+  } catch (error) {
+    throw tellStored(error, sink.total.samples);
+  }
+  return sink.total;
+}
+
+async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {
+  const reader = createFrameReader();
+  for await (const part of partsOf(body)) {
+    for (const series of reader.push(part)) {
+      checkSeries(job, series);
+      addColumns(batch, seriesIndexOf(batch, series.timeseriesId, series.metric), series.timeMs, series.value);
+    }
+    await flushWhenFull();
+  }
+  reader.end();
+}
+
+function checkSeries({ defaults }: Ingest, { timeseriesId, metric, timeMs }: Series): void {
+  checkNames(defaults, { timeseriesId, metric });
+  const bad = timeMs.findIndex((ms) => !(ms >= TIME_MS_MIN && ms < TIME_MS_END));
+  if (bad < 0) return;
+  const expected = 'epoch milliseconds within the years 0001 to 9999';
+  const name = JSON.stringify(timeseriesId);
+  throw new ServiceError(400, `${name}, sample ${bad}: expected ${expected}, received ${timeMs[bad]}`);
+}

@@ -1,0 +1,212 @@
+import { describeValue } from '../../../core/errors.js';
+import { RAW_METRIC } from '../../../formats/csv/read/long.js';
+import { readTime } from '../../../formats/csv/read/text.js';
+import { parseJsonBody } from '../../http/bodies.js';
+import { ServiceError } from '../../http/errors.js';
+import { addSample, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
+
+/** What a sample without these fields means: the series of the path, and its metric. */
+export interface SampleDefaults {
+  readonly timeseriesId?: string;
+  readonly metric?: string;
+}
+
+/** One fault of a body of samples. */
+export interface SampleIssue {
+  /** JSON pointer into the body. */
+  readonly pointer?: string;
+  /** Line of a body that is read line by line, from 1. */
+  readonly line?: number;
+  readonly expected: string;
+  readonly received: string;
+}
+
+const FIELDS: readonly string[] = ['timeseriesId', 'metric', 'timestamp', 'val'];
+const SAMPLE = `{${FIELDS.join(', ')}}`;
+const NAME_LENGTH_MAX = 256;
+// Control characters, and halves of surrogate pairs, which UTF-8 cannot hold.
+const FAULTY = /[\p{Cc}\p{Cs}]/u;
+/** So many faults are told one by one; all are counted. */
+const SHOWN_ISSUES_MAX = 100;
+
+/** The faults of a body, for one answer that names them. */
+export class SampleIssues {
+  /** The first of them. */
+  readonly shown: SampleIssue[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(issue: SampleIssue): void {
+    this.#count++;
+    if (this.shown.length < SHOWN_ISSUES_MAX) this.shown.push(issue);
+  }
+
+  /** 400 with every fault, when there is one. @param samplesStored of the body so far. */
+  refuse(samplesStored: number): void {
+    const [first] = this.shown;
+    if (first === undefined) return;
+    const { line, pointer } = first;
+    const place =
+      line === undefined ? pointer || 'the body' : `line ${line}${pointer === undefined ? '' : ` ${pointer}`}`;
+    const more = this.#count === 1 ? '' : `, and ${this.#count - 1} more`;
+    const fault = `${place}: expected ${first.expected}, received ${first.received}${more}`;
+    const details = { issues: this.shown, issueCount: this.#count, samplesStored };
+    throw new ServiceError(400, `${fault}; ${describeStored(samplesStored)}`, { details });
+  }
+}
+
+/** What has become of a body that was not read to its end. */
+export function describeStored(samplesStored: number): string {
+  if (samplesStored === 0) return 'nothing was stored';
+  return `${samplesStored} samples before it are stored; sending all again is safe`;
+}
+
+/** The samples of a body `[{timeseriesId, metric, timestamp, val}]`, not checked yet. */
+export function parseSamples(bytes: Uint8Array, issues: SampleIssues): readonly unknown[] {
+  const samples = parseJsonBody(bytes);
+  if (Array.isArray(samples)) return samples;
+  issues.add({ pointer: '', expected: `an array of ${SAMPLE}`, received: describeValue(samples) });
+  return [];
+}
+
+/** Reads some of the samples of a body into the batch. */
+export function readSamples(
+  samples: readonly unknown[],
+  from: number,
+  until: number,
+  batch: SampleBatch,
+  issues: SampleIssues,
+  defaults: SampleDefaults,
+): void {
+  const end = Math.min(until, samples.length);
+  for (let index = from; index < end; index++) {
+    const sample = samples[index];
+    if (takeUsual(sample, batch, defaults)) continue;
+    readSample(sample, batch, defaults, (field, expected, received) =>
+      issues.add({ pointer: `/${index}${field}`, expected, received }),
+    );
+  }
+}
+
+/** Reads one line of NDJSON; an empty one is passed over. */
+export function readJsonLine(
+  text: string,
+  line: number,
+  batch: SampleBatch,
+  issues: SampleIssues,
+  defaults: SampleDefaults,
+): void {
+  let sample: unknown;
+  try {
+    sample = JSON.parse(text);
+  } catch {
+    if (text.trim() !== '') issues.add({ line, expected: 'a JSON object', received: describeValue(text) });
+    return;
+  }
+  if (takeUsual(sample, batch, defaults)) return;
+  readSample(sample, batch, defaults, (field, expected, received) => {
+    const issue: SampleIssue = { line, expected, received };
+    issues.add(field === '' ? issue : { ...issue, pointer: field });
+  });
+}
+
+/** Takes a sample without a fault, of a series whose names have been checked; false for any other. */
+function takeUsual(sample: unknown, batch: SampleBatch, defaults: SampleDefaults): boolean {
+  if (sample === null || typeof sample !== 'object') return false;
+  for (const name in sample) if (!FIELDS.includes(name)) return false;
+  const { timeseriesId, metric, timestamp, val } = sample as Readonly<Record<string, unknown>>; // checked below
+  const id = timeseriesId ?? defaults.timeseriesId;
+  const name = metric ?? defaults.metric ?? RAW_METRIC;
+  if (typeof val !== 'number' || typeof timestamp !== 'string') return false;
+  if (typeof id !== 'string' || typeof name !== 'string') return false;
+  if (defaults.timeseriesId !== undefined && id !== defaults.timeseriesId) return false;
+  if (defaults.metric !== undefined && name !== defaults.metric) return false;
+  const series = knownSeries(batch, id, name);
+  if (series === undefined || !USUAL_TIME.test(timestamp)) return false;
+  addSample(batch, series, Date.parse(timestamp), val);
+  return true;
+}
+
+// Times that `Date.parse` reads as `readTime` does, several times as fast: UTC, every field within its range.
+const DAY = '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31';
+const USUAL_TIME = new RegExp(`^(?!0000)\\d{4}-(?:${DAY})T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d{3})?Z$`);
+
+type OnFault = (field: string, expected: string, received: string) => void;
+
+function readSample(sample: unknown, batch: SampleBatch, defaults: SampleDefaults, fault: OnFault): void {
+  if (sample === null || typeof sample !== 'object' || Array.isArray(sample)) {
+    fault('', `an object ${SAMPLE}`, describeValue(sample));
+    return;
+  }
+  const fields = sample as Readonly<Record<string, unknown>>; // just checked
+  let isGood = true;
+  const bad: OnFault = (field, expected, received) => {
+    isGood = false;
+    fault(field, expected, received);
+  };
+  for (const name of Object.keys(fields)) {
+    if (!FIELDS.includes(name))
+      bad(`/${pointerPart(name)}`, `one of the fields ${FIELDS.join(', ')}`, describeValue(name));
+  }
+  const timeseriesId = readName(fields, 'timeseriesId', defaults.timeseriesId, undefined, bad);
+  const metric = readName(fields, 'metric', defaults.metric, RAW_METRIC, bad);
+  const timeMs = readTimestamp(fields.timestamp, bad);
+  const { val } = fields;
+  if (val !== null && typeof val !== 'number') bad('/val', 'a number, or null where it is missing', describeValue(val));
+  if (!isGood) return;
+  addSample(batch, seriesIndexOf(batch, timeseriesId, metric), timeMs, val === null ? Number.NaN : Number(val));
+}
+
+function readName(
+  fields: Readonly<Record<string, unknown>>,
+  field: 'timeseriesId' | 'metric',
+  fixed: string | undefined,
+  absent: string | undefined,
+  bad: OnFault,
+): string {
+  const given = fields[field] ?? fixed ?? absent;
+  const expected = nameFault(given, fixed);
+  if (expected !== undefined) bad(`/${field}`, expected, describeValue(given));
+  return String(given);
+}
+
+/** What is expected of the name of a series where this is none. */
+export function nameProblem(name: unknown): string | undefined {
+  const isName = typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX && !FAULTY.test(name);
+  return isName ? undefined : `a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control character`;
+}
+
+// The same, where the path or the query may fix the name.
+function nameFault(name: unknown, fixed: string | undefined): string | undefined {
+  const isOther = fixed !== undefined && name !== fixed;
+  return nameProblem(name) ?? (isOther ? `${JSON.stringify(fixed)}, as the path or query says` : undefined);
+}
+
+/** 400 where a body that is no JSON names another series than the path or the query. */
+export function checkNames(
+  defaults: SampleDefaults,
+  given: { readonly timeseriesId: string; readonly metric: string },
+) {
+  for (const field of ['timeseriesId', 'metric'] as const) {
+    const expected = nameFault(given[field], defaults[field]);
+    if (expected === undefined) continue;
+    throw new ServiceError(400, `${field}: expected ${expected}, received ${describeValue(given[field])}`);
+  }
+}
+
+function readTimestamp(timestamp: unknown, bad: OnFault): number {
+  const isText = typeof timestamp === 'string' || typeof timestamp === 'number';
+  const reading = isText ? readTime(String(timestamp)) : { problem: '' };
+  if ('timeMs' in reading) return reading.timeMs;
+  const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
+  const problem = reading.problem === '' ? '' : `, which ${reading.problem}`;
+  bad('/timestamp', expected, `${describeValue(timestamp)}${problem}`);
+  return Number.NaN;
+}
+
+function pointerPart(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

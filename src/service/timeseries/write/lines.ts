@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import { LINE_FEED } from '../../../formats/csv/bytes.js';
+import { decodeBody } from '../../http/bodies.js';
+import { ServiceError } from '../../http/errors.js';
+import { partsOf, type StreamedBody } from './bodies.js';
+import { readJsonLine } from './json.js';
+import type { Ingest, Sink } from './sink.js';
+
+const LINE_BYTES_MAX = 65_536;
+
+/** Takes a sample a line (NDJSON). */
+export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
+  const { batch, issues } = sink;
+  let line = 0;
+  let rest: Uint8Array = new Uint8Array(0);
+
+  const takeWhole = (bytes: Uint8Array): void => {
+    for (const text of textLines(bytes, line)) {
+      line++;
+      if (text.length > LINE_BYTES_MAX) throw tooLong(line);
+      readJsonLine(text, line, batch, issues, defaults);
+    }
+  };
+
+  for await (const part of partsOf(body)) {
+    const end = part.lastIndexOf(LINE_FEED);
+    if (end >= 0) takeWhole(Buffer.concat([rest, part.subarray(0, end)]));
+    rest = end < 0 ? Buffer.concat([rest, part]) : part.slice(end + 1);
+    if (rest.length > LINE_BYTES_MAX) throw tooLong(line + 1);
+    await sink.flushWhenFull();
+  }
+  takeWhole(rest);
+}
+
+function* textLines(bytes: Uint8Array, before: number): Generator<string> {
+  if (isUtf8(bytes)) {
+    yield* decodeBody(bytes).split('\n');
+    return;
+  }
+  // The lines before the one at fault are good.
+  for (let from = 0, line = before + 1; ; line++) {
+    const to = bytes.indexOf(LINE_FEED, from);
+    yield decodeBody(bytes.subarray(from, to < 0 ? bytes.length : to), `line ${line}`);
+    if (to < 0) return;
+    from = to + 1;
+  }
+}
+
+function tooLong(line: number): ServiceError {
+  return new ServiceError(400, `line ${line} has more than ${LINE_BYTES_MAX} bytes; expected a sample`);
+}

@@ -1,0 +1,113 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { RAW_METRIC } from '../../../formats/csv/read/long.js';
+import type { Origin } from '../../../storage/samples/samples.js';
+import type { ServiceContext } from '../../context.js';
+import { envelope } from '../../http/envelope.js';
+import { badRequest } from '../../http/errors.js';
+import { type Authorize, principalOf } from '../../identity/principal.js';
+import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from '../schemas.js';
+import { addStreamedBodies, COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
+import { deleteSamples } from './delete.js';
+import { Gatherer } from './gather.js';
+import { ingest } from './ingest.js';
+import type { SampleDefaults } from './json.js';
+
+/** What live items are told of: samples that the running transaction has stored. */
+export type OnStored = (shard: number) => void;
+
+const security = [{ token: [] }];
+const tags = ['Time series'];
+
+/** Routes that write samples. */
+export function registerIngest(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  onStored: OnStored,
+): void {
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>();
+  addStreamedBodies(app, context);
+  const description =
+    `A body of ${JSON_TYPE} (an array, stored as a whole), ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE} ` +
+    '(streamed, stored in parts), packed with gzip or not. A sample of a series and time that there is already ' +
+    'replaces it, so that sending again is safe. With the headers source, partition and offset, what a queue ' +
+    'delivers again is taken once. Answered once the samples are on the disk.';
+  const answers = { response: { 200: ingestedAnswer }, description, tags, security };
+  const onRequest = authorize('core_write');
+  const gatherer = new Gatherer(context);
+
+  routes.post(
+    '/core/samples',
+    { onRequest, schema: { ...answers, summary: 'Write samples of any series', querystring: metricQuery } },
+    async (request) => answerIngest(request, metricDefault(request.query)),
+  );
+  routes.post(
+    '/core/timeseries/:timeseriesId/samples',
+    {
+      onRequest,
+      schema: { ...answers, summary: 'Write samples of one series', querystring: metricQuery, params: seriesParams },
+    },
+    async (request) =>
+      answerIngest(request, { timeseriesId: request.params.timeseriesId, ...metricDefault(request.query) }),
+  );
+
+  async function answerIngest(request: FastifyRequest, defaults: SampleDefaults) {
+    const { organisation } = principalOf(request);
+    const origin = originOf(request);
+    const job = { organisation, defaults, onStored, ...(origin === undefined ? {} : { origin }) };
+    const body = request.body as StreamedBody | undefined; // of addStreamedBodies
+    if (body === undefined) throw badRequest('the body is missing; expected samples');
+    return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
+  }
+}
+
+/** The route that deletes samples. */
+export function registerDelete(
+  app: FastifyInstance,
+  context: ServiceContext,
+  authorize: Authorize,
+  onStored: OnStored,
+): void {
+  const summary = 'Delete the samples of a range';
+  const schema = {
+    summary,
+    tags,
+    security,
+    params: seriesParams,
+    querystring: deleteQuery,
+    response: { 200: deletedAnswer },
+  };
+  app
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .delete(
+      '/core/timeseries/:timeseriesId/samples',
+      { onRequest: authorize('core_admin'), schema },
+      async (request) => {
+        const { metric = RAW_METRIC, ...range } = request.query;
+        const reference = { timeseriesId: request.params.timeseriesId, metric };
+        const { organisation } = principalOf(request);
+        return envelope({ samplesDeleted: await deleteSamples(context, organisation, reference, range, onStored) });
+      },
+    );
+}
+
+function metricDefault({ metric }: Static<typeof metricQuery>): SampleDefaults {
+  return metric === undefined ? {} : { metric };
+}
+
+function contentTypeOf(request: FastifyRequest): string {
+  return (request.headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase();
+}
+
+// Where a queue delivered the samples from: all three headers, or none.
+function originOf({ headers }: FastifyRequest): Origin | undefined {
+  const { source, partition, offset } = headers;
+  if (source === undefined && partition === undefined && offset === undefined) return undefined;
+  const isWhole = typeof source === 'string' && typeof partition === 'string' && typeof offset === 'string';
+  if (!isWhole || !/^\d{1,15}$/.test(offset)) {
+    throw badRequest('headers source, partition and offset: expected all three, the offset a whole number; or none');
+  }
+  return { source, partition, offset: Number(offset) };
+}

@@ -1,0 +1,96 @@
+import type { Reader, Transaction } from '../../storage/storage.js';
+import type { ClientRow } from '../../storage/tables/identity.js';
+import { authenticateClient, type Credentials } from '../identity/clients.js';
+import { hashSecret } from '../identity/secrets.js';
+import { addressSubject, readBlockMs, writeFailure } from '../identity/throttle.js';
+import { invalidClient, OAuthError, tryLater } from './errors.js';
+import { decodePart, decodeUtf8, type Form } from './form.js';
+
+/** What a request says of who sends it. */
+export interface Sender {
+  /** Values of the Authorization header: more than one is a fault. */
+  readonly authorization: readonly string[];
+  readonly address: string;
+}
+
+/** Credentials that were read and are still to be checked, with what their failures are counted by. */
+export interface Claimed {
+  readonly readings: readonly Credentials[];
+  readonly subjects: readonly string[];
+}
+
+/**
+ * Reads how the client authenticates itself: by the Basic header alone.
+ *
+ * @throws OAuthError invalid_client without the header, or with one that is malformed.
+ */
+export function readClaim({ authorization, address }: Sender, form: Form): Claimed {
+  const [header] = authorization;
+  if (header === undefined) {
+    throw invalidClient('expected the header Authorization: Basic BASE64(clientid:clientsecret)');
+  }
+  const readings = authorization.length > 1 ? undefined : parseBasic(header);
+  if (readings === undefined) {
+    throw invalidClient('the Authorization header is malformed; expected Basic BASE64(clientid:clientsecret), once');
+  }
+  const clientId = form.get('client_id');
+  // RFC 6749, 2.3: not more than one way in a request.
+  if (form.has('client_secret') || (clientId !== undefined && readings.every((one) => one.clientId !== clientId))) {
+    throw new OAuthError('invalid_request', 'the client is named twice; send id and secret in the header alone');
+  }
+  // Whatever somebody sends as an id, perhaps a secret by mistake, is not written down as it came.
+  const subject = `client ${hashSecret(readings[0].clientId)}`;
+  return { readings, subjects: [subject, `address ${addressSubject(address)}`] };
+}
+
+/** @returns what to answer while the client or the address has failed too often. */
+export async function refuseThrottled(
+  tx: Reader,
+  { subjects }: Claimed,
+  nowMs: number,
+): Promise<OAuthError | undefined> {
+  const blockMs = await readBlockMs(tx, subjects, nowMs);
+  return blockMs === 0 ? undefined : tryLater(429, 'too many failures of this client or address', blockMs);
+}
+
+/**
+ * Checks the credentials and counts a failure. Errors are returned, for what throws is not committed.
+ */
+export async function checkClaim(
+  tx: Transaction,
+  claimed: Claimed,
+  nowMs: number,
+  failureCountMax: number,
+): Promise<ClientRow | OAuthError> {
+  const refusal = await refuseThrottled(tx, claimed, nowMs);
+  if (refusal !== undefined) return refusal;
+  const client = await authenticateClient(tx, claimed.readings);
+  if (client !== undefined) return client;
+  await writeFailure(tx, claimed.subjects, nowMs, failureCountMax);
+  return invalidClient('the client id or secret is wrong');
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for (RFC 7617)
+const CONTROL = /[\x00-\x1f\x7f]/;
+
+/**
+ * Reads `Authorization: Basic BASE64(clientid:clientsecret)` (interface 4.1). RFC 6749 (2.3.1) has both
+ * form-encoded before they are joined, which many clients leave out: so the decoded reading comes first, and the
+ * text as it stands second where it differs.
+ *
+ * @returns undefined when the header is malformed.
+ */
+export function parseBasic(header: string): readonly [Credentials, ...Credentials[]] | undefined {
+  const encoded = BASIC.exec(header)?.[1];
+  if (encoded === undefined || encoded.replace(/=+$/, '').length % 4 === 1) return undefined;
+  const text = decodeUtf8(Buffer.from(encoded, 'base64'));
+  const colon = text?.indexOf(':') ?? -1;
+  if (text === undefined || colon < 1 || CONTROL.test(text)) return undefined;
+  const raw = { clientId: text.slice(0, colon), clientSecret: text.slice(colon + 1) };
+  const clientId = decodePart(raw.clientId);
+  const clientSecret = decodePart(raw.clientSecret);
+  if (clientId === undefined || clientSecret === undefined || CONTROL.test(clientId)) return [raw];
+  if (clientId === raw.clientId && clientSecret === raw.clientSecret) return [raw];
+  return [{ clientId, clientSecret }, raw];
+}

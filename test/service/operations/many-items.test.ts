@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { shardOf } from '../../../src/storage/shard.js';
+import type { Transaction } from '../../../src/storage/storage.js';
+import { linesOf } from '../../laws/running.js';
+import { item, START_MS } from './posted.js';
+import { openRig, type Rig } from './rig.js';
+
+/** What the store was asked: by method and table, and the most within one turn of the event loop. */
+interface Asked {
+  readonly counts: Map<string, number>;
+  mostInTurn: number;
+  stop(): void;
+}
+
+function countStatements({ context }: Rig): Asked {
+  let inTurn = 0;
+  let timer: NodeJS.Immediate;
+  const countTurns = (): void => {
+    inTurn = 0;
+    timer = setImmediate(countTurns);
+  };
+  const asked: Asked = { counts: new Map(), mostInTurn: 0, stop: () => clearImmediate(timer) };
+  countTurns();
+  const { storage } = context;
+  const transaction = storage.transaction.bind(storage);
+  const counted = (tx: Transaction): Transaction =>
+    new Proxy(tx, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        return (...given: readonly unknown[]) => {
+          const key = `${String(name)} ${Object(given[0]).name}`;
+          asked.counts.set(key, (asked.counts.get(key) ?? 0) + 1);
+          asked.mostInTurn = Math.max(asked.mostInTurn, ++inTurn);
+          return value.apply(target, given);
+        };
+      },
+    });
+  storage.transaction = (shard, work, claim) => transaction(shard, (tx) => work(counted(tx)), claim);
+  return asked;
+}
+
+/** Items of `seriesCount` series, so many each, and one body with a sample for each series. */
+async function runMany(seriesCount: number, itemsOfSeries: number) {
+  const rig = await openRig();
+  try {
+    const { context, organisation } = rig;
+    const shard = shardOf(organisation);
+    const ids = Array.from({ length: seriesCount }, (_, i) => `series${i}`);
+    const hourly = ids.flatMap((id) =>
+      Array.from({ length: itemsOfSeries }, (_, i) =>
+        item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} hourly ${i}`),
+      ),
+    );
+    const write = (minute: number) =>
+      context.storage.transaction(shard, async (tx) => {
+        const timeMs = Float64Array.of(START_MS + 60_000 * minute);
+        const changes = ids.map((timeseriesId) => ({
+          timeseriesId,
+          metric: 'Raw',
+          timeMs,
+          value: Float64Array.of(minute),
+        }));
+        await context.samples.append(tx, organisation, changes);
+        rig.worker().wake(shard);
+      });
+    await write(0);
+    await rig.register(hourly);
+    await rig.worker().onIdle();
+    const asked = countStatements(rig);
+    for (const minute of [10, 70]) {
+      await write(minute);
+      await rig.worker().onIdle();
+    }
+    asked.stop();
+    const { expected, found } = await rig.compare();
+    expect(linesOf(found)).toEqual(linesOf(expected));
+    const statementCount = [...asked.counts.values()].reduce((sum, count) => sum + count, 0);
+    return { ...asked, statementCount };
+  } finally {
+    await rig.close();
+  }
+}
+
+describe.each([
+  ['a body with a sample for each of many series that an item reads', (count: number) => runMany(count, 1)],
+  ['a sample of one series that many items read', (count: number) => runMany(1, count)],
+])('%s', (_, run) => {
+  it('asks the store as much of each item, however many there are', async () => {
+    const few = await run(100);
+    const many = await run(400);
+    expect(many.statementCount).toBeLessThanOrEqual(4.2 * few.statementCount);
+    // Who reads the results is asked for all of them at once.
+    expect(many.counts.get('find item_sources') ?? 0).toBeLessThanOrEqual(4);
+  });
+
+  it('lets others have turns while the items are worked on', async () => {
+    const few = await run(200);
+    const many = await run(800);
+    expect(many.mostInTurn).toBeLessThanOrEqual(1.5 * few.mostInTurn);
+  });
+});
