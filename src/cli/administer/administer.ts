@@ -2,12 +2,8 @@ import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WindrowError } from '../../core/errors.js';
-import { administer as administerStore } from '../../service/control/open-administration.js';
-import { prepareDataDirectory } from '../../service/data-directory.js';
 import type { Administration } from '../../service/identity/administration.js';
 import type { OfOrganisation } from '../../service/identity/names.js';
-import { systemClock, systemRandom } from '../../service/system.js';
-import { openSqliteStorage } from '../../storage/index.js';
 import { type Command, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE, fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
@@ -42,6 +38,11 @@ export async function administer<Result>(
     const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
     throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
   }
+  // Loaded here, so that --help needs no package.
+  const { administer: administerStore } = await import('../../service/control/open-administration.js');
+  const { prepareDataDirectory } = await import('../../service/data-directory.js');
+  const { systemClock, systemRandom } = await import('../../service/system.js');
+  const { openSqliteStorage } = await import('../../storage/index.js');
   // What it makes is nobody else's to read.
   process.umask(0o077);
   const openStorage = async () => {
