@@ -1,4 +1,4 @@
-import { deleteExpired, findExpired } from '../storage/samples/retention.js';
+import { deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { SHARD_COUNT } from '../storage/shard.js';
 import type { ServiceContext } from './context.js';
 

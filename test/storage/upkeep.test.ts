@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
-import { createSampleStore } from '../../src/storage/samples/index.js';
-import { deleteExpired, findExpired } from '../../src/storage/samples/retention.js';
+import { deleteExpired, findExpired } from '../../src/storage/samples/compaction/retention.js';
+import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { retention } from '../../src/storage/tables/samples.js';
 import { openDatabase } from './faults.js';
