@@ -187,7 +187,7 @@ describe('the upkeep of a store', () => {
     expect((await read(await open(whole), 'Raw')).timeMs).toHaveLength(20_000);
   });
 
-  it('retention deletes whole segments of what is too old, by the most special rule, and no item takes it for a change', async () => {
+  it('retention deletes whole segments by the most special rule, and no item takes it for a change', async () => {
     const storage = await open();
     const dayMs = 86_400_000;
     const start = clock.nowMs() / 60_000 - 20 * 1440;

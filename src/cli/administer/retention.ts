@@ -22,8 +22,8 @@ const set: Command = {
   ],
   notes: [
     ...administrationNotes,
-    'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment goes ' +
-      'once its last sample is too old. Of the rules that fit a series the most special one holds. Results that were ' +
+    'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment ' +
+      'goes once its last sample is too old. Of the rules that fit a series the most special one holds. Results that were ' +
       'computed from deleted samples stay, until a rule with --results deletes them.',
   ],
   examples: [

@@ -38,7 +38,7 @@ export async function forgetExpired(tx: Transaction, nowMs: number): Promise<voi
 }
 
 /** When tokens end by the clock that never goes back. */
-export interface Deadlines {
+interface Deadlines {
   /** Whether the token has ended, by its row and by what this process has seen of it. */
   hasPassed(row: TokenRow): boolean;
   forget(tokenHash: string): void;
@@ -48,7 +48,7 @@ export interface Deadlines {
  * A token that this process has once seen ends when so much time has really passed, even if the clock on the wall
  * is put back meanwhile. What is remembered is bounded; a token that was forgotten ends by the wall alone.
  */
-export function createDeadlines(clock: Clock, countMax: number): Deadlines {
+function createDeadlines(clock: Clock, countMax: number): Deadlines {
   const deadlinesMs = new Map<string, number>();
   return {
     hasPassed: ({ tokenHash, issuedMs, expiresMs }) => {

@@ -109,7 +109,7 @@ export function readChange(bytes: Uint8Array, heads: LogHeads, index: number): K
 }
 
 /** Reads the samples of a change into columns, from `at` on, and gives the rest of it. */
-export function readInto(
+function readInto(
   bytes: Uint8Array,
   heads: LogHeads,
   index: number,

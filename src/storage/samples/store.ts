@@ -156,7 +156,7 @@ function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) 
 }
 
 /** The changes of the commits after this one; see `SampleStore.changesAfter`. */
-export async function changesAfter(
+async function changesAfter(
   catalogue: Catalogue,
   tx: Reader,
   afterCommit: number,

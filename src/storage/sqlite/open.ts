@@ -47,7 +47,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
 }
 
 /** A connection to the store, checked, at this version and set up. */
-export function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): Database {
+function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): Database {
   const path = join(directory, FILE_NAME);
   // The files beside it get the permissions of this one.
   closeSync(openSync(path, 'a', 0o600));

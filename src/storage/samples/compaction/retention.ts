@@ -6,7 +6,7 @@ import { segmentRange } from '../segments.js';
 const SEGMENTS_A_TRANSACTION = 256;
 
 /** The rule that holds for a series: the most special of those that fit. */
-export function ruleFor(
+function ruleFor(
   rules: readonly RetentionRow[],
   {
     organisation,
