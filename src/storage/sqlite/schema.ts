@@ -146,8 +146,8 @@ function addChecksums(database: Database): void {
   database.exec('ALTER TABLE "series" ADD COLUMN "forgottenMs"');
   database.exec(
     'CREATE TABLE "retention" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "kind" TEXT NOT NULL, ' +
-      '"timeseriesId" TEXT NOT NULL, "metric" TEXT NOT NULL, "keepMs" INTEGER NOT NULL, ' +
-      '"createdMs" INTEGER NOT NULL, PRIMARY KEY ("shard", "organisation", "kind", "timeseriesId", "metric")) WITHOUT ROWID',
+      '"timeseriesId" TEXT NOT NULL, "metric" TEXT NOT NULL, "keepMs" INTEGER NOT NULL, "createdMs" INTEGER NOT NULL' +
+      ', PRIMARY KEY ("shard", "organisation", "kind", "timeseriesId", "metric")) WITHOUT ROWID',
   );
   database.exec(`DELETE FROM "windrow_meta" WHERE "name" = 'logEpoch'`);
   takeMarksAway(database);
