@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { shardOf } from '../../storage/shard.js';
+import type { Transaction } from '../../storage/storage.js';
 import { createId, type ServiceContext } from '../context.js';
 import { readTextBody } from '../http/bodies.js';
 import type { ContinuationTokens } from '../http/continuation.js';
@@ -51,14 +52,11 @@ export function registerEvents(
       const collection = requiredCollection(request);
       const principal = principalOf(request);
       const { organisation } = principal;
-      const wasThere = await storage.transaction(
-        shardOf(organisation),
-        async (tx) => {
-          await checkAccess(tx, principal, collection);
-          return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
-        },
-        { usesReserve: true },
-      );
+      const work = async (tx: Transaction) => {
+        await checkAccess(tx, principal, collection);
+        return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
+      };
+      const wasThere = await storage.transaction(shardOf(organisation), work, { usesReserve: true });
       if (!wasThere) throw notFound('the collection has no event of this id');
       return reply.code(204).send();
     },
