@@ -9,6 +9,7 @@ export {
   WindrowError,
 } from './core/errors.js';
 export type { Instant } from './core/instant.js';
+export type { IntervalName } from './core/interval.js';
 export type { Series, SeriesReference } from './core/series.js';
 export { loadSeries } from './engine/batch/loaded-series.js';
 export type { Run } from './engine/batch/run.js';
@@ -19,24 +20,21 @@ export type { FleetInput } from './engine/fleet/input.js';
 export type { RunOptions, StreamOptions } from './engine/options.js';
 export type { Report, SourceReport, StepReport } from './engine/report.js';
 export { openStream, restoreStream, type Stream } from './engine/stream/stream.js';
+export type { AggregateStage, WindowParameters } from './operations/aggregate.js';
+export type { AggregateFunction } from './operations/aggregate-functions.js';
 export { type OperationInfo, operations } from './operations/info.js';
+export type { RangeParameters } from './operations/mask.js';
 export type { Example, ExampleSample } from './operations/operation.js';
 export type { JsonSchema, Parameters as StepParameters, ParameterValue } from './operations/parameters.js';
+export type { ShiftParameters } from './operations/shift.js';
+export type { AlignParameters, Operand } from './operations/two-inputs.js';
 export { createPlan, type PlanOptions } from './plan/create-plan.js';
 export { explain } from './plan/explain.js';
 export {
-  type AggregateFunction,
-  type AggregateStage,
-  type AlignParameters,
   type Frequency,
-  type IntervalName,
-  type Operand,
   type Pipeline,
   pipeline,
-  type RangeParameters,
   type RequestItem,
   type RequestStep,
-  type ShiftParameters,
-  type WindowParameters,
 } from './plan/pipeline.js';
 export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';

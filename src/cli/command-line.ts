@@ -17,6 +17,10 @@ const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   client: async () => (await import('./administer/client.js')).client,
   user: async () => (await import('./administer/user.js')).user,
   collection: async () => (await import('./administer/collection.js')).collection,
+  retention: async () => (await import('./administer/retention.js')).retention,
+  backup: async () => (await import('./administer/store.js')).backup,
+  restore: async () => (await import('./administer/store.js')).restore,
+  check: async () => (await import('./administer/store.js')).check,
 };
 
 const EXIT_CODES = `

@@ -1,7 +1,7 @@
 import { type ErrorCode, OutputLimitError, WindrowError } from '../core/errors.js';
 
 export const EXIT_DONE = 0;
-const EXIT_FAILED = 1;
+export const EXIT_FAILED = 1;
 export const EXIT_WRONG = 2;
 /** 128 and the number of the signal, as shells have it. */
 export const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;

@@ -51,10 +51,8 @@ export const errorCodes = {
   'storage.failed': 'The store could not be read or written.',
   'storage.ended': 'A transaction of the store was used after its end.',
   'storage.closed': 'The store was used after it was closed.',
-  'storage.missing': 'There is no SQLite to open the store with.',
   'identity.exists': 'There is a client, user or collection of this name already.',
   'identity.missing': 'There is no such client, user or collection.',
-  'control.failed': 'The process that holds the store could not be spoken with.',
   arguments: 'The arguments of the command are wrong.',
 } as const;
 

@@ -9,6 +9,9 @@ const CALENDAR_NAMES = ['Weekly', 'Monthly', 'Yearly'] as const;
 
 export type CalendarName = (typeof CALENDAR_NAMES)[number];
 
+/** A name of the interface, or an ISO 8601 duration. */
+export type IntervalName = keyof typeof NAMED_MS | CalendarName | `P${string}`;
+
 /** How long windows are: a fixed length, or a unit of the calendar. `Daily` is fixed until a zone makes it local. */
 export type Interval =
   | { readonly kind: 'fixed'; readonly lengthMs: number }

@@ -1,12 +1,17 @@
 import { abs as absKernel } from '../kernels/arithmetic.js';
-import type { Example, Operation } from './operation.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 
-export const abs: Operation = {
+export interface AbsMethods {
+  abs(): StepDraft;
+}
+
+export const abs: Operation<AbsMethods> = {
   name: 'Abs',
   summary: 'Takes the absolute value of each sample.',
   shape: 'map',
   results: 'one a sample',
   inputs: 'one',
+  methods: { abs: () => ({ parameters: {} }) },
   parameters: {},
   describe: () => ({
     does: 'takes absolute values',

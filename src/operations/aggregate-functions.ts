@@ -178,7 +178,7 @@ const byName: ReadonlyMap<string, (percent: number) => Accumulator> = new Map([
 export const timeWeightedNames: readonly string[] = ['WeightedAverage', 'TimeWeightedAverage'];
 
 /** Every aggregate function, in the interface's spelling. */
-export const aggregateFunctionNames: readonly string[] = [
+export const aggregateFunctionNames = [
   'Average',
   'WeightedAverage',
   'Sum',
@@ -194,7 +194,9 @@ export const aggregateFunctionNames: readonly string[] = [
   'Variance',
   'Delta',
   'TimeWeightedAverage',
-];
+] as const;
+
+export type AggregateFunction = (typeof aggregateFunctionNames)[number];
 
 /** The accumulator of a function that is not time-weighted; `percent` (0 to 100) is for Percentile alone. */
 export function accumulatorOf(name: string, percent: number): Accumulator {

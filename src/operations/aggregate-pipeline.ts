@@ -1,7 +1,15 @@
 import { DAY_MS } from '../core/calendar.js';
 import { parseInterval } from '../core/interval.js';
-import { checkFunction, describeAggregate, functionParameters, openAggregate, windowParameters } from './aggregate.js';
-import type { Example, Operation } from './operation.js';
+import {
+  type AggregateStage,
+  checkFunction,
+  describeAggregate,
+  functionParameters,
+  openAggregate,
+  type WindowParameters,
+  windowParameters,
+} from './aggregate.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 import {
   listOf,
   type Parameter,
@@ -15,12 +23,17 @@ import {
 } from './parameters.js';
 import { checkedInterval, checkInterval } from './windowing.js';
 
-export const aggregatePipeline: Operation = {
+export interface AggregatePipelineMethods {
+  aggregatePipeline(stages: readonly AggregateStage[], parameters?: WindowParameters): StepDraft;
+}
+
+export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
   summary: 'Runs aggregates one after another, each over the results of the one before.',
   shape: 'regrid',
   inputs: 'one',
+  methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
   parameters: { pipeline: stageList(), ...windowParameters },
   check: checkStages,
   describe: (parameters) => {

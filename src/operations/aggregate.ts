@@ -1,8 +1,13 @@
 import { formatDuration } from '../core/duration.js';
-import { longestMs, parseInterval } from '../core/interval.js';
-import { accumulatorOf, aggregateFunctionNames, timeWeightedNames } from './aggregate-functions.js';
+import { type IntervalName, longestMs, parseInterval } from '../core/interval.js';
+import {
+  type AggregateFunction,
+  accumulatorOf,
+  aggregateFunctionNames,
+  timeWeightedNames,
+} from './aggregate-functions.js';
 import { windowRunner } from './aggregate-windows.js';
-import type { Description, Example, Operation, RegridRunner, RunContext } from './operation.js';
+import type { Description, Example, Operation, RegridRunner, RunContext, StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -49,11 +54,32 @@ export const windowParameters = {
   closed: choice({ summary: 'Which border belongs to a window.', default: 'left', extension: true }, ['left', 'right']),
 };
 
-export const aggregate: Operation = {
+/** Whose local days windows follow (an IANA zone), which border stamps a result, and which belongs to the window. */
+export interface WindowParameters {
+  readonly timezone?: string;
+  readonly label?: 'start' | 'end';
+  readonly closed?: 'left' | 'right';
+}
+
+/** A function over windows of one length. `percentile` is 0 to 100; `maxhold` an ISO 8601 duration. */
+export interface AggregateStage {
+  readonly function: AggregateFunction;
+  readonly interval: IntervalName;
+  readonly percentile?: number;
+  readonly empty?: 'omit' | 'zero' | 'hold';
+  readonly maxhold?: string;
+}
+
+export interface AggregateMethods {
+  aggregate(parameters: AggregateStage & WindowParameters): StepDraft;
+}
+
+export const aggregate: Operation<AggregateMethods> = {
   name: 'Aggregate',
   summary: 'Makes one value of the samples in each window of time.',
   shape: 'regrid',
   inputs: 'one',
+  methods: { aggregate: (parameters) => ({ parameters }) },
   parameters: { ...functionParameters, ...windowParameters },
   check: (parameters, report) => {
     checkFunction(parameters, report);

@@ -1,13 +1,27 @@
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/arithmetic.js';
-import type { Example, Operation } from './operation.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 import { numberIn } from './parameters.js';
-import { alignParameters, checkAlign, describeTwo, scalar } from './two-inputs.js';
+import {
+  type AlignParameters,
+  alignParameters,
+  checkAlign,
+  describeTwo,
+  type Operand,
+  scalar,
+  withOperand,
+} from './two-inputs.js';
 
-export const add = arithmetic('Add', 'Adds a scalar, or the second series, to the first.', 'plus', {
-  scalar: kernels.addScalar,
-  vector: kernels.add,
-});
+export const add = arithmetic(
+  { add: withOperand },
+  'Add',
+  'Adds a scalar, or the second series, to the first.',
+  'plus',
+  {
+    scalar: kernels.addScalar,
+    vector: kernels.add,
+  },
+);
 
 export const addExamples: readonly Example[] = [
   {
@@ -65,10 +79,16 @@ export const addExamples: readonly Example[] = [
   },
 ];
 
-export const sub = arithmetic('Sub', 'Subtracts a scalar, or the second series, from the first.', 'minus', {
-  scalar: kernels.subScalar,
-  vector: kernels.sub,
-});
+export const sub = arithmetic(
+  { sub: withOperand },
+  'Sub',
+  'Subtracts a scalar, or the second series, from the first.',
+  'minus',
+  {
+    scalar: kernels.subScalar,
+    vector: kernels.sub,
+  },
+);
 
 export const subExamples: readonly Example[] = [
   {
@@ -124,10 +144,16 @@ export const subExamples: readonly Example[] = [
   },
 ];
 
-export const mul = arithmetic('Mul', 'Multiplies the first series by a scalar, or by the second.', 'times', {
-  scalar: kernels.mulScalar,
-  vector: kernels.mul,
-});
+export const mul = arithmetic(
+  { mul: withOperand },
+  'Mul',
+  'Multiplies the first series by a scalar, or by the second.',
+  'times',
+  {
+    scalar: kernels.mulScalar,
+    vector: kernels.mul,
+  },
+);
 
 export const mulExamples: readonly Example[] = [
   {
@@ -182,10 +208,16 @@ export const mulExamples: readonly Example[] = [
   },
 ];
 
-export const div = arithmetic('Div', 'Divides the first series by a scalar, or by the second.', 'divided by', {
-  scalar: kernels.divScalar,
-  vector: kernels.div,
-});
+export const div = arithmetic(
+  { div: withOperand },
+  'Div',
+  'Divides the first series by a scalar, or by the second.',
+  'divided by',
+  {
+    scalar: kernels.divScalar,
+    vector: kernels.div,
+  },
+);
 
 export const divExamples: readonly Example[] = [
   {
@@ -242,12 +274,23 @@ interface Kernels {
   readonly vector: VectorKernel;
 }
 
-function arithmetic(name: string, summary: string, words: string, code: Kernels): Operation {
+type ArithmeticMethods<Name extends string> = {
+  readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
+};
+
+function arithmetic<Name extends string>(
+  methods: ArithmeticMethods<Name>,
+  name: string,
+  summary: string,
+  words: string,
+  code: Kernels,
+): Operation<ArithmeticMethods<Name>> {
   return {
     name,
     summary,
     shape: 'map',
     inputs: 'one with scalar, or two',
+    methods,
     parameters: { scalar, ...alignParameters },
     check: checkAlign,
     describe: (parameters) =>

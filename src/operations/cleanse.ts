@@ -1,13 +1,24 @@
 import { clamp } from '../kernels/arithmetic.js';
 import { selectRange } from '../kernels/select.js';
-import type { Example, Operation } from './operation.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
-export const cleanse: Operation = {
+export interface CleanseMethods {
+  /** BoundsLimitCleanse: trims values into a range. */
+  clamp(lowerbound: number, upperbound: number): StepDraft;
+  /** BoundsLimitAnomaly: keeps the samples outside of a range. */
+  anomalies(lowerbound: number, upperbound: number): StepDraft;
+}
+
+export const cleanse: Operation<CleanseMethods> = {
   name: 'Cleanse',
   summary: 'Trims values into a range (BoundsLimitCleanse), or gives the samples outside it (BoundsLimitAnomaly).',
   shape: 'map',
   inputs: 'one',
+  methods: {
+    clamp: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitCleanse', lowerbound, upperbound } }),
+    anomalies: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitAnomaly', lowerbound, upperbound } }),
+  },
   parameters: {
     function: choice({ summary: 'What to do with the range.' }, ['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
     lowerbound: number({ summary: 'The least value of the range.' }),

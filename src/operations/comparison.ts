@@ -1,7 +1,15 @@
 import * as kernels from '../kernels/compare.js';
-import type { Example, Operation } from './operation.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
-import { alignParameters, checkAlign, describeTwo, scalar } from './two-inputs.js';
+import {
+  type AlignParameters,
+  alignParameters,
+  checkAlign,
+  describeTwo,
+  type Operand,
+  scalar,
+  withOperand,
+} from './two-inputs.js';
 
 interface Kernels {
   readonly scalar: kernels.ScalarComparison;
@@ -14,12 +22,12 @@ const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
 const less = { scalar: kernels.ltScalar, vector: kernels.lt };
 const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
-export const eq = comparison('Eq', 'equal to', { ...equal, yes: 1 });
-export const ne = comparison('Ne', 'not equal to', { ...equal, yes: 0 });
-export const lte = comparison('Lte', 'at most', { ...greater, yes: 0 });
-export const lt = comparison('Lt', 'less than', { ...less, yes: 1 });
-export const gt = comparison('Gt', 'greater than', { ...greater, yes: 1 });
-export const gte = comparison('Gte', 'at least', { ...less, yes: 0 });
+export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', 'equal to', { ...equal, yes: 1 });
+export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', 'not equal to', { ...equal, yes: 0 });
+export const lte = comparison<OrderMethods<'lte'>>({ lte: withOperand }, 'Lte', 'at most', { ...greater, yes: 0 });
+export const lt = comparison<OrderMethods<'lt'>>({ lt: withOperand }, 'Lt', 'less than', { ...less, yes: 1 });
+export const gt = comparison<OrderMethods<'gt'>>({ gt: withOperand }, 'Gt', 'greater than', { ...greater, yes: 1 });
+export const gte = comparison<OrderMethods<'gte'>>({ gte: withOperand }, 'Gte', 'at least', { ...less, yes: 0 });
 
 export const eqExamples = /* @__PURE__ */ examplesWithTolerance('equal to', [0, 1, 0]);
 export const neExamples = /* @__PURE__ */ examplesWithTolerance('not equal to', [1, 0, 1]);
@@ -28,7 +36,18 @@ export const ltExamples = /* @__PURE__ */ comparisonExamples('less than', [1, 0,
 export const gtExamples = /* @__PURE__ */ comparisonExamples('greater than', [0, 0, 1]);
 export const gteExamples = /* @__PURE__ */ comparisonExamples('at least', [0, 1, 1]);
 
-function comparison(name: string, words: string, code: Kernels): Operation {
+type OrderMethods<Name extends string> = {
+  readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
+};
+
+type EqualMethods<Name extends string> = {
+  readonly [name in Name]: (
+    operand: Operand,
+    parameters?: AlignParameters & { readonly tolerance?: number },
+  ) => StepDraft;
+};
+
+function comparison<M extends object>(methods: M, name: string, words: string, code: Kernels): Operation<M> {
   const tolerance = number({
     summary: 'Values this far apart or less count as equal.',
     minimum: 0,
@@ -40,6 +59,7 @@ function comparison(name: string, words: string, code: Kernels): Operation {
     summary: `Tells whether each value is ${words} a scalar, or the second series: 1 or 0.`,
     shape: 'map',
     inputs: 'one with scalar, or two',
+    methods,
     parameters: { scalar, ...(code.vector === kernels.eq ? { tolerance } : {}), ...alignParameters },
     check: checkAlign,
     describe: (parameters) =>

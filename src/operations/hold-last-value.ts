@@ -1,15 +1,26 @@
 import type { Chunk } from '../core/chunk.js';
+import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Example, Operation, Output, RegridRunner, RunContext } from './operation.js';
+import type { Example, Operation, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
 
-export const holdLastValue: Operation = {
+/** `timezone` is an IANA zone, `maxhold` an ISO 8601 duration. */
+export interface HoldLastValueMethods {
+  holdLastValue(parameters: {
+    readonly interval: IntervalName;
+    readonly timezone?: string;
+    readonly maxhold?: string;
+  }): StepDraft;
+}
+
+export const holdLastValue: Operation<HoldLastValueMethods> = {
   name: 'HoldLastValue',
   summary: 'Gives, at each tick of an interval, the value of the last sample at or before the tick.',
   shape: 'regrid',
   inputs: 'one',
+  methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {
     function: choice({ summary: 'The only one there is.', default: 'HoldLastValue' }, ['HoldLastValue']),
     interval: interval('How far apart the ticks are.', { calendar: false }),

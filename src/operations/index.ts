@@ -13,7 +13,7 @@ import { round } from './round.js';
 import { shift } from './shift.js';
 
 /** The table of contents: every operation, in the order of the interface. */
-const all: readonly Operation[] = [
+const all = [
   aggregate,
   aggregatePipeline,
   add,
@@ -37,20 +37,30 @@ const all: readonly Operation[] = [
   shift,
   holdLastValue,
   resample,
-];
+] as const satisfies readonly Operation[];
+
+/** What the methods of all operations are: those of `pipeline(…)`. */
+export type OperationMethods = MethodsOf<(typeof all)[number]>;
+
+// Of a union of operations, the methods of all of them together.
+type MethodsOf<O extends Operation> = (O extends Operation<infer M> ? (methods: M) => void : never) extends (
+  methods: infer All,
+) => void
+  ? All
+  : never;
 
 /** Every operation by its name. */
 export const operationsByName: ReadonlyMap<string, Operation> = new Map(
-  all.map((operation) => [operation.name, operation]),
+  all.map((operation: Operation) => [operation.name, operation]),
 );
 
 /** Every name and alias, for suggestions. */
-export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }: Operation) => [name, ...aliases]);
 
 /** The operation of a name or alias, in any case. */
 export function findOperation(name: string): Operation | undefined {
   const wanted = name.toLowerCase();
-  return all.find((operation) =>
+  return all.find((operation: Operation) =>
     [operation.name, ...(operation.aliases ?? [])].some((known) => known.toLowerCase() === wanted),
   );
 }

@@ -1,14 +1,20 @@
+import type { SeriesReference } from '../core/series.js';
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import type { Example, Operation } from './operation.js';
-import { alignParameters, checkAlign, describeTwo } from './two-inputs.js';
+import type { Example, Operation, StepDraft } from './operation.js';
+import { type AlignParameters, alignParameters, checkAlign, describeTwo } from './two-inputs.js';
 
-export const not: Operation = {
+export interface NotMethods {
+  not(): StepDraft;
+}
+
+export const not: Operation<NotMethods> = {
   name: 'Not',
   summary: 'Turns zero into 1 and anything else into 0.',
   shape: 'map',
   results: 'one a sample',
   inputs: 'one',
+  methods: { not: () => ({ parameters: {} }) },
   parameters: {},
   describe: () => ({
     does: '1 where the value is zero, else 0',
@@ -70,18 +76,32 @@ export const notExamples: readonly Example[] = [
   },
 ];
 
-export const and = logical('And', 'both inputs are', kernels.and);
-export const or = logical('Or', 'at least one input is', kernels.or);
+export const and = logical({ and: withSecond }, 'And', 'both inputs are', kernels.and);
+export const or = logical({ or: withSecond }, 'Or', 'at least one input is', kernels.or);
 
 export const andExamples = /* @__PURE__ */ logicalExamples([0, 0, 0, 1]);
 export const orExamples = /* @__PURE__ */ logicalExamples([0, 1, 1, 1]);
 
-function logical(name: string, words: string, apply: VectorKernel): Operation {
+type LogicalMethods<Name extends string> = {
+  readonly [name in Name]: (second: SeriesReference, parameters?: AlignParameters) => StepDraft;
+};
+
+function withSecond(second: SeriesReference, parameters: object = {}): StepDraft {
+  return { parameters, second };
+}
+
+function logical<Name extends string>(
+  methods: LogicalMethods<Name>,
+  name: string,
+  words: string,
+  apply: VectorKernel,
+): Operation<LogicalMethods<Name>> {
   return {
     name,
     summary: `Tells where ${words} true (not zero): 1 or 0.`,
     shape: 'map',
     inputs: 'two',
+    methods,
     parameters: alignParameters,
     check: checkAlign,
     describe: (parameters) => ({ does: `1 where ${words} true, else 0`, ...describeTwo(parameters) }),

@@ -1,5 +1,6 @@
+import type { Instant } from '../core/instant.js';
 import { type Ranges, selectRanges } from '../kernels/select.js';
-import type { Example, Operation } from './operation.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 import {
   columnIn,
   isObjectOf,
@@ -14,7 +15,7 @@ import {
   within,
 } from './parameters.js';
 
-export const mask = ranges('Mask', 'Removes', false);
+export const mask = ranges({ mask: withRanges }, 'Mask', 'Removes', false);
 
 export const maskExamples: readonly Example[] = [
   {
@@ -64,7 +65,7 @@ export const maskExamples: readonly Example[] = [
   },
 ];
 
-export const where = ranges('Where', 'Keeps', true);
+export const where = ranges({ where: withRanges }, 'Where', 'Keeps', true);
 
 export const whereExamples: readonly Example[] = [
   {
@@ -123,12 +124,33 @@ export const whereExamples: readonly Example[] = [
 
 const bound = number({ summary: 'A bound of the range.', optional: true });
 
-function ranges(name: string, verb: string, isInside: boolean): Operation {
+/** An instant of a request: JSON has it as ISO 8601 text, as which a Date or luxon's DateTime is written there. */
+type Time = Exclude<Instant, number>;
+
+/** Closed value ranges and half-open time ranges; an absent bound is open. */
+export interface RangeParameters {
+  readonly valuerangelist?: readonly { readonly lower?: number; readonly upper?: number }[];
+  readonly timerangelist?: readonly { readonly starttime?: Time; readonly endtime?: Time }[];
+}
+
+type RangeMethods<Name extends string> = { readonly [name in Name]: (ranges: RangeParameters) => StepDraft };
+
+function withRanges(parameters: RangeParameters): StepDraft {
+  return { parameters };
+}
+
+function ranges<Name extends string>(
+  methods: RangeMethods<Name>,
+  name: string,
+  verb: string,
+  isInside: boolean,
+): Operation<RangeMethods<Name>> {
   return {
     name,
     summary: `${verb} the samples inside any of the value ranges or time ranges.`,
     shape: 'filter',
     inputs: 'one',
+    methods,
     parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
     check: checkRanges,
     describe: (parameters) => ({

@@ -1,5 +1,6 @@
 import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
+import type { SeriesReference } from '../core/series.js';
 import type { Parameter, Parameters, Report } from './parameters.js';
 
 /**
@@ -7,7 +8,7 @@ import type { Parameter, Parameters, Report } from './parameters.js';
  * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Worked examples stand
  * beside it in its file, as an export of their own: an application that does not list them need not load them.
  */
-export interface Operation {
+export interface Operation<M extends object = object> {
   /** As the interface spells it. */
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -16,6 +17,8 @@ export interface Operation {
   /** map: one result a sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: 'one' | 'two' | 'one with scalar, or two';
+  /** The methods of `pipeline(…)` that write a step of it, by their names: each gives what the step has of its own. */
+  readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;
   /** Problems that lie between parameters, each sound in itself. */
   readonly check?: (parameters: Parameters, report: Report) => void;
@@ -33,6 +36,12 @@ export interface Operation {
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
   /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
+}
+
+/** A step of a request as a method of `pipeline(…)` writes it: the parameters, and the second input of two. */
+export interface StepDraft {
+  readonly parameters: object;
+  readonly second?: SeriesReference;
 }
 
 /** Windows as parameters of a step. */

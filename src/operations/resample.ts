@@ -3,15 +3,25 @@ import { SHORTEST_MS } from '../core/interval.js';
 import { firstStartFrom, gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Example, Operation, Output, RegridRunner, RunContext } from './operation.js';
+import type { Example, Operation, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
 
-export const resample: Operation = {
+/** `frequency` and `maxgap` are ISO 8601 durations. */
+export interface ResampleMethods {
+  resample(parameters: {
+    readonly frequency: string;
+    readonly method?: 'step' | 'linear';
+    readonly maxgap?: string;
+  }): StepDraft;
+}
+
+export const resample: Operation<ResampleMethods> = {
   name: 'Resample',
   summary:
     'Gives the value at each point of an even grid, held or interpolated between the samples; it never averages.',
   shape: 'regrid',
   inputs: 'one',
+  methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {
     function: choice({ summary: 'The only one there is.', default: 'Resample' }, ['Resample']),
     frequency: duration({ summary: 'How far apart the points are, on the epoch grid.' }, SHORTEST_MS),

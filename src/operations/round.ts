@@ -1,12 +1,17 @@
 import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
-import type { Example, Operation } from './operation.js';
+import type { Example, Operation, StepDraft } from './operation.js';
 import { choice, number, numberIn, type Parameters } from './parameters.js';
 
-export const round: Operation = {
+export interface RoundMethods {
+  round(roundtodigits: number, parameters?: { readonly mode?: 'halfaway' | 'halfeven' }): StepDraft;
+}
+
+export const round: Operation<RoundMethods> = {
   name: 'Round',
   summary: 'Rounds each value to a number of digits after the point, as a person reading the number would.',
   shape: 'map',
   inputs: 'one',
+  methods: { round: (roundtodigits, parameters) => ({ parameters: { roundtodigits, ...parameters } }) },
   parameters: {
     roundtodigits: number({
       summary: 'Digits after the point; negative ones round to tens, hundreds and so on.',

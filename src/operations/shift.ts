@@ -1,11 +1,12 @@
 import { parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
+import type { IntervalName } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Windows } from '../core/windows.js';
 import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
-import type { Example, Operation, Output, RegridRunner } from './operation.js';
+import type { Example, Operation, Output, RegridRunner, StepDraft } from './operation.js';
 import {
   choice,
   durationHint,
@@ -19,12 +20,23 @@ import {
 } from './parameters.js';
 import { checkInterval, interval, inZone, openWindows } from './windowing.js';
 
-export const shift: Operation = {
+/** A shift by an ISO 8601 duration, or by a whole number of windows (0 or more). */
+export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
+  | { readonly function: 'ShiftByTime'; readonly shift: string }
+  | { readonly function: 'ShiftByWindow'; readonly shift: number; readonly window?: IntervalName }
+);
+
+export interface ShiftMethods {
+  shift(parameters: ShiftParameters): StepDraft;
+}
+
+export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
   summary: 'Moves the times of samples, by a duration or by whole windows.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
+  methods: { shift: (parameters) => ({ parameters }) },
   inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {
     function: choice({ summary: 'What `shift` counts.' }, ['ShiftByWindow', 'ShiftByTime']),

@@ -1,4 +1,5 @@
-import type { Description } from './operation.js';
+import type { SeriesReference } from '../core/series.js';
+import type { Description, StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -11,6 +12,22 @@ import {
 } from './parameters.js';
 
 /** What the operations on two series share: how samples of different times meet. */
+
+/** A scalar, or a second series with how the two meet. */
+export type Operand = number | SeriesReference;
+
+/** How two inputs meet; `maxhold`, an ISO 8601 duration, goes with `hold` and `asof`. */
+export interface AlignParameters {
+  readonly align?: Align;
+  readonly maxhold?: string;
+}
+
+/** The method of an operation with a scalar or a second series. */
+export function withOperand(operand: Operand, parameters: object = {}): StepDraft {
+  return typeof operand === 'number'
+    ? { parameters: { scalar: operand, ...parameters } }
+    : { parameters, second: operand };
+}
 
 export type Align = 'inner' | 'hold' | 'linear' | 'asof';
 

@@ -44,7 +44,7 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
     const legend = drawLegend(panel, firstColour, left, top, width);
     top += legend.height;
     const place = { left, top, width: width - left - RIGHT, height };
-    const frame = frameOf(place, time as Extent, marks[index] as ValueTicks); // there are lines, and marks for each panel
+    const frame = frameOf(place, time as Extent, marks[index] as ValueTicks); // panels have lines and marks
     body.push(legend.svg, drawPanel(panel, marks[index] as ValueTicks, frame, firstColour, timezone));
     firstColour += panel.lines.length;
     top += height + PANEL_GAP;

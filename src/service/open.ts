@@ -3,7 +3,6 @@ import { openSqliteStorage } from '../storage/index.js';
 import { createSampleStore } from '../storage/samples/index.js';
 import type { Storage } from '../storage/storage.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
-import { type Control, startControl } from './control/server.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
 import { createService, type Service } from './service.js';
@@ -44,33 +43,13 @@ export async function openService(
   });
   storage.onCommit(() => metrics.commits.inc());
   const service = createService(context);
-  const { dataDirectory } = options;
-  const closeStorage = async (): Promise<void> => {
-    if (options.storage === undefined) await storage.close();
-  };
-  const control = dataDirectory === undefined ? undefined : await openControl(service, dataDirectory, closeStorage);
   return {
     ...service,
     close: async () => {
-      await control?.close();
       await service.stop();
-      await closeStorage();
+      if (options.storage === undefined) await storage.close();
     },
   };
-}
-
-async function openControl(
-  { context, identity }: Service,
-  directory: string,
-  closeStorage: () => Promise<void>,
-): Promise<Control> {
-  const { random, log } = context;
-  try {
-    return await startControl({ directory, administration: identity.administration, random, log });
-  } catch (error) {
-    await closeStorage();
-    throw error;
-  }
 }
 
 async function openOwnStorage(directory: string | undefined, clock: Clock): Promise<Storage> {

@@ -18,6 +18,7 @@ import { createIdentity, type Identity } from './identity/identity.js';
 import { openStepPool } from './operations/compute/pool.js';
 import { registerOperations } from './operations/routes.js';
 import { createWorker, type Worker } from './operations/worker/worker.js';
+import { startRetention } from './retention.js';
 import { registerStatus } from './status/routes.js';
 import { registerTimeseries } from './timeseries/routes.js';
 import { registerToken } from './token/routes.js';
@@ -47,6 +48,7 @@ export function createService(context: ServiceContext): Service {
   const wake = (shard: number): void => worker.wake(shard);
   let endForgetting = async (): Promise<void> => {};
   let endCompaction = async (): Promise<void> => {};
+  let endRetention = async (): Promise<void> => {};
   return {
     context,
     identity,
@@ -76,6 +78,7 @@ export function createService(context: ServiceContext): Service {
     start: () => {
       endForgetting = startForgetting(context);
       endCompaction = startCompaction(context);
+      endRetention = startRetention(context);
       worker.start();
     },
     stop: async () => {
@@ -84,6 +87,7 @@ export function createService(context: ServiceContext): Service {
       await worker.stop();
       await endForgetting();
       await endCompaction();
+      await endRetention();
     },
   };
 }

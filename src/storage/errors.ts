@@ -17,6 +17,13 @@ export class StaleClaimError extends StorageError {
   }
 }
 
+/** What is stored of some samples is not what was written: a bit has flipped on its way, most likely. */
+export class DamagedSamplesError extends StorageError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('storage.damaged', message, options);
+  }
+}
+
 /** There is a row of this key. */
 export class DuplicateKeyError extends StorageError {
   readonly table: string;

@@ -1,8 +1,8 @@
 import type { Table, Value } from './table.js';
 
 /**
- * What the service keeps its data in. One embedded database under one process is a driver; PostgreSQL under many
- * processes without state is meant to be another, with no change above this line. So:
+ * What the service keeps its data in. An embedded database in a file is a driver; PostgreSQL under many processes
+ * without state is meant to be another, with no change above this line. So:
  *
  * - Every statement belongs to one shard, and the shard leads every key (`shardOf`).
  * - Work on a shard is a function of a transaction. It may be run again as a whole, so it changes nothing but the
@@ -17,11 +17,14 @@ export interface Storage {
    * Runs `work` and commits what it wrote, whole or not at all; what `work` throws is thrown on, nothing written.
    * Commits that wait for the disk together are put there together (group commit).
    *
-   * @param claim makes the commit the work of a claim's holder.
    * @throws StaleClaimError when the claim has passed on to another: nothing was written.
    * @throws StorageFullError when the disk is full: nothing was written, and reading goes on.
    */
-  transaction<Result>(shard: number, work: (tx: Transaction) => Promise<Result>, claim?: Claim): Promise<Result>;
+  transaction<Result>(
+    shard: number,
+    work: (tx: Transaction) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
   /**
    * Makes `owner` the one worker of the shard until `leaseMs` from now; the same owner claims anew to stay it,
    * and keeps the sequence.
@@ -33,10 +36,20 @@ export interface Storage {
   release(claim: Claim): Promise<void>;
   /** Calls `listener` after each commit that wrote: a hint, for nothing may depend on its coming. */
   onCommit(listener: (shard: number, commit: number) => void): () => void;
-  /** Throws when the store can not be read. */
+  /** Throws when the store can not be read, or takes no writes any more. */
   check(): Promise<void>;
   /** Ends running work, then lets go of the store. */
   close(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /** Makes the commit the work of this claim's holder. */
+  readonly claim?: Claim;
+  /**
+   * For what is small and must go on (tokens), and for what frees room (deletions, compaction): it may use the room
+   * that is kept back for when the disk is full.
+   */
+  readonly usesReserve?: boolean;
 }
 
 /** The right to work on a shard. */

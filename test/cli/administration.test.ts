@@ -4,14 +4,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
 import { client as clientCommands } from '../../src/cli/administer/client.js';
 import type { Io } from '../../src/cli/terminal/io.js';
-import { startControl } from '../../src/service/control/server.js';
 import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
 import { defaultSettings } from '../../src/service/settings.js';
 import { systemClock, systemRandom } from '../../src/service/system.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { shardOf } from '../../src/storage/shard.js';
 import { collectionGrants } from '../../src/storage/tables/identity.js';
-import { silentLog } from '../service/silent-log.js';
 import { createWorld, type World } from './world.js';
 
 const DATA = ['--data-dir', '~/data'];
@@ -28,13 +26,10 @@ async function hold(world: World): Promise<Holder> {
   const storage = await openSqliteStorage({ directory, clock: systemClock });
   const context = { storage, clock: systemClock, random: systemRandom, settings: defaultSettings };
   const identity = createIdentity(context);
-  const { administration } = identity;
-  const control = await startControl({ directory, administration, random: systemRandom, log: silentLog });
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
-    await control.close();
     await storage.close();
   };
   onTestFinished(close);
@@ -252,18 +247,6 @@ it('list and remove make no store; add does, and says so', async () => {
 });
 
 it.skipIf(process.platform === 'win32')(
-  'the control file is for its owner alone, and goes when the service ends',
-  async () => {
-    const world = createWorld();
-    const holder = await hold(world);
-    expect(statSync(world.path('data/control.json')).mode & 0o777).toBe(0o600);
-    expect(Object.keys(JSON.parse(world.read('data/control.json')))).toEqual(['port', 'key', 'processId']);
-    await holder.close();
-    expect(() => world.read('data/control.json')).toThrow('ENOENT');
-  },
-);
-
-it.skipIf(process.platform === 'win32')(
   'what a command makes is for its owner alone, also while it works',
   async () => {
     const world = createWorld();
@@ -274,7 +257,7 @@ it.skipIf(process.platform === 'win32')(
     const modes = await administer(given, clientCommands.commands[0]!, io, true, async () =>
       readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
     );
-    expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.lock']));
+    expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.db-wal']));
     expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
   },
 );

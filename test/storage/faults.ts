@@ -1,10 +1,12 @@
 import {
   type Database,
   type FailureKind,
+  loadSqlite,
   type OpenDatabase,
   SqliteFailure,
 } from '../../src/storage/sqlite/database.js';
-import { type OpenLogFile, openLogFile } from '../../src/storage/sqlite/log-file.js';
+
+export const openDatabase = await loadSqlite();
 
 /** A way to SQLite at which tests stand: `before` each statement, free to throw. */
 export interface Held {
@@ -16,14 +18,14 @@ export interface Held {
   database: Database | undefined;
 }
 
-export function hold(open: OpenDatabase): Held {
+export function hold(open: OpenDatabase = openDatabase): Held {
   const held: Held = {
     before: () => {},
     after: () => {},
     database: undefined,
     open: (path) => {
       const database = open(path);
-      held.database = database;
+      if (path.endsWith('.db')) held.database = database;
       const around = <Result>(sql: string, run: () => Result): Result => {
         held.before(sql);
         const result = run();
@@ -31,44 +33,13 @@ export function hold(open: OpenDatabase): Held {
         return result;
       };
       return {
-        losesMark: database.losesMark,
+        get isInTransaction() {
+          return database.isInTransaction;
+        },
         exec: (sql) => around(sql, () => database.exec(sql)),
         run: (sql, values) => around(sql, () => database.run(sql, values)),
         all: (sql, values) => around(sql, () => database.all(sql, values)),
         close: () => database.close(),
-      };
-    },
-  };
-  return held;
-}
-
-/** The commit log, at which tests stand: `before` each call, free to throw. */
-export interface HeldLog {
-  readonly open: OpenLogFile;
-  before: (call: 'write' | 'sync' | 'synced' | 'truncate') => void;
-}
-
-export function holdLog(open: OpenLogFile = openLogFile): HeldLog {
-  const held: HeldLog = {
-    before: () => {},
-    open: (path) => {
-      const file = open(path);
-      return {
-        read: () => file.read(),
-        write: (bytes, at) => {
-          held.before('write');
-          file.write(bytes, at);
-        },
-        sync: async () => {
-          held.before('sync');
-          await file.sync();
-          held.before('synced');
-        },
-        truncate: () => {
-          held.before('truncate');
-          file.truncate();
-        },
-        close: () => file.close(),
       };
     },
   };

@@ -2,25 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
-import type { OpenDatabase } from '../../src/storage/sqlite/database.js';
-import { loadNodeSqlite } from '../../src/storage/sqlite/node-database.js';
-import { loadWasmSqlite } from '../../src/storage/sqlite/wasm-database.js';
 import type { OpenedStorage } from './conformance.js';
-
-export interface Adapter {
-  readonly name: string;
-  readonly open: OpenDatabase | undefined;
-}
-
-/** Both ways to SQLite; the first is there from Node 22.13 on. */
-export const adapters: readonly Adapter[] = [
-  { name: 'node:sqlite', open: loadNodeSqlite() },
-  { name: 'node-sqlite3-wasm', open: await loadWasmSqlite() },
-];
-
-export const availableAdapters = adapters.filter(
-  (adapter): adapter is Required<Adapter> & { open: OpenDatabase } => adapter.open !== undefined,
-);
 
 /** Where files are kept in memory: for laws that make thousands of commits, and are not about the disk. */
 export const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -39,7 +21,7 @@ export async function openTemporary(
   const directory = options.directory ?? temporary.path;
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const open = () => openSqliteStorage({ clock, ...options, directory });
+  const open = () => openSqliteStorage({ clock, reserveBytes: 0, ...options, directory });
   let storage = await open();
   return {
     directory,

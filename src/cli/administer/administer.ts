@@ -1,13 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { WindrowError } from '../../core/errors.js';
-import { administer as administerStore } from '../../service/control/open-administration.js';
 import { prepareDataDirectory } from '../../service/data-directory.js';
-import type { Administration } from '../../service/identity/administration.js';
+import { type Administration, createAdministration } from '../../service/identity/administration.js';
 import type { OfOrganisation } from '../../service/identity/names.js';
 import { systemClock, systemRandom } from '../../service/system.js';
 import { openSqliteStorage } from '../../storage/index.js';
+import type { Storage } from '../../storage/storage.js';
 import { type Command, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE, fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
@@ -21,7 +20,8 @@ export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisati
 const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
 export const administrationNotes: readonly string[] = [
-  'Works while the service runs (on the machine that it runs on, as its user), and while it does not.',
+  'Works while the service runs (on the machine that it runs on, as its user), which sees it at once, and while it ' +
+    'does not.',
 ];
 
 /**
@@ -44,18 +44,23 @@ export async function administer<Result>(
   }
   // What it makes is nobody else's to read.
   process.umask(0o077);
-  const openStorage = async () => {
-    try {
-      prepareDataDirectory(directory);
-      return await openSqliteStorage({ directory, clock: systemClock });
-    } catch (error) {
-      throw fileFailure(error, directory, 'write');
-    }
-  };
-  const options = { directory, clock: systemClock, random: systemRandom, openStorage, wait: (ms: number) => wait(ms) };
-  const result = await administerStore(options, work);
-  if (!isThere) await io.stderr.write(`windrow: made a new store in ${resolve(directory)}\n`);
-  return result;
+  const storage = await openStorage(directory);
+  try {
+    const result = await work(createAdministration({ storage, clock: systemClock, random: systemRandom }));
+    if (!isThere) await io.stderr.write(`windrow: made a new store in ${resolve(directory)}\n`);
+    return result;
+  } finally {
+    await storage.close();
+  }
+}
+
+async function openStorage(directory: string): Promise<Storage> {
+  try {
+    prepareDataDirectory(directory);
+    return await openSqliteStorage({ directory, clock: systemClock });
+  } catch (error) {
+    throw fileFailure(error, directory, 'write');
+  }
 }
 
 function hasStore(directory: string): boolean {

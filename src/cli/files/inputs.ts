@@ -4,7 +4,7 @@ import { didYouMean } from '../../core/suggest.js';
 import { scanBlock } from '../../kernels/scan-rows.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
-import { createSpool, type Spool, type TempFiles } from './temp-files.js';
+import { Spool, type TempFiles } from './temp-files.js';
 
 /** What standard input is called in messages. */
 export const STANDARD_INPUT = 'stdin';
@@ -47,7 +47,7 @@ export function openInputs(paths: readonly string[], isReadAgain: boolean, io: I
     throw new WindrowError('arguments', '--input: expected `-` (standard input) once, received it twice');
   }
   return paths.map((path) => {
-    const keep = (): Spool | undefined => (isReadAgain ? createSpool(io, temps, SPOOL_BYTES) : undefined);
+    const keep = (): Spool | undefined => (isReadAgain ? new Spool(io, temps, SPOOL_BYTES) : undefined);
     if (path === '-') return standardInput(keep(), io);
     const sizeBytes = existingFile(path, io);
     return io.fs.statSync(path)?.isFile() ? fileInput(path, sizeBytes, io) : pipeInput(path, keep(), io);

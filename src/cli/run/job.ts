@@ -10,10 +10,9 @@ import { readPlan } from '../files/request.js';
 import { openTarget, type Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { createProgress } from '../terminal/progress.js';
+import { Progress } from '../terminal/progress.js';
 import { execute, type Job, type Listener } from './execute.js';
-import { createRejects } from './rejects.js';
-import { createResults } from './results.js';
+import { Rejects, Results } from './results.js';
 import type { Settings } from './run.js';
 import { describeRun, type RunFacts, reportText } from './summary.js';
 import { threadsFor } from './thread-count.js';
@@ -25,17 +24,17 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const plan = await readPlan(requestPath, settings.timezone, io);
   const job = createJob(plan, settings, io, temps);
   const output = openTarget(settings.output, io, temps);
-  const results = createResults(
+  const results = new Results(
     plan.items.map((item) => item.output),
     output,
     io,
     temps,
   );
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
-  const rejects = rejectsTarget && createRejects(rejectsTarget);
+  const rejects = rejectsTarget && new Rejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);
   const plot = settings.plot === undefined ? undefined : await openPlot(settings.plot, plan, settings, io, temps);
-  const progress = createProgress(totalBytes(job), io);
+  const progress = new Progress(totalBytes(job), io);
   const listener: Listener = {
     onResults: (series) => {
       results.add(series);
@@ -59,7 +58,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   });
   await rejects?.finish();
   if (plot !== undefined) await writeText(plot.target, plot.draw());
-  const isHeard = await finishQuietly(results.finish);
+  const isHeard = await finishQuietly(() => results.finish());
   const seconds = (io.clock() - startedMs) / 1000;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts: results.sampleCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));

@@ -2,7 +2,7 @@ import { InputError } from '../../core/errors.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { nearestName } from '../../core/suggest.js';
 import type { CsvSummary, RejectedRow } from '../../formats/csv/index.js';
-import { openReader } from '../../formats/csv/read/reader.js';
+import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { readThreaded, type ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
 import type { Plan } from '../../plan/plan.js';
@@ -65,7 +65,7 @@ export async function readFile(
     if (summary !== 'alone') return summary && { ...summary, path: input.path };
   }
   const onSeries = rename === undefined ? onChunk : (series: readonly Series[]) => onChunk(series.map(rename));
-  const reader = openReader(options, onSeries, { isAlone: true });
+  const reader = new FileReader(options, onSeries, { isAlone: true });
   for await (const block of input.blocks(onRead)) {
     reader.push(block);
     if (isStopped()) return undefined;

@@ -1,64 +1,115 @@
+import { formatInstant } from '../../core/instant.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
-import { type CsvWriter, createCsvWriter, csvHeader } from '../../formats/csv/index.js';
+import { type CsvWriter, createCsvWriter, csvHeader, type RejectedRow } from '../../formats/csv/index.js';
 import type { Target } from '../files/target.js';
-import { createSpool, type Spool, type TempFiles } from '../files/temp-files.js';
+import { Spool, type TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-
-/** The results of a run on their way to the output: written in order of series, though they come in order of time. */
-export interface Results {
-  readonly add: (series: readonly Series[]) => void;
-  /** Forgets all that was added. */
-  readonly reset: () => void;
-  /** Writes what is not yet in the output; `keep` of the target makes it appear. */
-  readonly finish: () => Promise<void>;
-  /** Samples of each result so far, in the order of the request. */
-  readonly sampleCounts: readonly number[];
-}
 
 /** What all spools together may hold in memory. */
 const MEMORY_BYTES = 8 << 20;
 
-/** @param outputs the results in the order of the request. */
-export function createResults(outputs: readonly SeriesReference[], target: Target, io: Io, temps: TempFiles): Results {
-  const indexOf = new Map(outputs.map((output, index) => [seriesKey(output), index]));
-  const { append } = target;
-  // The first result of a file is written where it will stay, without a detour; the others wait for it to end.
-  const waiting = append === undefined ? outputs : outputs.slice(1);
-  const memoryBytes = Math.floor(MEMORY_BYTES / Math.max(1, waiting.length));
-  const spools = waiting.map(() => createSpool(io, temps, memoryBytes, target.beside));
-  const sampleCounts = outputs.map(() => 0);
-  let writers = openWriters(append, spools);
+/** The results of a run on their way to the output: written in order of series, though they come in order of time. */
+export class Results {
+  /** Samples of each result so far, in the order of the request. */
+  readonly sampleCounts: number[];
+  readonly #indexOf: ReadonlyMap<string, number>;
+  readonly #target: Target;
+  readonly #spools: readonly Spool[];
+  #writers: CsvWriter[];
 
-  function add(series: readonly Series[]): void {
+  /** @param outputs the results in the order of the request. */
+  constructor(outputs: readonly SeriesReference[], target: Target, io: Io, temps: TempFiles) {
+    // The first result of a file is written where it will stay; the others wait for it to end.
+    const waiting = target.append === undefined ? outputs : outputs.slice(1);
+    const memoryBytes = Math.floor(MEMORY_BYTES / Math.max(1, waiting.length));
+    this.sampleCounts = outputs.map(() => 0);
+    this.#indexOf = new Map(outputs.map((output, index) => [seriesKey(output), index]));
+    this.#target = target;
+    this.#spools = waiting.map(() => new Spool(io, temps, memoryBytes, target.beside));
+    this.#writers = this.#openWriters();
+  }
+
+  add(series: readonly Series[]): void {
     for (const one of series) {
-      const index = indexOf.get(seriesKey(one));
-      const writer = writers[index ?? -1];
+      const index = this.#indexOf.get(seriesKey(one));
+      const writer = this.#writers[index ?? -1];
       if (index === undefined || writer === undefined) throw new Error('assertion failed: a result nobody asked for');
       writer.write(one);
-      sampleCounts[index] = (sampleCounts[index] ?? 0) + one.timeMs.length;
+      this.sampleCounts[index] = (this.sampleCounts[index] ?? 0) + one.timeMs.length;
     }
   }
 
-  function reset(): void {
-    target.reset();
-    for (const spool of spools) spool.reset();
-    writers = openWriters(append, spools);
-    sampleCounts.fill(0);
+  /** Forgets everything that was added. */
+  reset(): void {
+    this.#target.reset();
+    for (const spool of this.#spools) spool.reset();
+    this.#writers = this.#openWriters();
+    this.sampleCounts.fill(0);
   }
 
-  async function finish(): Promise<void> {
-    for (const writer of writers) writer.flush();
-    if (append === undefined) await target.write(new TextEncoder().encode(csvHeader));
-    for (const spool of spools) {
-      for (const piece of spool.pieces()) await target.write(piece);
+  /** Writes what is not yet in the output; `keep` of the target makes it appear. */
+  async finish(): Promise<void> {
+    for (const writer of this.#writers) writer.flush();
+    if (this.#target.append === undefined) await this.#target.write(new TextEncoder().encode(csvHeader));
+    for (const spool of this.#spools) {
+      for (const piece of spool.pieces()) await this.#target.write(piece);
       spool.reset();
     }
   }
 
-  return { add, reset, finish, sampleCounts };
+  #openWriters(): CsvWriter[] {
+    const { append } = this.#target;
+    const waiting = this.#spools.map((spool) => createCsvWriter(spool.write, { hasHeader: false }));
+    return append === undefined ? waiting : [createCsvWriter(append), ...waiting];
+  }
 }
 
-function openWriters(append: Target['append'], spools: readonly Spool[]): CsvWriter[] {
-  const waiting = spools.map((spool) => createCsvWriter(spool.write, { hasHeader: false }));
-  return append === undefined ? waiting : [createCsvWriter(append), ...waiting];
+const REJECTS_HEADER = 'file,line,reason,row\n';
+const FLUSH_LENGTH = 1 << 16;
+
+/** The CSV file of skipped rows and late samples: file and line, the reason, and the row. */
+export class Rejects {
+  readonly #target: Target;
+  #text = REJECTS_HEADER;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  addRow({ file, line, column, text, reason, row }: RejectedRow): void {
+    const place = column === undefined ? '' : `column ${column.number} (${column.name}): `;
+    this.#add([file, String(line), `${place}${JSON.stringify(text)} ${reason}`, row]);
+  }
+
+  /** Adds samples that came later than a stream allows. */
+  addLate(file: string, late: readonly Series[]): void {
+    for (const { timeseriesId, metric, timeMs, value } of late) {
+      for (const [index, time] of timeMs.entries()) {
+        const row = [formatInstant(time), timeseriesId, metric, String(value[index])].map(quoted).join(',');
+        this.#add([file, '', 'came later than the allowed lateness', row]);
+      }
+    }
+  }
+
+  reset(): void {
+    this.#target.reset();
+    this.#text = REJECTS_HEADER;
+  }
+
+  finish(): Promise<void> {
+    return this.#target.write(new TextEncoder().encode(this.#text));
+  }
+
+  #add(fields: readonly string[]): void {
+    this.#text += `${fields.map(quoted).join(',')}\n`;
+    const { append } = this.#target;
+    // A pipe or a device takes everything at the end.
+    if (append === undefined || this.#text.length < FLUSH_LENGTH) return;
+    append(new TextEncoder().encode(this.#text));
+    this.#text = '';
+  }
+}
+
+function quoted(field: string): string {
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

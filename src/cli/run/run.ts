@@ -12,7 +12,7 @@ const runOptions: readonly CommandOption[] = [
   {
     flag: '--chunk',
     value: 'ROWS',
-    summary: 'rows per chunk; does not change the results',
+    summary: 'rows per chunk; results stay the same',
   },
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
@@ -29,7 +29,7 @@ const runOptions: readonly CommandOption[] = [
   {
     flag: '--threads',
     value: 'N',
-    summary: 'use up to N threads to read files (default: 1); does not change the results',
+    summary: 'use up to N threads to read files (default: 1); results stay the same',
   },
   { flag: '--report', value: 'FILE', summary: 'write a report of the run as JSON' },
   { flag: '--plot', value: 'FILE', summary: 'draw the results as an SVG chart' },

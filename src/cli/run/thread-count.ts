@@ -1,8 +1,8 @@
 import type { FileSystem } from '../terminal/io.js';
 
 /**
- * Threads of a run without --threads. More take a third more CPU time and are faster only when cores are idle, which the
- * user knows.
+ * Threads of a run without --threads. More take a third more CPU time and are faster only when cores are idle, which
+ * the user knows.
  */
 export const THREADS_USUAL = 1;
 

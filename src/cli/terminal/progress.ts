@@ -1,62 +1,61 @@
+import type { SingleBar } from 'cli-progress';
 import { unlessMissing } from '../failure.js';
 import type { Io } from './io.js';
-
-/** A bar on the terminal that shows how much has been read. */
-export interface Progress {
-  readonly add: (byteCount: number) => void;
-  /** Starts again, for a second reading. */
-  readonly restart: () => void;
-  readonly stop: () => void;
-}
 
 // Shorter runs are over before anyone could read it.
 const FIRST_SHOWN_MS = 400;
 const MEGABYTE = 1e6;
 
-/** @param totalBytes undefined where nobody knows: then only the bytes are counted. */
-export function createProgress(totalBytes: number | undefined, io: Io): Progress {
-  const stream = io.stderr.isTerminal ? io.stderr.stream : undefined;
-  if (stream === undefined) return { add: () => {}, restart: () => {}, stop: () => {} };
-  const startedMs = io.clock();
-  let readBytes = 0;
-  let isStopped = false;
-  let isAskedFor = false;
-  let bar: import('cli-progress').SingleBar | undefined;
+/** A bar on the terminal that shows how much has been read. */
+export class Progress {
+  readonly #io: Io;
+  readonly #totalBytes: number | undefined;
+  readonly #startedMs: number;
+  readonly #stopListening: () => void;
+  #readBytes = 0;
+  #state: 'waiting' | 'shown' | 'stopped' = 'waiting';
+  #bar: SingleBar | undefined;
 
-  async function show(): Promise<void> {
+  /** @param totalBytes undefined where it is unknown: then only the bytes read are shown. */
+  constructor(totalBytes: number | undefined, io: Io) {
+    this.#io = io;
+    this.#totalBytes = totalBytes;
+    this.#startedMs = io.clock();
+    // The bar hides the cursor: it must come back, however the run ends.
+    this.#stopListening = io.onInterrupt(() => this.stop());
+    if (!io.stderr.isTerminal) this.stop();
+  }
+
+  readonly add = (byteCount: number): void => {
+    this.#readBytes += byteCount;
+    this.#bar?.update(megabytes(this.#readBytes));
+    if (this.#state !== 'waiting' || this.#io.clock() - this.#startedMs <= FIRST_SHOWN_MS) return;
+    this.#state = 'shown';
+    void this.#show();
+  };
+
+  /** Starts again, for a second reading. */
+  restart(): void {
+    this.#readBytes = 0;
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+    this.#bar?.stop();
+    this.#bar = undefined;
+    this.#stopListening();
+  }
+
+  async #show(): Promise<void> {
     const loaded = await import('cli-progress').catch(unlessMissing);
-    if (loaded === undefined || isStopped) return;
-    const { SingleBar } = loaded.default ?? loaded;
-    const format =
-      totalBytes === undefined ? '{value} MB read' : '{bar} {percentage}% of {total} MB, {eta_formatted} left';
-    bar = new SingleBar({ stream, format, hideCursor: true, clearOnComplete: true, barsize: 30, fps: 8 });
-    bar.start(megabytes(totalBytes ?? 0), megabytes(readBytes));
+    const { stream } = this.#io.stderr;
+    if (loaded === undefined || stream === undefined || this.#state === 'stopped') return;
+    const total = this.#totalBytes;
+    const format = total === undefined ? '{value} MB read' : '{bar} {percentage}% of {total} MB, {eta_formatted} left';
+    const options = { stream, format, hideCursor: true, clearOnComplete: true, barsize: 30, fps: 8 };
+    this.#bar = new loaded.default.SingleBar(options);
+    this.#bar.start(megabytes(total ?? 0), megabytes(this.#readBytes));
   }
-
-  // The bar hides the cursor: it must come back, however the run ends.
-  const stopListening = io.onInterrupt(stop);
-
-  function stop(): void {
-    isStopped = true;
-    bar?.stop();
-    bar = undefined;
-    stopListening();
-  }
-
-  function add(byteCount: number): void {
-    readBytes += byteCount;
-    if (bar !== undefined) bar.update(megabytes(readBytes));
-    else if (!isAskedFor && io.clock() - startedMs > FIRST_SHOWN_MS) {
-      isAskedFor = true;
-      void show();
-    }
-  }
-
-  function restart(): void {
-    readBytes = 0;
-  }
-
-  return { add, restart, stop };
 }
 
 function megabytes(bytes: number): number {

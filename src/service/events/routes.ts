@@ -51,10 +51,14 @@ export function registerEvents(
       const collection = requiredCollection(request);
       const principal = principalOf(request);
       const { organisation } = principal;
-      const wasThere = await storage.transaction(shardOf(organisation), async (tx) => {
-        await checkAccess(tx, principal, collection);
-        return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
-      });
+      const wasThere = await storage.transaction(
+        shardOf(organisation),
+        async (tx) => {
+          await checkAccess(tx, principal, collection);
+          return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
+        },
+        { usesReserve: true },
+      );
       if (!wasThere) throw notFound('the collection has no event of this id');
       return reply.code(204).send();
     },

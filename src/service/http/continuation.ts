@@ -131,13 +131,17 @@ async function loadKey({ storage, clock, random }: Context): Promise<Buffer> {
   const known = await storage.read(IDENTITY_SHARD, (tx) => tx.get(secrets, { name: SECRET_NAME }));
   const row =
     known ??
-    (await storage.transaction(IDENTITY_SHARD, async (tx) => {
-      const before = await tx.get(secrets, { name: SECRET_NAME });
-      if (before !== undefined) return before;
-      const secret = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
-      const made = { name: SECRET_NAME, secret, createdMs: clock.nowMs() };
-      await tx.insert(secrets, made);
-      return made;
-    }));
+    (await storage.transaction(
+      IDENTITY_SHARD,
+      async (tx) => {
+        const before = await tx.get(secrets, { name: SECRET_NAME });
+        if (before !== undefined) return before;
+        const secret = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
+        const made = { name: SECRET_NAME, secret, createdMs: clock.nowMs() };
+        await tx.insert(secrets, made);
+        return made;
+      },
+      { usesReserve: true },
+    ));
   return Buffer.from(row.secret, 'base64');
 }

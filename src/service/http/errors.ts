@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, RequestError, WindrowError } from '../../core/errors.js';
+import { DamagedSamplesError } from '../../storage/errors.js';
 import { errorEnvelope } from './envelope.js';
 /** An answer other than success, thrown by a route; the app makes it an envelope (interface 2.2). */
 export class ServiceError extends Error {
@@ -64,6 +65,8 @@ export const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = Object
   'storage.value': 400,
   'storage.full': 503,
   'storage.ended': 503,
+  'storage.locked': 503,
+  'storage.failed': 503,
 });
 
 const RETRY_AFTER_S = 5;
@@ -119,7 +122,13 @@ function shortened(message: string): string {
 
 function describeWindrowError(error: WindrowError): Answer {
   if (error.code === 'storage.full') {
-    return unavailable('the disk of the service is full: nothing was written, reading goes on');
+    return unavailable('the disk of the service is full: nothing was written; reading, tokens and deletions go on');
+  }
+  if (error.code === 'storage.failed' || error.code === 'storage.locked') {
+    return unavailable('the store of the service takes no writes now; its log says why');
+  }
+  if (error instanceof DamagedSamplesError) {
+    return { statusCode: 500, message: error.message, details: { code: error.code }, headers: {} };
   }
   const statusCode = httpStatuses[error.code];
   if (statusCode === undefined) {

@@ -27,15 +27,19 @@ export async function addCollection(
   const organisation = checkName('organisation', access.organisation);
   const collectionId = checkHeaderText('collection', access.collectionId);
   await checkClients(context, organisation, access.clientIds);
-  return storage.transaction(shardOf(organisation), async (tx) => {
-    const known = await tx.get(collections, { organisation, collectionId });
-    const row = known ?? { organisation, collectionId, createdMs: Math.floor(clock.nowMs()) };
-    if (known === undefined) await tx.insert(collections, row);
-    for (const clientId of access.clientIds) {
-      await tx.put(collectionGrants, { organisation, collectionId, clientId, isAllowed: true });
-    }
-    return { ...row, clientIds: await readClientIds(tx, row) };
-  });
+  return storage.transaction(
+    shardOf(organisation),
+    async (tx) => {
+      const known = await tx.get(collections, { organisation, collectionId });
+      const row = known ?? { organisation, collectionId, createdMs: Math.floor(clock.nowMs()) };
+      if (known === undefined) await tx.insert(collections, row);
+      for (const clientId of access.clientIds) {
+        await tx.put(collectionGrants, { organisation, collectionId, clientId, isAllowed: true });
+      }
+      return { ...row, clientIds: await readClientIds(tx, row) };
+    },
+    { usesReserve: true },
+  );
 }
 
 export async function listCollections(
@@ -60,14 +64,18 @@ export async function removeCollection(
   { storage, clock }: AdministrationContext,
   { organisation, collectionId, clientIds }: CollectionAccess,
 ): Promise<void> {
-  await storage.transaction(shardOf(organisation), async (tx) => {
-    if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
-      const mend = '`windrow collection list` tells their ids';
-      throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
-    }
-    if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
-    else await removeWhole(tx, organisation, collectionId, Math.floor(clock.nowMs()));
-  });
+  await storage.transaction(
+    shardOf(organisation),
+    async (tx) => {
+      if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
+        const mend = '`windrow collection list` tells their ids';
+        throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
+      }
+      if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
+      else await removeWhole(tx, organisation, collectionId, Math.floor(clock.nowMs()));
+    },
+    { usesReserve: true },
+  );
 }
 
 async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<void> {

@@ -23,7 +23,7 @@ export function createIdentity(
 ): Identity {
   const passwords = createPasswords(context.random, passwordOptions);
   const authenticator = createAuthenticator(context);
-  const administration = createAdministration(context, authenticator.forgetAnswers);
+  const administration = createAdministration(context);
   return Object.freeze({
     authenticate: authenticator.authenticate,
     administration,

@@ -27,13 +27,17 @@ export async function addUser({ storage, clock }: AdministrationContext, user: N
   // As the token endpoint looks for it.
   const username = checkName('username', user.username).normalize('NFC');
   if (!isPasswordHash(passwordHash)) throw expected('passwordHash', 'a hash of scrypt', 'another text');
-  await storage.transaction(IDENTITY_SHARD, async (tx) => {
-    if ((await tx.get(users, { organisation, username })) !== undefined) {
-      const mend = 'for another password remove it first';
-      throw new WindrowError('identity.exists', `${organisation} has a user ${username} already; ${mend}`);
-    }
-    await tx.insert(users, { organisation, username, passwordHash, createdMs: Math.floor(clock.nowMs()) });
-  });
+  await storage.transaction(
+    IDENTITY_SHARD,
+    async (tx) => {
+      if ((await tx.get(users, { organisation, username })) !== undefined) {
+        const mend = 'for another password remove it first';
+        throw new WindrowError('identity.exists', `${organisation} has a user ${username} already; ${mend}`);
+      }
+      await tx.insert(users, { organisation, username, passwordHash, createdMs: Math.floor(clock.nowMs()) });
+    },
+    { usesReserve: true },
+  );
 }
 
 export async function listUsers(
@@ -49,12 +53,16 @@ export async function removeUser({ storage }: AdministrationContext, user: UserN
   const { organisation } = user;
   const username = user.username.normalize('NFC');
   const where = equal({ organisation, username });
-  await storage.transaction(IDENTITY_SHARD, async (tx) => {
-    const removedCount = await tx.delete(users, where);
-    if (removedCount === 0) {
-      const mend = '`windrow user list` tells their names';
-      throw new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
-    }
-    await tx.delete(tokens, where);
-  });
+  await storage.transaction(
+    IDENTITY_SHARD,
+    async (tx) => {
+      const removedCount = await tx.delete(users, where);
+      if (removedCount === 0) {
+        const mend = '`windrow user list` tells their names';
+        throw new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
+      }
+      await tx.delete(tokens, where);
+    },
+    { usesReserve: true },
+  );
 }

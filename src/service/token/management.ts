@@ -54,22 +54,20 @@ export async function introspect(
  *
  * @throws OAuthError unauthorized_client for the token of another.
  */
-export async function revoke(
-  context: ManagementContext,
-  authenticator: Authenticator,
-  sender: Sender,
-  form: Form,
-): Promise<void> {
+export async function revoke(context: ManagementContext, sender: Sender, form: Form): Promise<void> {
   const { client, token } = await readTokenRequest(context, sender, form);
   const tokenHash = hashSecret(token);
-  const isOwn = await context.storage.transaction(IDENTITY_SHARD, async (tx) => {
-    const row = await tx.get(tokens, { tokenHash });
-    if (row !== undefined && !mayRevoke(client, row)) return false;
-    if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
-    return true;
-  });
+  const isOwn = await context.storage.transaction(
+    IDENTITY_SHARD,
+    async (tx) => {
+      const row = await tx.get(tokens, { tokenHash });
+      if (row !== undefined && !mayRevoke(client, row)) return false;
+      if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
+      return true;
+    },
+    { usesReserve: true },
+  );
   if (!isOwn) throw new OAuthError('unauthorized_client', 'the token was issued to another client');
-  authenticator.forgetAnswers();
 }
 
 function mayRevoke(client: ClientRow, { clientId, organisation }: TokenRow): boolean {
@@ -84,8 +82,10 @@ async function readTokenRequest(
   form: Form,
 ): Promise<{ readonly client: ClientRow; readonly token: string }> {
   const claimed = readClaim(sender, form);
-  const client = await storage.transaction(IDENTITY_SHARD, (tx) =>
-    checkClaim(tx, claimed, clock.nowMs(), settings.tokenFailuresPerMinuteMax),
+  const client = await storage.transaction(
+    IDENTITY_SHARD,
+    (tx) => checkClaim(tx, claimed, clock.nowMs(), settings.tokenFailuresPerMinuteMax),
+    { usesReserve: true },
   );
   if (client instanceof OAuthError) throw client;
   const token = form.get('token');

@@ -59,7 +59,7 @@ async function addConnect(
     return response;
   });
   addEndpoint(scope, 'revoke', revokeSchema, async (sender, form) => {
-    await revoke(context, authenticator, sender, form);
+    await revoke(context, sender, form);
     // RFC 7009 has clients ignore the body; some want JSON all the same.
     return {};
   });

@@ -3,7 +3,7 @@ import { isRising } from '../../kernels/check.js';
 import type { Transaction } from '../storage.js';
 import { sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
-import { encodeLogRow, type KeyedChange } from './log-row.js';
+import { encodeLogRow, type KeyedChange, logChecksum } from './log-row.js';
 import type { PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { type Origin, ResultSeriesError, type SampleChange } from './samples.js';
@@ -58,12 +58,12 @@ export async function logChanges(
   changes: readonly KeyedChange[],
   origin?: Origin,
 ): Promise<void> {
+  const content = { commit: tx.commit, part: logs.nextPart(tx), changes: encodeLogRow(changes) };
   const row = {
-    commit: tx.commit,
-    part: logs.nextPart(tx),
+    ...content,
+    checksum: logChecksum(content),
     organisation,
     sampleCount: changes.reduce((sum, { timeMs }) => sum + timeMs.length, 0),
-    changes: encodeLogRow(changes),
     source: origin?.source ?? null,
     partition: origin?.partition ?? null,
     offset: origin?.offset ?? null,
@@ -107,6 +107,7 @@ async function create(
       sampleCount: 0,
       firstMs: null,
       lastMs: null,
+      forgottenMs: null,
     });
   }
   await writeProgress(tx, { ...progress, nextSeriesKey: progress.nextSeriesKey + keys.size });

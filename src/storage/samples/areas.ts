@@ -56,7 +56,7 @@ function nextTouch({ timeMs, deleted }: Patch, atMs: number): number | undefined
   return Math.min(sampleMs ?? Infinity, Math.max(atMs, range.fromMs));
 }
 
-/** Whether a patch leaves nothing of a segment, as can be told without reading it. */
-export function isErased({ startMs, endMs }: SegmentRow, { timeMs, deleted }: Patch): boolean {
-  return timeMs.length === 0 && deleted.some((range) => range.fromMs <= startMs && range.untilMs > endMs);
+/** Whether nothing of a segment is left by a patch, as can be told without reading it: so also of a damaged one. */
+export function isErased({ startMs, endMs }: SegmentRow, { deleted }: Patch): boolean {
+  return deleted.some((range) => range.fromMs <= startMs && range.untilMs > endMs);
 }

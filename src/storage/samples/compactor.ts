@@ -94,7 +94,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
 }
 
 function compactShard({ storage, samples, boundOf = absorbedCommit }: CompactorOptions, shard: number) {
-  return storage.transaction(shard, async (tx) => samples.compact(tx, await boundOf(tx)));
+  return storage.transaction(shard, async (tx) => samples.compact(tx, await boundOf(tx)), { usesReserve: true });
 }
 
 async function absorbedCommit(tx: Reader): Promise<number> {

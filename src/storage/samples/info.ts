@@ -4,7 +4,7 @@ import { isErased, touchedAreas } from './areas.js';
 import { indexAt, isEmptyPatch, overlay, type Patch } from './patch.js';
 import { type OpenSeries, readProvisional, readSamples } from './read.js';
 import type { SeriesInfo } from './samples.js';
-import { SegmentCursor, unpack } from './segments.js';
+import { SegmentCursor, unpackSegments } from './segments.js';
 
 type Counted = Pick<SeriesInfo, 'sampleCount' | 'firstMs' | 'lastMs'>;
 
@@ -28,8 +28,8 @@ async function countFinals(tx: Reader, row: SeriesRow, series: OpenSeries): Prom
   let count = sampleCount;
   for await (const { segment, patch } of touchedAreas(new SegmentCursor(tx, row.seriesKey), series.patch)) {
     if (segment === undefined) count += patch.timeMs.length;
-    else if (isErased(segment, patch)) count -= segment.sampleCount;
-    else count += overlay(unpack([segment]), patch).timeMs.length - segment.sampleCount;
+    else if (isErased(segment, patch)) count += patch.timeMs.length - segment.sampleCount;
+    else count += overlay(unpackSegments([segment]), patch).timeMs.length - segment.sampleCount;
   }
   if (deleted.length === 0) {
     return { sampleCount: count, firstMs: Math.min(firstMs, timeMs[0]!), lastMs: Math.max(lastMs, timeMs.at(-1)!) };

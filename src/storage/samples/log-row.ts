@@ -1,4 +1,7 @@
+import { crc32 } from 'node:zlib';
 import type { SeriesReference } from '../../core/series.js';
+import { DamagedSamplesError } from '../errors.js';
+import type { SampleLogRow } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 import { readColumn, writeColumn } from './column.js';
 import type { Patch, TimeRange } from './patch.js';
@@ -62,6 +65,20 @@ function writeBody(writer: ByteWriter, { timeMs, value, deleted, name }: KeyedCh
   }
   writeColumn(writer, timeMs, 'fast');
   writeColumn(writer, value, 'fast');
+}
+
+/** Of a row of the log, to be written with it. */
+export function logChecksum({ commit, part, changes }: Pick<SampleLogRow, 'commit' | 'part' | 'changes'>): number {
+  return crc32(changes, crc32(new Uint8Array(Float64Array.of(commit, part).buffer)));
+}
+
+/** A row as it was read, if it is as it was written. */
+export function checkedRow(row: SampleLogRow): SampleLogRow {
+  if (row.checksum === null || row.checksum === logChecksum(row)) return row;
+  throw new DamagedSamplesError(
+    `${row.sampleCount} samples of ${row.organisation}, part ${row.part} of commit ${row.commit}, are damaged on the ` +
+      'disk before they were compacted; restore a backup',
+  );
 }
 
 export function readLogHeads(bytes: Uint8Array): LogHeads {

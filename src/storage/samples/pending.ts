@@ -2,6 +2,7 @@ import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
 import { type FoundChange, patchOfFound } from './log-patch.js';
+import { checkedRow } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
 
@@ -124,7 +125,7 @@ export class PendingLogs {
     const { commit, part } = row;
     const found = await tx.get(sampleLog, { commit, part });
     if (found === undefined) throw new Error(`the log of shard ${tx.shard} lacks part ${part} of commit ${commit}`);
-    row.bytes = found.changes;
+    row.bytes = checkedRow(found).changes;
     this.#keep(row);
     return found.changes;
   }
@@ -173,7 +174,7 @@ export async function* logRows(tx: Reader, afterCommit: number, untilCommit: num
   const where = [['commit', '<=', untilCommit]] as const;
   for (let after: readonly number[] = [afterCommit, Number.MAX_SAFE_INTEGER]; ; ) {
     const rows = await tx.find(sampleLog, { where, orderBy, after, limit: ROWS_READ });
-    yield* rows;
+    for (const row of rows) yield checkedRow(row);
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_READ) return;
     after = [last.commit, last.part];

@@ -1,10 +1,11 @@
 import { nextDouble } from '../../core/next-double.js';
 import type { Reader } from '../storage.js';
 import { provisionalSamples } from '../tables/samples.js';
+import { isErased } from './areas.js';
 import { concatenate, NO_COLUMNS } from './columns.js';
 import { between, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
 import type { Columns, SampleRange } from './samples.js';
-import { segmentsBefore, segmentsFrom, unpack } from './segments.js';
+import { segmentsBefore, segmentsFrom, unpack, unpackSegments } from './segments.js';
 
 /** A series as a reader has found it: what its segments lack is in the patch. */
 export interface OpenSeries {
@@ -44,10 +45,10 @@ async function readEarly(
   let rowCount = firstRowCount(limit);
   for (let atMs = fromMs; atMs < untilMs && count < limit; rowCount = Math.min(4 * rowCount, ROWS_MAX)) {
     const found = await segmentsFrom(tx, key, atMs, rowCount);
-    const rows = found.filter(({ startMs }) => startMs < untilMs);
+    const rows = found.filter((row) => row.startMs < untilMs && !isErased(row, patch));
     // Up to the last of the segments nothing is missing, and beyond it only if there are no more of them.
     const endMs = found.length === rowCount ? Math.min(untilMs, nextDouble(found.at(-1)!.endMs)) : untilMs;
-    const part = between(overlay(unpack(rows), patchBetween(patch, atMs, endMs)), atMs, endMs);
+    const part = between(overlay(unpackSegments(rows), patchBetween(patch, atMs, endMs)), atMs, endMs);
     parts.push(part);
     count += part.timeMs.length;
     atMs = endMs;
@@ -70,9 +71,9 @@ async function readLate(
   let rowCount = firstRowCount(limit);
   for (let atMs = untilMs; atMs > fromMs && count < limit; rowCount = Math.min(4 * rowCount, ROWS_MAX)) {
     const found = await segmentsBefore(tx, key, atMs, rowCount);
-    const rows = [...inEnd, ...found].filter(({ endMs }) => endMs >= fromMs).reverse();
+    const rows = [...inEnd, ...found].filter((row) => row.endMs >= fromMs && !isErased(row, patch)).reverse();
     const startMs = found.length === rowCount ? Math.max(fromMs, found.at(-1)!.startMs) : fromMs;
-    const part = between(overlay(unpack(rows), patchBetween(patch, startMs, atMs)), startMs, atMs);
+    const part = between(overlay(unpackSegments(rows), patchBetween(patch, startMs, atMs)), startMs, atMs);
     parts.push(part);
     count += part.timeMs.length;
     atMs = startMs;

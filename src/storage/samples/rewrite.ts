@@ -4,7 +4,14 @@ import { type Area, isErased, touchedAreas } from './areas.js';
 import { concatenate, NO_COLUMNS } from './columns.js';
 import { overlay, type Patch, sliceColumns } from './patch.js';
 import type { Columns } from './samples.js';
-import { deleteSegment, insertSegment, SegmentCursor, segmentRange, segmentsBefore, unpack } from './segments.js';
+import {
+  deleteSegment,
+  insertSegment,
+  SegmentCursor,
+  segmentRange,
+  segmentsBefore,
+  unpackSegments,
+} from './segments.js';
 import type { Sizes } from './sizes.js';
 
 /** What a rewriting may still cost, in samples written or read. */
@@ -61,7 +68,7 @@ async function takeArea(writing: Writing, { segment, patch, isTail }: Area): Pro
   const { held } = writing;
   if (segment !== undefined) {
     const isGone = isErased(segment, patch);
-    const stored = isGone ? NO_COLUMNS : unpack([segment]);
+    const stored = isGone ? NO_COLUMNS : unpackSegments([segment]);
     const changed = overlay(stored, patch);
     writing.budget.left -= ROW_COST + stored.timeMs.length;
     if (!isGone && held.timeMs.length === 0 && isSame(stored, changed)) return;
@@ -85,7 +92,7 @@ async function takeLastSegments(writing: Writing): Promise<void> {
     if (last === undefined || last.sampleCount >= writing.sizes.segmentSamples) return;
     if (last.sampleCount > TAIL_RATIO * writing.held.timeMs.length) return;
     await remove(writing, last);
-    writing.held = concatenate([unpack([last]), writing.held]);
+    writing.held = concatenate([unpackSegments([last]), writing.held]);
   }
 }
 

@@ -82,6 +82,8 @@ export interface SampleStore {
     options?: { readonly timeseriesId?: string; readonly after?: SeriesReference; readonly limit?: number },
   ): Promise<SeriesInfo[]>;
   info(tx: Reader, organisation: string, of: SeriesReference): Promise<SeriesInfo | undefined>;
+  /** The last instant up to which samples of one of these series were deleted by retention; undefined for none. */
+  forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined>;
   /** Makes a result a series that clients write: its samples are final, and no item's. */
   release(tx: Transaction, organisation: string, of: SeriesReference): Promise<void>;
   /** Deletes a series with all its samples. Its name stands in the log, as a change that deletes all. */

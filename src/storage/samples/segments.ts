@@ -1,3 +1,6 @@
+import { crc32 } from 'node:zlib';
+import { formatInstant } from '../../core/instant.js';
+import { DamagedSamplesError } from '../errors.js';
 import type { Reader, Transaction } from '../storage.js';
 import { type SegmentRow, segments } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './bytes.js';
@@ -39,9 +42,36 @@ export function unpack(rows: readonly PackedColumns[]): Columns {
   return { timeMs, value };
 }
 
+/** The samples of segments that follow one another. Throws DamagedSamplesError where one is not as it was written. */
+export function unpackSegments(rows: readonly SegmentRow[]): Columns {
+  for (const row of rows) {
+    if (row.checksum !== null && row.checksum !== checksumOf(row)) throw damaged(row);
+  }
+  try {
+    return unpack(rows);
+  } catch (error) {
+    throw rows.length === 1 ? damaged(rows[0]!, error) : error;
+  }
+}
+
+function damaged({ seriesKey, startMs, endMs, sampleCount }: SegmentRow, cause?: unknown): DamagedSamplesError {
+  const range = `from ${formatInstant(startMs)} to ${formatInstant(endMs)}`;
+  return new DamagedSamplesError(
+    `${sampleCount} stored samples ${range} (segment ${endMs} of series key ${seriesKey}) are damaged on the disk; ` +
+      'restore a backup, or delete that range and send it again; all else can be read',
+    { cause },
+  );
+}
+
+function checksumOf({ seriesKey, startMs, endMs, sampleCount, times, values }: Omit<SegmentRow, 'checksum'>): number {
+  const head = new Uint8Array(Float64Array.of(seriesKey, startMs, endMs, sampleCount, times.length).buffer);
+  return crc32(values, crc32(times, crc32(head)));
+}
+
 export async function insertSegment(tx: Transaction, seriesKey: number, columns: Columns): Promise<void> {
   const { timeMs } = columns;
-  await tx.insert(segments, { seriesKey, startMs: timeMs[0]!, endMs: timeMs.at(-1)!, ...pack(columns) });
+  const row = { seriesKey, startMs: timeMs[0]!, endMs: timeMs.at(-1)!, ...pack(columns) };
+  await tx.insert(segments, { ...row, checksum: checksumOf(row) });
 }
 
 export async function deleteSegment(tx: Transaction, { seriesKey, endMs }: SegmentRow): Promise<void> {

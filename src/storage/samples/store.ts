@@ -86,6 +86,15 @@ class TableSampleStore implements SampleStore {
     return row === undefined ? undefined : (await this.#describe(tx, [row]))[0];
   }
 
+  async forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined> {
+    let latestMs: number | undefined;
+    for (const reference of of) {
+      const forgottenMs = (await tx.get(series, keyOf(organisation, reference)))?.forgottenMs ?? undefined;
+      if (forgottenMs !== undefined && !(latestMs !== undefined && latestMs >= forgottenMs)) latestMs = forgottenMs;
+    }
+    return latestMs;
+  }
+
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];

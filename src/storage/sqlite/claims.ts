@@ -24,7 +24,7 @@ export function giveBackClaim(database: Database, claim: Claim): void {
   setHolder(database, claim.shard, { owner: null, sequence: claim.sequence, leaseUntilMs: 0 });
 }
 
-/** The next process holds the claims of none before it: it has the lock of the store. */
+/** Ends the claims of processes that are known to be dead. */
 export function endClaims(database: Database): void {
   database.exec('UPDATE "windrow_shard" SET "owner" = NULL, "leaseUntilMs" = 0 WHERE "owner" IS NOT NULL');
 }

@@ -1,4 +1,6 @@
-/** What SQLite takes and gives, exactly. */
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+
+/** What SQLite takes and gives. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 export type SqlRow = Record<string, SqlValue>;
 
@@ -7,24 +9,23 @@ export type SqlRow = Record<string, SqlValue>;
  * or stop it between two statements. All calls are synchronous. Statements are prepared once and kept.
  */
 export interface Database {
-  /** Whether text of more than 16 bytes comes back without the byte order mark that it begins with. */
-  readonly losesMark: boolean;
+  /** Whether a transaction is open: SQLite ends one by itself after some failures. */
+  readonly isInTransaction: boolean;
   /** Runs statements without parameters and without rows. */
   exec(sql: string): void;
   /** @returns the number of rows inserted, changed or deleted. */
   run(sql: string, values: readonly SqlValue[]): number;
-  /** All the rows, bytes copied out of the database's memory. */
   all(sql: string, values?: readonly SqlValue[]): SqlRow[];
   close(): void;
 }
 
-/** Opens a file, made when it is not there. */
+/** Opens a file; one that is not there is created. */
 export type OpenDatabase = (path: string) => Database;
 
 /** Why a statement failed, as far as a caller can do something about it. */
 export type FailureKind = 'full' | 'io' | 'busy' | 'damaged' | 'other';
 
-/** A failure of SQLite itself, whichever adapter it came through. */
+/** A failure of SQLite itself. */
 export class SqliteFailure extends Error {
   readonly kind: FailureKind;
 
@@ -33,4 +34,98 @@ export class SqliteFailure extends Error {
     this.name = new.target.name;
     this.kind = kind;
   }
+}
+
+/** Loads the native package only when a store is opened: the rest of the command works without it. */
+export async function loadSqlite(): Promise<OpenDatabase> {
+  const sqlite = await import('@photostructure/sqlite');
+  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path)));
+}
+
+// Filters that clients compose make ever new statements; of those not used for longest the oldest goes.
+const STATEMENT_COUNT_MAX = 500;
+
+class SqliteDatabase implements Database {
+  readonly #connection: DatabaseSyncInstance;
+  readonly #statements = new Map<string, StatementSyncInstance>();
+
+  constructor(connection: DatabaseSyncInstance) {
+    this.#connection = connection;
+  }
+
+  get isInTransaction(): boolean {
+    return this.#connection.isTransaction;
+  }
+
+  exec(sql: string): void {
+    asFailure(() => this.#connection.exec(sql));
+  }
+
+  run(sql: string, values: readonly SqlValue[]): number {
+    return asFailure(() => Number(this.#statement(sql).run(...values).changes));
+  }
+
+  all(sql: string, values: readonly SqlValue[] = []): SqlRow[] {
+    return asFailure(() => this.#statement(sql).all(...values));
+  }
+
+  close(): void {
+    // SQLite itself lets go of the file when the collector has taken the last of them.
+    this.#statements.clear();
+    asFailure(() => this.#connection.close());
+  }
+
+  #statement(sql: string): StatementSyncInstance {
+    const known = this.#statements.get(sql);
+    // A map keeps the order of insertion: a statement that is used moves to its end.
+    if (known !== undefined) this.#statements.delete(sql);
+    const statement = known ?? this.#connection.prepare(sql);
+    this.#statements.set(sql, statement);
+    if (this.#statements.size > STATEMENT_COUNT_MAX) {
+      const [oldest = ''] = this.#statements.keys();
+      this.#statements.delete(oldest);
+    }
+    return statement;
+  }
+}
+
+function asFailure<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+// Primary result codes, the low byte of the extended ones.
+const KINDS: Readonly<Record<number, FailureKind>> = {
+  5: 'busy',
+  6: 'busy',
+  8: 'io', // SQLITE_READONLY
+  10: 'io',
+  11: 'damaged',
+  13: 'full',
+  14: 'io', // SQLITE_CANTOPEN
+  26: 'damaged',
+};
+/** SQLITE_IOERR_SHMSIZE: the index of the write-ahead log could not grow, which is how it meets a full disk. */
+const SHARED_MEMORY_SIZE = 4874;
+
+// What the package throws of `all` has the words of SQLite, and no code.
+const KINDS_BY_MESSAGE: Readonly<Record<string, FailureKind>> = {
+  'database is locked': 'busy',
+  'database table is locked': 'busy',
+  'disk I/O error': 'io',
+  'attempt to write a readonly database': 'io',
+  'unable to open database file': 'io',
+  'database disk image is malformed': 'damaged',
+  'file is not a database': 'damaged',
+  'database or disk is full': 'full',
+};
+
+function failureOf(error: unknown): SqliteFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+  const kind = code === SHARED_MEMORY_SIZE ? 'full' : (KINDS[code & 0xff] ?? KINDS_BY_MESSAGE[message]);
+  return new SqliteFailure(kind ?? 'other', message, { cause: error });
 }

@@ -1,20 +1,39 @@
 import type { Claim, Transaction } from '../storage.js';
 import { checkClaim } from './claims.js';
-import type { CommitLog } from './commit-log.js';
-import type { Connection } from './connection.js';
-import type { Database } from './database.js';
-import { inTime } from './in-time.js';
-import { SqliteTransaction } from './transaction.js';
-import { trim } from './trim.js';
+import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
+import { inTime, SqliteTransaction } from './transaction.js';
 
-/** The last commit of each shard: on the disk, and with those that this group is about to put there. */
+/** A commit of a shard: numbers from one to another, both included. */
+export interface NewCommits {
+  readonly shard: number;
+  readonly fromCommit: number;
+  readonly lastCommit: number;
+}
+
+/** The last commit of each shard: on the disk, and with those that a group is about to put there. */
 export class CommitCounters {
-  #durable: readonly number[];
-  #last: number[];
+  readonly #database: Database;
+  #version = Number.NaN;
+  #durable: readonly number[] = [];
+  #last: number[] = [];
 
   constructor(database: Database) {
-    this.#durable = readCounters(database);
-    this.#last = [...this.#durable];
+    this.#database = database;
+    this.#durable = this.#read();
+    this.refresh();
+  }
+
+  /**
+   * Within a transaction of SQLite: what other processes have committed since.
+   *
+   * @returns their commits.
+   */
+  refresh(): readonly NewCommits[] {
+    const version = Number(this.#database.all('PRAGMA data_version')[0]?.data_version);
+    if (version === this.#version) return NONE;
+    this.#last = this.#read();
+    this.#version = version;
+    return this.settle();
   }
 
   numbersOf(shard: number): { readonly lastCommit: number; readonly durableCommit: number } {
@@ -26,32 +45,38 @@ export class CommitCounters {
   }
 
   /** The shards with new commits, and the numbers of these. */
-  pending(): { readonly shard: number; readonly fromCommit: number; readonly lastCommit: number }[] {
+  pending(): readonly NewCommits[] {
     return this.#last
       .map((lastCommit, shard) => ({ shard, fromCommit: this.#durable[shard]! + 1, lastCommit }))
       .filter(({ fromCommit, lastCommit }) => fromCommit <= lastCommit);
   }
 
   /** The group is on the disk. */
-  settle(): void {
+  settle(): readonly NewCommits[] {
+    const commits = this.pending();
     this.#durable = [...this.#last];
+    return commits;
   }
 
   /** The group failed. What it left is asked of the database: a COMMIT may tell of a failure after it took effect. */
-  reset(database: Database): void {
+  reset(): void {
     this.#last = [...this.#durable];
-    this.#durable = readCounters(database);
-    this.#last = [...this.#durable];
+    this.#version = Number.NaN;
+  }
+
+  #read(): number[] {
+    const rows = this.#database.all('SELECT "commit" FROM "windrow_shard" ORDER BY "shard"');
+    return rows.map((row) => Number(row.commit));
   }
 }
 
-function readCounters(database: Database): number[] {
-  return database.all('SELECT "commit" FROM "windrow_shard" ORDER BY "shard"').map((row) => Number(row.commit));
-}
+const NONE: readonly NewCommits[] = [];
 
 /** A piece of work of a group. What it gives back is called when the group is on the disk. */
 export interface Job {
-  run(connection: Connection, counters: CommitCounters): Promise<() => void>;
+  /** Whether it may run while the disk is full. */
+  readonly usesReserve: boolean;
+  run(database: GroupDatabase, counters: CommitCounters): Promise<() => void>;
   reject(error: unknown): void;
 }
 
@@ -59,34 +84,84 @@ export interface Job {
 export function createJob<Result>(
   shard: number,
   work: (tx: Transaction) => Promise<Result>,
-  claim: Claim | undefined,
+  { claim, usesReserve = false }: { readonly claim?: Claim; readonly usesReserve?: boolean },
   resolve: (result: Result) => void,
   reject: (error: unknown) => void,
 ): Job {
-  const run = async (connection: Connection, counters: CommitCounters) => {
+  const run = async (database: GroupDatabase, counters: CommitCounters) => {
     let hasSavepoint = false;
-    const recordCount = connection.recordCount;
-    const tx = new SqliteTransaction(connection, shard, counters.numbersOf(shard), () => {
-      if (!hasSavepoint) connection.exec('SAVEPOINT "work"');
+    const tx = new SqliteTransaction(database, shard, counters.numbersOf(shard), () => {
+      if (!hasSavepoint) database.exec('SAVEPOINT "work"');
       hasSavepoint = true;
     });
     try {
-      if (claim !== undefined) checkClaim(connection, shard, claim);
+      if (claim !== undefined) checkClaim(database, shard, claim);
       const result = await inTime(() => work(tx));
-      if (hasSavepoint) connection.exec('RELEASE "work"');
+      if (hasSavepoint) database.exec('RELEASE "work"');
       if (tx.hasWritten) counters.advance(shard);
       return () => resolve(result);
     } catch (error) {
-      // A failure of the disk is one of the whole group.
-      if (connection.failure !== undefined) throw connection.failure;
-      if (hasSavepoint) connection.exec('ROLLBACK TO "work"; RELEASE "work"');
-      connection.dropRecords(recordCount);
+      // A write that failed for the disk is a failure of the whole group.
+      if (database.failure !== undefined) throw database.failure;
+      if (hasSavepoint) database.exec('ROLLBACK TO "work"; RELEASE "work"');
       return () => reject(error);
     } finally {
       tx.end();
     }
   };
-  return { run, reject };
+  return { usesReserve, run, reject };
+}
+
+/** The database as a group writes to it: remembers a failure of the disk, also one that a work has swallowed. */
+export class GroupDatabase implements Database {
+  readonly #database: Database;
+  #failure: SqliteFailure | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get failure(): SqliteFailure | undefined {
+    return this.#failure;
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isInTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#watch(() => this.#database.exec(sql));
+  }
+
+  run(sql: string, values: readonly SqlValue[]): number {
+    return this.#watch(() => this.#database.run(sql, values));
+  }
+
+  // A page that can not be read is the trouble of who reads it, unless it ended the transaction.
+  all(sql: string, values?: readonly SqlValue[]): SqlRow[] {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return this.#database.all(sql, values);
+    } catch (error) {
+      if (!this.isInTransaction && error instanceof SqliteFailure) this.#failure = error;
+      throw error;
+    }
+  }
+
+  close(): void {
+    throw new Error('assertion failed: a group does not close the database');
+  }
+
+  #watch<Result>(write: () => Result): Result {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return write();
+    } catch (error) {
+      const isOfGroup = error instanceof SqliteFailure && (error.kind === 'full' || error.kind === 'io');
+      if (error instanceof SqliteFailure && (isOfGroup || !this.isInTransaction)) this.#failure = error;
+      throw error;
+    }
+  }
 }
 
 // So that the first of a group does not wait for ever while more come.
@@ -94,32 +169,28 @@ const GROUP_MS_MAX = 25;
 const GROUP_JOBS_MAX = 1000;
 
 /**
- * Runs jobs of the queue in one SQL transaction until it is empty (what a job adds to it meanwhile is of the group)
- * or time is up, and commits.
+ * Runs jobs of the queue in the open transaction until there are none (what a job adds meanwhile is of the group) or
+ * time is up, and commits.
  *
- * @returns the jobs' answers. Throws, the database as it was before, when nothing could be written.
+ * @returns the jobs' answers. Where it throws, the transaction is to be rolled back.
  */
 export async function runGroup(
-  connection: Connection,
-  log: CommitLog,
+  database: GroupDatabase,
   counters: CommitCounters,
   next: () => Job | undefined,
   monotonicMs: () => number,
 ): Promise<(() => void)[]> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
   const answers: (() => void)[] = [];
-  log.begin(connection);
   for (let job = next(); job !== undefined; ) {
-    answers.push(await job.run(connection, counters));
+    answers.push(await job.run(database, counters));
     // A job that swallowed a failure of the disk has not mended it.
-    if (connection.failure !== undefined) throw connection.failure;
+    if (database.failure !== undefined) throw database.failure;
     job = answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs ? next() : undefined;
   }
-  const commits = counters.pending();
-  for (const { shard, lastCommit } of commits) {
-    connection.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
+  for (const { shard, lastCommit } of counters.pending()) {
+    database.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
   }
-  if (commits.length > 0) trim(connection);
-  await log.commit(connection, connection.takeRecords());
+  database.exec('COMMIT');
   return answers;
 }

@@ -34,12 +34,11 @@ export function put<Row>(table: Table<Row>, shard: number, row: Row): Statement 
 
 function writeRow<Row>(table: Table<Row>, shard: number, row: Row, onConflict: string): Statement {
   const names = columnNames(table);
-  const values = names.map((name) => encodeColumn(table, name, row[name]));
+  const places = joined([place(shard), ...names.map((name) => encodeColumn(table, name, row[name]))], ', ');
   const sql =
-    `INSERT INTO ${quote(table.name)} ("shard", ${names.map(quote).join(', ')}) ` +
-    `VALUES (?${values.map((value) => `, ${placeOf(value)}`).join('')}) ` +
+    `INSERT INTO ${quote(table.name)} ("shard", ${names.map(quote).join(', ')}) VALUES (${places.sql}) ` +
     `ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) ${onConflict}`;
-  return { sql, values: [shard, ...values.filter(isBound)] };
+  return { sql, values: places.values };
 }
 
 export function update<Row>(
@@ -57,12 +56,12 @@ export function update<Row>(
     );
   }
   if (names.length === 0) return undefined;
-  const values = names.map((name) => encodeColumn(table, name, changes[name]));
-  const sets = names.map((name, i) => `${quote(name)} = ${placeOf(values[i]!)}`);
+  const sets = names.map((name) => prefixed(`${quote(name)} = `, encodeColumn(table, name, changes[name])));
+  const set = joined(sets, ', ');
   const condition = whereOf(table, shard, where);
   return {
-    sql: `UPDATE ${quote(table.name)} SET ${sets.join(', ')} WHERE ${condition.sql}`,
-    values: [...values.filter(isBound), ...condition.values],
+    sql: `UPDATE ${quote(table.name)} SET ${set.sql} WHERE ${condition.sql}`,
+    values: [...set.values, ...condition.values],
   };
 }
 
@@ -117,14 +116,15 @@ function conditionOf<Row>(table: Table<Row>, [name, operator, operand]: Conditio
     if (operator === '=') return { sql: `${column} IS NULL`, values: [] };
     return operator === '!=' ? { sql: `${column} IS NOT NULL`, values: [] } : NEVER;
   }
-  const values = [encodeColumn(table, name, operand)];
-  if (operator === '!=') return { sql: isNullable ? `${column} IS NOT ?` : `${column} <> ?`, values };
-  return { sql: `${column} ${operator} ?`, values };
+  const unlike = isNullable ? 'IS NOT' : '<>';
+  return prefixed(`${column} ${operator === '!=' ? unlike : operator} `, encodeColumn(table, name, operand));
 }
 
 function inOf<Row>(table: Table<Row>, name: keyof Row & string, list: readonly unknown[]): Part {
   const column = quote(name);
-  const values = list.filter((value) => value !== null).map((value) => encodeColumn(table, name, value));
+  const values = list
+    .filter((value) => value !== null)
+    .map((value) => encode(table.name, name, columnOf(table, name), value));
   const isNull: Part[] = values.length < list.length ? [{ sql: `${column} IS NULL`, values: [] }] : [];
   const isOne: Part[] = values.length > 0 ? [oneOf(table, name, values)] : [];
   const parts = [...isOne, ...isNull];
@@ -147,7 +147,8 @@ function oneOf<Row>(table: Table<Row>, name: keyof Row & string, values: readonl
     const expected = `at most ${PARAMETER_COUNT_MAX} values of type ${type} in a list`;
     throw new StorageError('storage.value', `${table.name}.${name}: expected ${expected}, received ${values.length}`);
   }
-  return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, values };
+  const places = joined(values.map(place), ', ');
+  return { sql: `${column} IN (${places.sql})`, values: places.values };
 }
 
 /** Rows after a place: `c1 > v1 OR c1 = v1 AND (c2 > v2 OR …)`, each column in its own direction. */
@@ -177,10 +178,11 @@ function afterOf<Row>(table: Table<Row>, orderBy: readonly Order<Row>[], after: 
 function laterThan<Row>(table: Table<Row>, { column: name, isDescending = false }: Order<Row>, value: unknown): Part {
   const column = quote(name);
   if (value === null) return isDescending ? NEVER : { sql: `${column} IS NOT NULL`, values: [] };
-  const values = [encodeColumn(table, name, value)];
-  if (!isDescending) return { sql: `${column} > ?`, values };
-  const isNullable = columnOf(table, name).isNullable;
-  return { sql: isNullable ? `(${column} < ? OR ${column} IS NULL)` : `${column} < ?`, values };
+  const bound = encodeColumn(table, name, value);
+  if (!isDescending) return prefixed(`${column} > `, bound);
+  const less = prefixed(`${column} < `, bound);
+  if (!columnOf(table, name).isNullable) return less;
+  return bracketed(joined([less, { sql: `${column} IS NULL`, values: [] }], ' OR '));
 }
 
 function boundOf<Row>(
@@ -189,11 +191,15 @@ function boundOf<Row>(
   value: unknown,
 ): Part | undefined {
   if (value === null || (isDescending && columnOf(table, name).isNullable)) return undefined;
-  return { sql: `${quote(name)} ${isDescending ? '<=' : '>='} ?`, values: [encodeColumn(table, name, value)] };
+  return prefixed(`${quote(name)} ${isDescending ? '<=' : '>='} `, encodeColumn(table, name, value));
 }
 
 function joined(parts: readonly Part[], by: string): Part {
   return { sql: parts.map(({ sql }) => sql).join(by), values: parts.flatMap(({ values }) => values) };
+}
+
+function prefixed(text: string, { sql, values }: Part): Part {
+  return { sql: text + sql, values };
 }
 
 function bracketed({ sql, values }: Part): Part {
@@ -216,15 +222,18 @@ function columnOf<Row>(table: Table<Row>, name: keyof Row & string): Column {
   return table.columns[name];
 }
 
-function encodeColumn<Row>(table: Table<Row>, name: keyof Row & string, value: unknown): SqlValue {
-  return encode(table.name, name, columnOf(table, name), value);
+function encodeColumn<Row>(table: Table<Row>, name: keyof Row & string, value: unknown): Part {
+  return place(encode(table.name, name, columnOf(table, name), value));
 }
 
-// -0 can not be bound by one of the adapters, which makes it the integer 0; so it stands in the statement.
-function placeOf(value: SqlValue): string {
-  return isBound(value) ? '?' : '-0.0';
-}
+const TWO_TO_537 = 2 ** 537;
 
-function isBound(value: SqlValue): boolean {
-  return !Object.is(value, -0);
+/**
+ * A place for a value. SQLite's adapter binds numbers that lie less than 2^-52 above a whole number as that one, and -0
+ * as 0; these are put together by SQLite itself, from numbers that it takes as they are.
+ */
+function place(value: SqlValue): Part {
+  if (Object.is(value, -0)) return { sql: '-0.0', values: [] };
+  if (typeof value !== 'number' || !(value > 0 && value < Number.EPSILON)) return { sql: '?', values: [value] };
+  return { sql: '(? / ? / ?)', values: [value * TWO_TO_537 * TWO_TO_537, TWO_TO_537, TWO_TO_537] };
 }

@@ -1,14 +1,14 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
-import type { Claim, Reader, Storage, Transaction } from '../storage.js';
-import { giveBackClaim, takeClaim } from './claims.js';
-import type { CommitLog } from './commit-log.js';
-import type { Connection } from './connection.js';
-import { type CommitCounters, createJob, type Job, runGroup } from './group.js';
-import { inTime } from './in-time.js';
-import type { DirectoryLock } from './lock.js';
-import { SqliteReader } from './transaction.js';
+import type { Claim, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import { endClaims, giveBackClaim, takeClaim } from './claims.js';
+import { type Database, SqliteFailure } from './database.js';
+import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup } from './group.js';
+import type { Reserve } from './reserve.js';
+import { inTime, SqliteReader } from './transaction.js';
+import { isTrimDue, trim } from './trim.js';
 import { Turns } from './turns.js';
+import type { WorkerLock } from './worker-lock.js';
 
 /** Time, given in from outside. */
 export interface StorageClock {
@@ -19,61 +19,106 @@ export interface StorageClock {
 }
 
 export interface StorageParts {
-  readonly connection: Connection;
-  readonly log: CommitLog;
-  readonly counters: CommitCounters;
+  readonly database: Database;
+  readonly reserve: Reserve;
+  readonly workerLock: WorkerLock;
   readonly clock: StorageClock;
   /** What a failure of SQLite means to a caller. */
   readonly explain: (error: unknown) => unknown;
-  readonly lock: DirectoryLock;
 }
 
-/** One SQLite file under one connection: readers and groups of writers take turns. */
+/** While another process writes, and how often it is tried until the callers are told: some ten seconds. */
+const BUSY_PAUSE_MS = 10;
+const BUSY_COUNT_MAX = 600;
+/** While the disk is full, how often is looked whether there is room. */
+const ROOM_INTERVAL_MS = 1000;
+const TRIM_PAUSE_MS = 20;
+
+/**
+ * One connection to an SQLite file: its readers and groups of writers take turns. Other processes may have the file
+ * open too: what they commit is seen by each reader and group that begins after it.
+ */
 export class SqliteStorage implements Storage {
   readonly #parts: StorageParts;
+  readonly #counters: CommitCounters;
   readonly #turns = new Turns();
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<(shard: number, commit: number) => void>();
+  #readerCount = 0;
   #isScheduled = false;
+  #busyCount = 0;
+  #roomAskedMs = Number.NEGATIVE_INFINITY;
+  #trimTimer: NodeJS.Timeout | undefined;
+  /** Why no writes are taken any more. */
+  #stopped: StorageError | undefined;
   #closing: Promise<void> | undefined;
   #onDrained = () => {};
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
+    this.#counters = new CommitCounters(parts.database);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
-    const { connection, counters, explain } = this.#parts;
     return this.#turns.read(async () => {
       let tx: SqliteReader | undefined;
       try {
-        // Before the numbers are asked for: what is brought back may have others.
-        this.#mend();
-        const reader = new SqliteReader(connection, shard, counters.numbersOf(shard));
+        this.#beginReading();
+        const reader = new SqliteReader(this.#parts.database, shard, this.#counters.numbersOf(shard));
         tx = reader;
         return await inTime(() => work(reader));
       } catch (error) {
-        throw explain(error);
+        throw this.#parts.explain(error);
       } finally {
         tx?.end();
+        if (tx !== undefined) this.#endReading();
       }
     });
   }
 
-  async transaction<Result>(shard: number, work: (tx: Transaction) => Promise<Result>, claim?: Claim): Promise<Result> {
+  // Readers that run together see one state.
+  #beginReading(): void {
+    const { database } = this.#parts;
+    if (this.#readerCount === 0) {
+      try {
+        database.exec('BEGIN');
+        this.#tell(this.#counters.refresh());
+      } catch (error) {
+        if (database.isInTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    }
+    this.#readerCount++;
+  }
+
+  #endReading(): void {
+    const { database } = this.#parts;
+    this.#readerCount--;
+    if (this.#readerCount === 0 && database.isInTransaction) database.exec('END');
+  }
+
+  async transaction<Result>(
+    shard: number,
+    work: (tx: Transaction) => Promise<Result>,
+    options: TransactionOptions = {},
+  ): Promise<Result> {
     this.#assertUsable(shard);
-    return this.#enqueue<Result>((resolve, reject) => createJob(shard, work, claim, resolve, reject));
+    return this.#enqueue<Result>((resolve, reject) => createJob(shard, work, options, resolve, reject));
   }
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
-    return this.#inGroup((connection) => takeClaim(connection, shard, owner, leaseMs, this.#parts.clock.nowMs()));
+    const { workerLock, clock } = this.#parts;
+    return this.#inGroup((database) => {
+      if (workerLock.take()) endClaims(database);
+      return takeClaim(database, shard, owner, leaseMs, clock.nowMs());
+    });
   }
 
   async release(claim: Claim): Promise<void> {
     this.#assertUsable(claim.shard);
-    await this.#inGroup((connection) => giveBackClaim(connection, claim));
+    await this.#inGroup((database) => giveBackClaim(database, claim));
   }
 
   onCommit(listener: (shard: number, commit: number) => void): () => void {
@@ -82,8 +127,9 @@ export class SqliteStorage implements Storage {
   }
 
   async check(): Promise<void> {
+    if (this.#stopped !== undefined) throw this.#stopped;
     await this.read(0, async () => {
-      this.#parts.connection.all('SELECT "commit" FROM "windrow_shard" WHERE "shard" = ?', [0]);
+      this.#parts.database.all('SELECT "commit" FROM "windrow_shard" WHERE "shard" = ?', [0]);
     });
   }
 
@@ -93,39 +139,30 @@ export class SqliteStorage implements Storage {
   }
 
   async #end(): Promise<void> {
+    clearTimeout(this.#trimTimer);
     await new Promise<void>((resolve) => {
       this.#onDrained = resolve;
       if (!this.#isScheduled) resolve();
     });
-    const { lock, explain } = this.#parts;
+    const { database, workerLock, explain } = this.#parts;
     try {
       await this.#turns.write(async () => {
-        // A file that has become another process's is left as it is.
-        if (!isLost(lock)) this.#closeFiles();
+        // So that all of a store that was closed is in one file.
+        if (this.#stopped === undefined) this.#emptyLog();
+        database.close();
       });
     } catch (error) {
       throw explain(error);
     } finally {
-      lock.release();
+      workerLock.release();
     }
   }
 
-  #closeFiles(): void {
-    const { connection, log } = this.#parts;
-    try {
-      if (connection.failure === undefined && !log.isBehind) log.endEpoch(connection);
-    } catch {
-      // What can not be committed now stands in the log, for the next process: nothing is lost.
-    } finally {
-      log.close();
-      connection.close();
-    }
-  }
-
-  #inGroup<Result>(work: (connection: Connection) => Result): Promise<Result> {
+  #inGroup<Result>(work: (database: Database) => Result): Promise<Result> {
     return this.#enqueue<Result>((resolve, reject) => ({
-      run: async (connection) => {
-        const result = work(connection);
+      usesReserve: true,
+      run: async (database) => {
+        const result = work(database);
         return () => resolve(result);
       },
       reject,
@@ -151,12 +188,15 @@ export class SqliteStorage implements Storage {
   async #runQueue(): Promise<void> {
     await this.#turns.write(() => this.#runGroup());
     this.#isScheduled = this.#queue.length > 0;
-    if (this.#isScheduled) setImmediate(() => this.#runQueue());
-    else this.#onDrained();
+    if (!this.#isScheduled) this.#onDrained();
+    else if (this.#busyCount > 0) setTimeout(() => this.#runQueue(), BUSY_PAUSE_MS);
+    else setImmediate(() => this.#runQueue());
   }
 
   async #runGroup(): Promise<void> {
-    const { connection, log, counters, clock, lock } = this.#parts;
+    this.#refuseSome();
+    if (this.#queue.length === 0 || !this.#begin()) return;
+    const { database, clock } = this.#parts;
     const taken: Job[] = [];
     const next = () => {
       const job = this.#queue.shift();
@@ -164,60 +204,124 @@ export class SqliteStorage implements Storage {
       return job;
     };
     try {
-      lock.assertHeld();
-      this.#mend();
-      const answers = await runGroup(connection, log, counters, next, () => clock.monotonicMs());
-      const commits = counters.pending();
-      counters.settle();
+      this.#tell(this.#counters.refresh());
+      const group = new GroupDatabase(database);
+      const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
+      const commits = this.#counters.settle();
       for (const answer of answers) answer();
-      for (const { shard, fromCommit, lastCommit } of commits) this.#tell(shard, fromCommit, lastCommit);
+      this.#tell(commits);
+      this.#tidyUp();
     } catch (error) {
-      if (!lock.isLost) this.#restore();
+      this.#counters.reset();
       if (taken.length === 0) next();
-      for (const job of taken) job.reject(error);
+      this.#undo(error, taken);
     }
   }
 
-  /** Throws where a failure of before is not mended: what stands in the log would not be seen. */
-  #mend(): void {
-    const { connection, log } = this.#parts;
-    if (connection.failure !== undefined || log.isBehind) this.#restore();
-    if (log.isBehind) log.begin(connection);
+  /** Takes out of the queue what can not be done now: all when writes have ended, most while the disk is full. */
+  #refuseSome(): void {
+    const isStopped = this.#stopped !== undefined;
+    if (!isStopped && this.#hasRoom()) return;
+    const reason = this.#stopped ?? new SqliteFailure('full', 'no room is left');
+    const jobs = this.#queue.splice(0);
+    for (const job of jobs) {
+      if (!isStopped && job.usesReserve) this.#queue.push(job);
+      else job.reject(reason);
+    }
   }
 
-  #restore(): void {
-    const { connection, log, counters } = this.#parts;
+  #hasRoom(): boolean {
+    const { reserve, clock } = this.#parts;
+    if (reserve.isHeld) return true;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#roomAskedMs < ROOM_INTERVAL_MS) return false;
+    this.#roomAskedMs = nowMs;
+    return reserve.take();
+  }
+
+  /** @returns false while another process writes, and when no transaction could be begun. */
+  #begin(): boolean {
     try {
-      log.restore(connection);
-      counters.reset(connection);
-    } catch {
-      // The next reader or group is told what is wrong, and tries again.
+      this.#parts.database.exec('BEGIN IMMEDIATE');
+      this.#busyCount = 0;
+      return true;
+    } catch (error) {
+      const isBusy = error instanceof SqliteFailure && error.kind === 'busy';
+      if (isBusy && ++this.#busyCount < BUSY_COUNT_MAX) return false;
+      this.#busyCount = 0;
+      for (const job of this.#queue.splice(0)) job.reject(error);
+      return false;
     }
   }
 
-  #tell(shard: number, fromCommit: number, lastCommit: number): void {
-    for (let commit = fromCommit; commit <= lastCommit; commit++) {
-      // In turns of their own: what a listener throws is no failure of the commit.
-      for (const listener of this.#listeners) {
-        queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit));
+  #undo(error: unknown, taken: readonly Job[]): void {
+    const { database, reserve } = this.#parts;
+    if (database.isInTransaction) database.exec('ROLLBACK');
+    const kind = error instanceof SqliteFailure ? error.kind : undefined;
+    if (kind === 'io') this.#stopped = stopped(error);
+    if (kind === 'full' && reserve.isHeld && reserve.release()) {
+      this.#roomAskedMs = this.#parts.clock.monotonicMs();
+      this.#emptyLog();
+      // There is room for these now; a work may be run again as a whole.
+      this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
+      for (const job of taken) if (!job.usesReserve) job.reject(error);
+    } else {
+      for (const job of taken) job.reject(this.#stopped ?? error);
+    }
+  }
+
+  /** After a group: room that much was deleted of goes back to the disk, a little at a time. */
+  #tidyUp(): void {
+    const { database, reserve } = this.#parts;
+    const isFull = !reserve.isHeld;
+    if (isFull) this.#emptyLog();
+    if (this.#closing !== undefined || this.#trimTimer !== undefined || !isTrimDue(database, isFull)) return;
+    this.#trimTimer = setTimeout(() => {
+      this.#trimTimer = undefined;
+      if (this.#closing !== undefined) return;
+      // What fails is tried again after the next commit.
+      this.#inGroup((group) => trim(group)).catch(() => {});
+    }, TRIM_PAUSE_MS);
+    this.#trimTimer.unref();
+  }
+
+  /** Copies the write-ahead log into the database, and gives its room back. */
+  #emptyLog(): void {
+    try {
+      this.#parts.database.all('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // As much as there is room for.
+    }
+  }
+
+  #tell(commits: readonly NewCommits[]): void {
+    for (const { shard, fromCommit, lastCommit } of commits) {
+      for (let commit = fromCommit; commit <= lastCommit; commit++) {
+        // In turns of their own: what a listener throws is no failure of the commit.
+        for (const listener of this.#listeners) {
+          queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit));
+        }
       }
     }
   }
 
   #assertUsable(shard: number): void {
     if (this.#closing !== undefined) throw new StorageError('storage.closed', 'the store is closed');
-    this.#parts.lock.assertHeld();
     if (Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT) return;
     throw new StorageError('storage.key', `expected a shard from 0 to ${SHARD_COUNT - 1}, received ${shard}`);
   }
 }
 
-/** Whether another process has the lock, as far as can be known at this very moment. */
-function isLost(lock: DirectoryLock): boolean {
-  try {
-    lock.assertHeld();
-    return false;
-  } catch {
-    return true;
-  }
+/**
+ * After a failed write of the log nobody knows what the disk has, and what the system says it has may be wrong (Rebello
+ * et al., "Can Applications Recover from fsync Failures?", 2020): a new process begins with what is really there.
+ */
+function stopped(cause: unknown): StorageError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StorageError(
+    'storage.failed',
+    `the disk failed while the store was written (${message}): this process takes no writes any more, and reading ` +
+      'goes on; look at the disk and the system log, then restart it',
+    { cause },
+  );
 }

@@ -1,15 +1,19 @@
 import type { Database } from './database.js';
 
-// Pages of deleted rows are used again by new ones. Only what a store keeps beyond that is given back to the disk, a
-// little with each commit, so that none takes long.
-const FREE_PAGES_MIN = 4096;
-const FREE_SHARE_MAX = 0.5;
-const STEP_PAGES = 128;
+// Pages of deleted rows are used again by new ones. What a store keeps beyond that is given back to the disk.
+const FREE_PAGES_MIN = 1024;
+const FREE_SHARE_MAX = 0.2;
+const STEP_PAGES = 256;
 
-/** Shortens the file by a little where much of it is free. */
+/** Whether much of the file is free; while the disk is full, whether anything is. */
+export function isTrimDue(database: Database, isFull: boolean): boolean {
+  const freePages = Number(database.all('PRAGMA freelist_count')[0]?.freelist_count);
+  if (isFull) return freePages > 0;
+  if (freePages < FREE_PAGES_MIN) return false;
+  return freePages > FREE_SHARE_MAX * Number(database.all('PRAGMA page_count')[0]?.page_count);
+}
+
+/** Shortens the file by some free pages: few, so that nobody waits for it long. */
 export function trim(database: Database): void {
-  const freePages = Number(database.all('PRAGMA freelist_count')[0]!.freelist_count);
-  if (freePages < FREE_PAGES_MIN) return;
-  const pages = Number(database.all('PRAGMA page_count')[0]!.page_count);
-  if (freePages > FREE_SHARE_MAX * pages) database.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
+  database.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
 }

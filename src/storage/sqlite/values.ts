@@ -41,10 +41,6 @@ const EXPECTED = {
 // SQLite (and PostgreSQL more so) ends text at NUL, and halves of surrogate pairs have no UTF-8.
 const SUSPECT = /[\0\ud800-\udfff]/;
 const UNFIT = /[\0\p{Surrogate}]/u;
-const BYTE_ORDER_MARK = '\ufeff';
-// The decoder of node-sqlite3-wasm takes a byte order mark off text of more than 16 bytes. Text that begins with one
-// is kept with six more before it: so it is always longer, loses one or none, and keeps its place in the order.
-const MARKS = BYTE_ORDER_MARK.repeat(6);
 
 function encodeText(table: string, name: string, text: string): string {
   const place = SUSPECT.test(text) ? text.search(UNFIT) : -1;
@@ -52,51 +48,29 @@ function encodeText(table: string, name: string, text: string): string {
     const found = text[place] === '\0' ? 'NUL (U+0000)' : 'half of a surrogate pair';
     throw unfit(table, name, 'text of whole Unicode characters other than NUL', `${found} at index ${place}`);
   }
-  return text.startsWith(BYTE_ORDER_MARK) ? MARKS + text : text;
+  return text;
 }
 
-/**
- * Gives rows as SQLite has them the values of their columns, in place.
- *
- * @param losesMark whether the adapter takes one byte order mark off long text.
- */
-export function decodeRows<Row>(table: Table<Row>, rows: SqlRow[], losesMark: boolean): Row[] {
-  const { booleans, integers, texts } = columnsByType(table);
-  for (const row of rows) {
-    for (const name of booleans) if (row[name] !== null) setField(row, name, row[name] !== 0 && row[name] !== 0n);
-    for (const name of integers) if (typeof row[name] === 'bigint') row[name] = Number(row[name]);
-    for (const name of texts) {
-      const text = row[name];
-      if (typeof text === 'string' && text.startsWith(BYTE_ORDER_MARK)) {
-        row[name] = text.slice(losesMark ? MARKS.length - 1 : MARKS.length);
-      }
+/** Gives rows as SQLite has them the values of their columns, in place. */
+export function decodeRows<Row>(table: Table<Row>, rows: SqlRow[]): Row[] {
+  const names = booleansOf(table);
+  if (names.length > 0) {
+    for (const row of rows as Record<string, unknown>[]) {
+      for (const name of names) if (row[name] !== null) row[name] = row[name] !== 0;
     }
   }
   // `as`: the statement selected the columns of this table.
   return rows as Row[];
 }
 
-function setField(row: Record<string, unknown>, name: string, value: boolean): void {
-  row[name] = value;
-}
+const booleansOfTables = new WeakMap<object, readonly string[]>();
 
-interface ColumnNames {
-  readonly booleans: readonly string[];
-  readonly integers: readonly string[];
-  readonly texts: readonly string[];
-}
-
-const namesOfTables = new WeakMap<object, ColumnNames>();
-
-function columnsByType<Row>(table: Table<Row>): ColumnNames {
-  const known = namesOfTables.get(table);
+function booleansOf<Row>(table: Table<Row>): readonly string[] {
+  const known = booleansOfTables.get(table);
   if (known !== undefined) return known;
   const columns = Object.entries<Column>(table.columns);
-  const ofType = (types: readonly string[]) =>
-    columns.filter(([, { type }]) => types.includes(type)).map(([name]) => name);
-  // Reals that are whole can be kept as integers.
-  const names = { booleans: ofType(['boolean']), integers: ofType(['integer', 'real']), texts: ofType(['text']) };
-  namesOfTables.set(table, names);
+  const names = columns.filter(([, { type }]) => type === 'boolean').map(([name]) => name);
+  booleansOfTables.set(table, names);
   return names;
 }
 

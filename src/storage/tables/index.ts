@@ -5,6 +5,7 @@ import { itemCatalog, itemCheckpoints, itemSources, items, itemWork, transaction
 import {
   logProgress,
   provisionalSamples,
+  retention,
   sampleLog,
   sampleProgress,
   segments,
@@ -28,6 +29,7 @@ export const tables: readonly Table<never>[] = [
   provisionalSamples,
   sampleProgress,
   logProgress,
+  retention,
   transactions,
   items,
   itemCatalog,

@@ -28,6 +28,8 @@ export const series = defineTable(
     /** Times of the first and last sample in the segments; null when there is none. */
     firstMs: realOrNull,
     lastMs: realOrNull,
+    /** Samples up to here were deleted by a rule of retention; null when none were. */
+    forgottenMs: realOrNull,
   },
   ['organisation', 'timeseriesId', 'metric'],
   [['seriesKey'], ['itemId']],
@@ -47,6 +49,8 @@ export const sampleLog = defineTable(
     organisation: text,
     sampleCount: integer,
     changes: bytes,
+    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    checksum: integerOrNull,
     /** Where a queue delivered the samples from, so that what comes twice is taken once. */
     source: textOrNull,
     partition: textOrNull,
@@ -77,6 +81,8 @@ export const segments = defineTable(
     sampleCount: integer,
     times: bytes,
     values: bytes,
+    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    checksum: integerOrNull,
   },
   ['seriesKey', 'endMs'],
 );
@@ -119,3 +125,24 @@ export type SampleProgressRow = RowIn<typeof sampleProgress>;
 
 /** How far live items have taken in the log of a shard. One row, `name` 'log'; none while there never was an item. */
 export const logProgress = defineTable('log_progress', { name: text, absorbedCommit: integer }, ['name']);
+
+/**
+ * How long samples are kept. Of the rules that fit a series the most special one holds: for the series and metric, for
+ * the series, for the metric, for the organisation.
+ */
+export const retention = defineTable(
+  'retention',
+  {
+    organisation: text,
+    /** `samples` for what clients write, `results` for what items compute. */
+    kind: text,
+    /** '' for every series. */
+    timeseriesId: text,
+    /** '' for every metric. */
+    metric: text,
+    keepMs: integer,
+    createdMs: integer,
+  },
+  ['organisation', 'kind', 'timeseriesId', 'metric'],
+);
+export type RetentionRow = RowIn<typeof retention>;

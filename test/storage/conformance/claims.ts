@@ -42,12 +42,14 @@ export function describeClaims(current: Current): void {
 
   it('a commit of an owner whose shard has passed on is refused, with nothing written', async () => {
     const old = await mustClaim('a');
-    await current.storage.transaction(SHARD, insert('1'), old);
+    await current.storage.transaction(SHARD, insert('1'), { claim: old });
     current.advance(LEASE_MS);
     const next = await mustClaim('b');
     expect(next.sequence).toBe(2);
-    await expect(current.storage.transaction(SHARD, insert('2'), old)).rejects.toBeInstanceOf(StaleClaimError);
-    await current.storage.transaction(SHARD, insert('3'), next);
+    await expect(current.storage.transaction(SHARD, insert('2'), { claim: old })).rejects.toBeInstanceOf(
+      StaleClaimError,
+    );
+    await current.storage.transaction(SHARD, insert('3'), { claim: next });
     const found = await current.storage.read(SHARD, (tx) => tx.find(things));
     expect(found.map(({ id }) => id)).toEqual(['1', '3']);
   });
@@ -55,7 +57,7 @@ export function describeClaims(current: Current): void {
   it('a lease that has run out hinders nobody while no other has claimed', async () => {
     const held = await mustClaim('a');
     current.advance(10 * LEASE_MS);
-    await current.storage.transaction(SHARD, insert('1'), held);
+    await current.storage.transaction(SHARD, insert('1'), { claim: held });
     expect(await current.storage.read(SHARD, (tx) => tx.count(things))).toBe(1);
     expect(await claim('a')).toEqual(held);
   });
@@ -63,7 +65,9 @@ export function describeClaims(current: Current): void {
   it('a claim that was given back is free at once, and good for nothing any more', async () => {
     const held = await mustClaim('a');
     await current.storage.release(held);
-    await expect(current.storage.transaction(SHARD, insert('1'), held)).rejects.toBeInstanceOf(StaleClaimError);
+    await expect(current.storage.transaction(SHARD, insert('1'), { claim: held })).rejects.toBeInstanceOf(
+      StaleClaimError,
+    );
     expect((await mustClaim('b')).sequence).toBe(2);
   });
 
@@ -73,12 +77,14 @@ export function describeClaims(current: Current): void {
     const next = await mustClaim('b');
     await current.storage.release(old);
     expect(await claim('c')).toBeUndefined();
-    await current.storage.transaction(SHARD, insert('1'), next);
+    await current.storage.transaction(SHARD, insert('1'), { claim: next });
   });
 
   it('a claim of one shard is none of another', async () => {
     const held = await mustClaim('a');
-    await expect(current.storage.transaction(SHARD + 1, insert('1'), held)).rejects.toBeInstanceOf(StaleClaimError);
+    await expect(current.storage.transaction(SHARD + 1, insert('1'), { claim: held })).rejects.toBeInstanceOf(
+      StaleClaimError,
+    );
   });
 
   it('a work with a stale claim is not run at all', async () => {
@@ -89,7 +95,7 @@ export function describeClaims(current: Current): void {
     const work = async () => {
       hasRun = true;
     };
-    await expect(current.storage.transaction(SHARD, work, old)).rejects.toBeInstanceOf(StaleClaimError);
+    await expect(current.storage.transaction(SHARD, work, { claim: old })).rejects.toBeInstanceOf(StaleClaimError);
     expect(hasRun).toBe(false);
   });
 
@@ -103,6 +109,8 @@ export function describeClaims(current: Current): void {
     await current.reopen();
     current.advance(LEASE_MS);
     expect((await mustClaim('b')).sequence).toBeGreaterThan(old.sequence);
-    await expect(current.storage.transaction(SHARD, insert('1'), old)).rejects.toBeInstanceOf(StaleClaimError);
+    await expect(current.storage.transaction(SHARD, insert('1'), { claim: old })).rejects.toBeInstanceOf(
+      StaleClaimError,
+    );
   });
 }

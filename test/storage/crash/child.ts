@@ -1,21 +1,13 @@
 import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../../../src/storage/index.js';
-import { loadNodeSqlite } from '../../../src/storage/sqlite/node-database.js';
-import { loadWasmSqlite } from '../../../src/storage/sqlite/wasm-database.js';
 import { thing } from '../conformance/some-things.js';
 import { blobs, suiteTables, things } from '../conformance/tables.js';
 
 // Writes without end, from several writers, and says on its output what was answered; until it is killed.
 
-const [directory = '', adapter = '', round = ''] = process.argv.slice(2);
-const openDatabase = adapter === 'node:sqlite' ? loadNodeSqlite() : await loadWasmSqlite();
+const [directory = '', round = ''] = process.argv.slice(2);
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-const storage = await openSqliteStorage({
-  directory,
-  clock,
-  tables: suiteTables,
-  ...(openDatabase && { openDatabase }),
-});
+const storage = await openSqliteStorage({ directory, clock, tables: suiteTables, reserveBytes: 0 });
 
 async function write(writer: number): Promise<never> {
   for (let i = 0; ; i++) {

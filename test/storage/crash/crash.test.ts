@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import fc from 'fast-check';
-import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteStorage } from '../../../src/storage/index.js';
 import { suiteTables, things } from '../conformance/tables.js';
 import { hold } from '../faults.js';
-import { availableAdapters, temporaryDirectory } from '../open-temporary.js';
+import { temporaryDirectory } from '../open-temporary.js';
+import { buildPrograms } from './programs.js';
 
 interface Answer {
   readonly shard: number;
@@ -17,34 +15,15 @@ interface Answer {
 }
 
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-const programs = temporaryDirectory();
-
+let programs: Awaited<ReturnType<typeof buildPrograms>>;
 beforeAll(async () => {
-  // What the program does not bundle it finds as the sources do.
-  symlinkSync(resolve('node_modules'), join(programs.path, 'node_modules'));
-  await build({
-    entry: { child: 'test/storage/crash/child.ts' },
-    outDir: programs.path,
-    outExtension: () => ({ js: '.mjs' }),
-    format: ['esm'],
-    target: 'node20',
-    removeNodeProtocol: false,
-    config: false,
-    skipNodeModulesBundle: true,
-    silent: true,
-  });
+  programs = await buildPrograms('child');
 });
 afterAll(() => programs.remove());
 
 /** Runs the program until so many answers have come and a little longer, kills it, and tells what was answered. */
-async function runAndKill(
-  directory: string,
-  adapter: string,
-  round: number,
-  count: number,
-  ms: number,
-): Promise<Answer[]> {
-  const words = [join(programs.path, 'child.mjs'), directory, adapter, String(round)];
+async function runAndKill(directory: string, round: number, count: number, ms: number): Promise<Answer[]> {
+  const words = [programs.pathOf('child'), directory, String(round)];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
@@ -60,7 +39,7 @@ async function runAndKill(
   return answers;
 }
 
-describe.each(availableAdapters)('a process that is killed while it writes, by $name', ({ name, open }) => {
+describe('a process that is killed while it writes', () => {
   it('leaves all that it answered and no half transaction; the next one opens the store at once', async () => {
     const { path: directory, remove } = temporaryDirectory();
     const answered: Answer[] = [];
@@ -69,9 +48,10 @@ describe.each(availableAdapters)('a process that is killed while it writes, by $
       seed: 4,
     });
     for (const [round, { count, ms }] of moments.entries()) {
-      answered.push(...(await runAndKill(directory, name, round, count, ms)));
-      const held = hold(open);
-      const storage = await openSqliteStorage({ directory, clock, tables: suiteTables, openDatabase: held.open });
+      answered.push(...(await runAndKill(directory, round, count, ms)));
+      const held = hold();
+      const options = { directory, clock, tables: suiteTables, openDatabase: held.open, reserveBytes: 0 };
+      const storage = await openSqliteStorage(options);
       expect(held.database!.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
       for (const shard of [0, 1, 2]) {
         const [lastCommit, rows] = await storage.read(

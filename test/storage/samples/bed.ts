@@ -5,7 +5,6 @@ import { openSqliteStorage } from '../../../src/storage/index.js';
 import { createSampleStore } from '../../../src/storage/samples/index.js';
 import type { SampleStore } from '../../../src/storage/samples/samples.js';
 import type { Sizes } from '../../../src/storage/samples/sizes.js';
-import { loadWasmSqlite } from '../../../src/storage/sqlite/wasm-database.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { failAt, hold } from '../faults.js';
 
@@ -35,10 +34,10 @@ const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
 
 export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
-  const held = hold(await loadWasmSqlite());
+  const held = hold();
   const open = async () => ({
     // Each group a COMMIT, also one that wrote nothing, which `failCommit` has fail.
-    storage: await openSqliteStorage({ directory, clock, openDatabase: held.open, isLogging: false }),
+    storage: await openSqliteStorage({ directory, clock, openDatabase: held.open, reserveBytes: 0 }),
     samples: createSampleStore({ clock, sizes }),
     other: createSampleStore({ clock, sizes }),
   });
@@ -60,7 +59,7 @@ export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
       opened = await open();
     },
     failCommit: () => {
-      held.before = failAt('COMMIT', 'io');
+      held.before = failAt('COMMIT', 'full');
     },
     close: async () => {
       await opened.storage.close();

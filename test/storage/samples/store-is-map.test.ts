@@ -86,7 +86,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     const reasons = (await Promise.allSettled(ends)).map((end) =>
       end.status === 'rejected' ? String(end.reason) : '',
     );
-    const expected = works.map(({ isUndone }) => (isDiskFailing ? 'simulated' : isUndone ? 'undone' : ''));
+    const expected = works.map(({ isUndone }) => (isDiskFailing ? 'the disk is full' : isUndone ? 'undone' : ''));
     for (const [i, reason] of reasons.entries()) expect(reason).toContain(expected[i]);
     expect(reasons.filter((reason) => reason !== '').length).toBe(expected.filter((reason) => reason !== '').length);
     return isDiskFailing ? before : world;

@@ -2,18 +2,10 @@ import { InputError } from '../../../core/errors.js';
 import { isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { LINE_FEED } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
-import type { CsvReader, CsvReaderOptions, CsvSummary, OnChunk } from '../options.js';
+import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
 import { checkHead, HEAD_LENGTH_MAX, type Header, hasByteOrderMark, headerEnd, readHeader } from './header.js';
 import { createLongRows, RAW_METRIC } from './long.js';
-import {
-  type CsvRecord,
-  createPending,
-  createRecord,
-  isBlank,
-  type Pending,
-  recordText,
-  splitRecord,
-} from './record.js';
+import { createRecord, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createTableRows } from './table.js';
 
@@ -40,25 +32,17 @@ const CHUNK_ROWS = 8192;
  * const { rows, missing } = reader.end();
  */
 export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): CsvReader {
-  return openReader(options, onChunk);
+  return new FileReader(options, onChunk);
 }
 
 /** What the command asks of a reader beyond its options. */
 export interface ReaderPlace {
-  /** Whether no other is at work in the thread: then rows may be checked where they were scanned. */
+  /** Whether this is the only reader in the thread: then rows may stay in the memory of the kernels. */
   readonly isAlone?: boolean;
   /** Takes all rows in place of `onChunk`. */
   readonly onRows?: (rows: ColumnRows) => void;
-  /** Told of the bad row that ends the reading, before that is thrown. */
+  /** Called with the bad row that ends the reading, before the error is thrown. */
   readonly onFault?: (line: number, problem: RowProblem) => void;
-}
-
-/** A reader that may take parts of a file, each beginning and ending with a line. */
-export interface OpenReader extends CsvReader {
-  /** Takes the header alone, of bytes that go on beyond it; gives where it ends, undefined where it does not. */
-  readHeader(bytes: Uint8Array): number | undefined;
-  /** How far it has come. */
-  progress(): ReaderProgress;
 }
 
 /** How far a reader has come, once the header was read. */
@@ -69,176 +53,166 @@ export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
   readonly waitingBytes: number;
 }
 
-/** A reader as `createCsvReader` makes it. */
-export function openReader(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}): OpenReader {
-  const { fileName: file, chunkRows = CHUNK_ROWS } = options;
-  if (!Number.isInteger(chunkRows) || chunkRows < 1) {
-    throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
-  }
-  const state: ReaderState = {
-    file,
-    options,
-    onFault: place.onFault,
-    settings: {
-      zone: findZone(options.timezone),
-      chunkRows,
-      onChunk,
-      onRows: place.onRows,
-      isAlone: place.isAlone ?? false,
-    },
-    pending: createPending(),
-    record: createRecord(),
-    header: undefined,
-    rows: undefined,
-    line: 1,
-    rejected: 0,
-  };
-  return {
-    push: (bytes) => push(state, bytes),
-    flush: () => state.rows?.flush(),
-    end: () => end(state),
-    columns: () => state.header?.columns ?? [],
-    series: () => state.rows?.series() ?? [],
-    readHeader: (bytes) => {
-      state.pending.append(bytes, 0, bytes.length);
-      const end = openRows(state, false);
-      if (end !== undefined) state.pending.drop(state.pending.length());
-      return end;
-    },
-    progress: () => ({ ...summaryOf(state), line: state.line, waitingBytes: state.pending.length() }),
-  };
-}
-
-interface ReaderState {
-  readonly file: string;
-  readonly options: CsvReaderOptions;
-  readonly onFault: ReaderPlace['onFault'];
-  readonly settings: Omit<RowsSettings, 'header'>;
-  readonly pending: Pending;
-  readonly record: CsvRecord;
-  /** Set together with `rows`, once the header was read. */
-  header: Header | undefined;
-  rows: Rows | undefined;
+/** A reader that may also take parts of a file, each beginning and ending with a line. */
+export class FileReader implements CsvReader {
+  readonly #file: string;
+  readonly #options: CsvReaderOptions;
+  readonly #onFault: ReaderPlace['onFault'];
+  readonly #settings: Omit<RowsSettings, 'header'>;
+  readonly #pending = new Pending();
+  readonly #record = createRecord();
+  /** Set together with `#rows`, once the header was read. */
+  #header: Header | undefined;
+  #rows: Rows | undefined;
   /** Physical line of the next record. */
-  line: number;
-  rejected: number;
-}
+  #line = 1;
+  #rejected = 0;
 
-function push(state: ReaderState, bytes: Uint8Array): void {
-  const { pending, rows } = state;
-  if (rows === undefined) {
-    pending.append(bytes, 0, bytes.length);
-    readHead(state, false);
-    return;
+  constructor(options: CsvReaderOptions, onChunk: OnChunk, { isAlone = false, onRows, onFault }: ReaderPlace = {}) {
+    const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
+    if (!Number.isInteger(chunkRows) || chunkRows < 1) {
+      throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
+    }
+    this.#file = fileName;
+    this.#options = options;
+    this.#onFault = onFault;
+    this.#settings = { zone: findZone(timezone), chunkRows, onChunk, onRows, isAlone };
   }
-  let from = 0;
-  if (pending.length() > 0) {
-    // Only the row that was cut is joined; where it goes on over lines, all that is there.
-    from = bytes.indexOf(LINE_FEED) + 1;
-    pending.append(bytes, 0, from === 0 ? bytes.length : from);
-    if (from === 0) return;
-    pending.drop(readRows(state, rows, pending.view(), false));
-    if (pending.length() > 0) {
-      pending.append(bytes, from, bytes.length);
-      pending.drop(readRows(state, rows, pending.view(), false));
+
+  columns(): readonly string[] {
+    return this.#header?.columns ?? [];
+  }
+
+  series(): readonly CsvSeriesCount[] {
+    return this.#rows?.series() ?? [];
+  }
+
+  /** Takes the header alone, of bytes that go on beyond it; gives where it ends, undefined where it does not. */
+  readHeader(bytes: Uint8Array): number | undefined {
+    this.#pending.append(bytes, 0, bytes.length);
+    const end = this.#openRows(false);
+    if (end !== undefined) this.#pending.drop(this.#pending.length);
+    return end;
+  }
+
+  /** How far it has come. */
+  progress(): ReaderProgress {
+    const { layout } = this.#header as Header; // asked for once the header was read
+    const rows = this.#rows as Rows; // set with the header
+    const counts = { rows: rows.taken(), rejected: this.#rejected, missing: rows.missing() };
+    return { layout, ...counts, line: this.#line, waitingBytes: this.#pending.length };
+  }
+
+  push(bytes: Uint8Array): void {
+    const pending = this.#pending;
+    const rows = this.#rows;
+    if (rows === undefined) {
+      pending.append(bytes, 0, bytes.length);
+      this.#readHead(false);
       return;
     }
-  }
-  const rest = bytes.subarray(from);
-  const read = readRows(state, rows, rest, false);
-  pending.append(rest, read, rest.length);
-}
-
-function readHead(state: ReaderState, isLast: boolean): void {
-  const { pending } = state;
-  const end = openRows(state, isLast);
-  if (end === undefined) return;
-  pending.drop(end);
-  pending.drop(readRows(state, state.rows as Rows, pending.view(), isLast)); // set by openRows
-}
-
-// Reads the header and makes ready for rows; gives where it ends, undefined where it does not.
-function openRows(state: ReaderState, isLast: boolean): number | undefined {
-  const { file, pending } = state;
-  const bytes = pending.view();
-  let line = 1;
-  let from = hasByteOrderMark(bytes) ? 3 : 0;
-  let to = headerEnd(bytes, from);
-  while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
-    line++;
-    from = to;
-    to = headerEnd(bytes, from);
-  }
-  checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
-  if (to < 0) {
-    if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
-    if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
-    if (bytes.length > HEAD_LENGTH_MAX) {
-      throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+    let from = 0;
+    if (pending.length > 0) {
+      // Only the row that was cut is joined; where it goes on over lines, all that is there.
+      from = bytes.indexOf(LINE_FEED) + 1;
+      pending.append(bytes, 0, from === 0 ? bytes.length : from);
+      if (from === 0) return;
+      pending.drop(this.#readRows(rows, pending.view(), false));
+      if (pending.length > 0) {
+        pending.append(bytes, from, bytes.length);
+        pending.drop(this.#readRows(rows, pending.view(), false));
+        return;
+      }
     }
-    return undefined;
+    const rest = bytes.subarray(from);
+    const read = this.#readRows(rows, rest, false);
+    pending.append(rest, read, rest.length);
   }
-  const header = readHeader(bytes.subarray(from, to), file, line);
-  for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
-  state.line = line;
-  state.header = header;
-  state.rows = createRows({ ...state.settings, header }, state.options);
-  return to;
-}
 
-// The place after the last whole row.
-function readRows(state: ReaderState, rows: Rows, bytes: Uint8Array, isLast: boolean): number {
-  const { separator } = state.header as Header; // set with the rows
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const stop = bytes.lastIndexOf(LINE_FEED) + 1;
-  let at = 0;
-  while (at < stop) {
-    const taken = rows.taken();
-    at = rows.parse(bytes, view, at, stop);
-    state.line += rows.taken() - taken;
-    if (!rows.isFull() && at < stop) {
-      if (!splitRecord(state.record, bytes, at, separator, isLast)) return at;
-      takeRecord(state, rows);
-      at = state.record.end;
+  flush(): void {
+    this.#rows?.flush();
+  }
+
+  end(): CsvSummary {
+    const pending = this.#pending;
+    if (pending.length > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
+    if (this.#rows === undefined) this.#readHead(true);
+    else pending.drop(this.#readRows(this.#rows, pending.view(), true));
+    this.flush();
+    const { layout, rows, rejected, missing } = this.progress();
+    return { layout, rows, rejected, missing, series: this.series() };
+  }
+
+  #readHead(isLast: boolean): void {
+    const end = this.#openRows(isLast);
+    if (end === undefined) return;
+    this.#pending.drop(end);
+    this.#pending.drop(this.#readRows(this.#rows as Rows, this.#pending.view(), isLast)); // set by #openRows
+  }
+
+  // Reads the header and makes ready for rows; gives where it ends, undefined where it does not.
+  #openRows(isLast: boolean): number | undefined {
+    const file = this.#file;
+    const bytes = this.#pending.view();
+    let line = 1;
+    let from = hasByteOrderMark(bytes) ? 3 : 0;
+    let to = headerEnd(bytes, from);
+    while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
+      line++;
+      from = to;
+      to = headerEnd(bytes, from);
     }
-    if (rows.isFull()) rows.flush();
+    checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
+    if (to < 0) {
+      if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
+      if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
+      if (bytes.length > HEAD_LENGTH_MAX) {
+        throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+      }
+      return undefined;
+    }
+    const header = readHeader(bytes.subarray(from, to), file, line);
+    for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
+    this.#line = line;
+    this.#header = header;
+    this.#rows = createRows({ ...this.#settings, header }, this.#options);
+    return to;
   }
-  return at;
-}
 
-function takeRecord(state: ReaderState, rows: Rows): void {
-  const { record } = state;
-  const problem = isBlank(record) ? undefined : rows.take(record);
-  if (problem !== undefined) reject(state, problem);
-  state.line += record.lineCount;
-}
-
-function reject(state: ReaderState, problem: RowProblem): void {
-  const { file, line, record } = state;
-  const { onBadRow = 'fail', onReject } = state.options;
-  if (onBadRow === 'fail') {
-    state.onFault?.(line, problem);
-    throw rowError(file, line, problem);
+  // The place after the last whole row.
+  #readRows(rows: Rows, bytes: Uint8Array, isLast: boolean): number {
+    const { separator } = this.#header as Header; // set with the rows
+    const record = this.#record;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const stop = bytes.lastIndexOf(LINE_FEED) + 1;
+    let at = 0;
+    while (at < stop) {
+      const taken = rows.taken();
+      at = rows.parse(bytes, view, at, stop);
+      this.#line += rows.taken() - taken;
+      if (!rows.isFull() && at < stop) {
+        if (!splitRecord(record, bytes, at, separator, isLast)) return at;
+        const problem = isBlank(record) ? undefined : rows.take(record);
+        if (problem !== undefined) this.#reject(problem);
+        this.#line += record.lineCount;
+        at = record.end;
+      }
+      if (rows.isFull()) rows.flush();
+    }
+    return at;
   }
-  state.rejected++;
-  const { column, text, reason } = problem;
-  onReject?.({ file, line, ...(column && { column }), text, reason, row: recordText(record) });
-}
 
-function end(state: ReaderState): CsvSummary {
-  const { pending } = state;
-  if (pending.length() > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
-  if (state.rows === undefined) readHead(state, true);
-  else pending.drop(readRows(state, state.rows, pending.view(), true));
-  const rows = state.rows as Rows; // readHead has set it, or thrown
-  rows.flush();
-  return { ...summaryOf(state), series: rows.series() };
-}
-
-function summaryOf({ header, rows, rejected }: ReaderState): Omit<CsvSummary, 'series'> {
-  const { layout } = header as Header; // asked for once the header was read
-  const read = rows as Rows;
-  return { layout, rows: read.taken(), rejected, missing: read.missing() };
+  #reject(problem: RowProblem): void {
+    const { onBadRow = 'fail', onReject } = this.#options;
+    const place = { file: this.#file, line: this.#line };
+    if (onBadRow === 'fail') {
+      this.#onFault?.(place.line, problem);
+      throw rowError(place.file, place.line, problem);
+    }
+    this.#rejected++;
+    const { column, text, reason } = problem;
+    onReject?.({ ...place, ...(column && { column }), text, reason, row: recordText(this.#record) });
+  }
 }
 
 const lineEnd = Uint8Array.of(LINE_FEED);

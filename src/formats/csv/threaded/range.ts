@@ -2,7 +2,7 @@ import type { SeriesReference } from '../../../core/series.js';
 import { scanBlock } from '../../../kernels/scan-rows.js';
 import type { RowProblem } from '../errors.js';
 import type { CsvReaderOptions, RejectedRow } from '../options.js';
-import { type OpenReader, openReader } from '../read/reader.js';
+import { FileReader } from '../read/reader.js';
 import type { ColumnRows } from '../read/rows.js';
 
 /**
@@ -62,7 +62,7 @@ const LINE_FEED = 0x0a;
 
 /** Reads ranges of one file, in rising order. */
 export class RangeReader {
-  readonly reader: OpenReader;
+  readonly reader: FileReader;
   readonly #file: RangedFile;
   readonly #readAt: ReadAt;
   readonly #block = scanBlock() ?? new Uint8Array(BLOCK_BYTES);
@@ -84,7 +84,7 @@ export class RangeReader {
   ) {
     this.#file = file;
     this.#readAt = readAt;
-    this.reader = openReader(
+    this.reader = new FileReader(
       { ...options, fileName: file.fileName, onReject: (rejected) => this.#rejects.push(rejected) },
       () => undefined,
       {

@@ -2,7 +2,7 @@ import { type Series, seriesKey } from '../../../core/series.js';
 import { rowError } from '../errors.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
 import type { LongSeries } from '../read/by-series.js';
-import { openReader } from '../read/reader.js';
+import { FileReader } from '../read/reader.js';
 import { createLongJoiner, createTableJoiner, type RowJoiner } from './join.js';
 import type { RangePool } from './pool.js';
 import {
@@ -47,7 +47,7 @@ export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise
   if (sizeBytes < 2 * rangeBytes) return 'alone';
   const first = new Uint8Array(Math.min(HEAD_BYTES, sizeBytes));
   const start = first.subarray(0, readAt(first, 0));
-  const headBytes = openReader(options, () => undefined).readHeader(start);
+  const headBytes = new FileReader(options, () => undefined).readHeader(start);
   if (headBytes === undefined) return 'alone';
   const file = { fileName: options.fileName, descriptor, sizeBytes, headBytes, rangeBytes };
   const asked: Asked[] = [];

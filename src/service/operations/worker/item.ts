@@ -176,6 +176,16 @@ export class Item {
     return this.#nextStep(session, 0, undefined);
   }
 
+  /**
+   * Results up to here stay as they are: those that are final, and those that were computed of samples which retention
+   * has deleted meanwhile, for nothing could be computed in their place.
+   */
+  async #fixedUntil({ context, tx }: ItemSession, emittedMs: number | null): Promise<number | null> {
+    const forgottenMs = await context.samples.forgottenMs(tx, this.results.organisation, this.plan.sources);
+    if (forgottenMs === undefined) return emittedMs;
+    return Math.max(emittedMs ?? forgottenMs, forgottenMs);
+  }
+
   /** Stores what came of a step, and goes on. */
   async continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
     const { running, slice, number } = step;
@@ -190,7 +200,7 @@ export class Item {
     }
     const { results, state } = outcome.result;
     const from = this.#progress();
-    await this.results.replace(session, from.emittedMs, results, false);
+    await this.results.replace(session, await this.#fixedUntil(session, from.emittedMs), results, false);
     const progress = progressAfter(from, slice, results);
     await this.checkpoints.add(session, progress, state);
     const { emittedMs } = progress;
@@ -263,7 +273,7 @@ export class Item {
     }
     const isOnce = row.processingType === 'batch' && row.frequencyMs === null;
     if (isOnce) [results, preview] = [concatenate([results, preview]), NO_COLUMNS];
-    await this.results.replace(session, from.emittedMs, results, true);
+    await this.results.replace(session, await this.#fixedUntil(session, from.emittedMs), results, true);
     const progress = progressAfter(from, slice, results);
     if (row.processingType === 'stream') this.#live = { ...progress, positions: [...slice.positions], stream };
     await this.#setPreview(session, preview);

@@ -1,6 +1,7 @@
 import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END } from '../../../core/series.js';
 import { NO_COLUMNS } from '../../../storage/samples/columns.js';
+import { between } from '../../../storage/samples/patch.js';
 import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
@@ -37,8 +38,9 @@ export class Results {
   }
 
   /** Makes these the results after an instant: up to the last of them, or up to the end. */
-  async replace(session: ResultSession, afterMs: number | null, results: Columns, isEnd: boolean): Promise<void> {
+  async replace(session: ResultSession, afterMs: number | null, computed: Columns, isEnd: boolean): Promise<void> {
     await session.flush();
+    const results = afterMs === null ? computed : between(computed, nextDouble(afterMs), Number.POSITIVE_INFINITY);
     const { context, tx } = session;
     const read = (range: object): Promise<Columns> =>
       context.samples.read(tx, this.organisation, this.series, { ...range, isFinalOnly: true });

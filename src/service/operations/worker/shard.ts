@@ -91,9 +91,9 @@ export class ShardWorker {
       const current: PendingStep = step;
       const outcome = await this.#compute(current);
       const { organisation, itemId } = current.item;
-      step = await this.#run(async (session) =>
-        (await session.itemOf(organisation, itemId))?.continueTurn(session, current, outcome),
-      );
+      const work = async (session: Session) =>
+        (await session.itemOf(organisation, itemId))?.continueTurn(session, current, outcome);
+      step = await this.#run(work, false);
     }
   }
 
@@ -113,7 +113,8 @@ export class ShardWorker {
     });
   }
 
-  async #run<Result>(work: (session: Session) => Promise<Result>): Promise<Result | undefined> {
+  /** @param usesReserve not for steps, whose results may be many. */
+  async #run<Result>(work: (session: Session) => Promise<Result>, usesReserve = true): Promise<Result | undefined> {
     const { sizes } = this.#parts;
     let attemptCount = 0;
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
@@ -131,8 +132,10 @@ export class ShardWorker {
       this.#cache.trim(sizes);
       return result;
     };
+    // What was deleted frees room only once the items have taken it in.
+    const options = { claim: this.claim, usesReserve };
     try {
-      return await this.#context.storage.transaction(this.claim.shard, inTransaction, this.claim);
+      return await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
     } catch (error) {
       this.#cache.clear();
       throw error;

@@ -31,16 +31,20 @@ export async function deleteSamples(
   const shard = shardOf(organisation);
   const { samples } = context;
   try {
-    return await context.storage.transaction(shard, async (tx) => {
-      const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
-      if (count === 0) return 0;
-      const none = new Float64Array(0);
-      await samples.append(tx, organisation, [
-        { ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } },
-      ]);
-      onStored(shard);
-      return count;
-    });
+    return await context.storage.transaction(
+      shard,
+      async (tx) => {
+        const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
+        if (count === 0) return 0;
+        const none = new Float64Array(0);
+        await samples.append(tx, organisation, [
+          { ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } },
+        ]);
+        onStored(shard);
+        return count;
+      },
+      { usesReserve: true },
+    );
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
   }

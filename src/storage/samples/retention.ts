@@ -1,0 +1,101 @@
+import type { Reader, Transaction } from '../storage.js';
+import { type RetentionRow, retention, type SeriesRow, segments, series } from '../tables/samples.js';
+import { segmentRange } from './segments.js';
+
+/** What a transaction deletes at most, so that nobody waits for it long. */
+const SEGMENTS_A_TRANSACTION = 256;
+
+/** The rule that holds for a series: the most special of those that fit. */
+export function ruleFor(
+  rules: readonly RetentionRow[],
+  {
+    organisation,
+    timeseriesId,
+    metric,
+    itemId,
+  }: Pick<SeriesRow, 'organisation' | 'timeseriesId' | 'metric' | 'itemId'>,
+): RetentionRow | undefined {
+  const kind = itemId === null ? 'samples' : 'results';
+  let found: RetentionRow | undefined;
+  for (const rule of rules) {
+    const fits =
+      rule.organisation === organisation &&
+      rule.kind === kind &&
+      (rule.timeseriesId === '' || rule.timeseriesId === timeseriesId) &&
+      (rule.metric === '' || rule.metric === metric);
+    if (fits && (found === undefined || weightOf(rule) > weightOf(found))) found = rule;
+  }
+  return found;
+}
+
+function weightOf({ timeseriesId, metric }: RetentionRow): number {
+  return (timeseriesId === '' ? 0 : 2) + (metric === '' ? 0 : 1);
+}
+
+/**
+ * Series of a shard that have a segment which is older than their rule keeps it.
+ *
+ * @returns for each the instant before which segments go.
+ */
+export async function findExpired(
+  tx: Reader,
+  nowMs: number,
+): Promise<{ readonly row: SeriesRow; readonly beforeMs: number }[]> {
+  const rules = await tx.find(retention);
+  const expired: { row: SeriesRow; beforeMs: number }[] = [];
+  for (const organisation of new Set(rules.map((rule) => rule.organisation))) {
+    const oldestKeepMs = Math.min(
+      ...rules.filter((rule) => rule.organisation === organisation).map(({ keepMs }) => keepMs),
+    );
+    const where = [
+      ['organisation', '=', organisation],
+      ['firstMs', '<', nowMs - oldestKeepMs],
+    ] as const;
+    for (const row of await tx.find(series, { where })) {
+      const rule = ruleFor(rules, row);
+      if (rule !== undefined && row.firstMs! < nowMs - rule.keepMs)
+        expired.push({ row, beforeMs: nowMs - rule.keepMs });
+    }
+  }
+  return expired;
+}
+
+/**
+ * Deletes the segments of a series that end before an instant, some of them; a segment that reaches beyond it stays
+ * whole. The log is left as it is, for items are not to take it for a change: what was computed of it stays.
+ *
+ * @returns whether more are left.
+ */
+export async function deleteExpired(tx: Transaction, of: SeriesRow, beforeMs: number): Promise<boolean> {
+  const { organisation, timeseriesId, metric } = of;
+  const row = await tx.get(series, { organisation, timeseriesId, metric });
+  if (row === undefined || row.seriesKey !== of.seriesKey) return false;
+  const range = [
+    ['seriesKey', '=', row.seriesKey],
+    ['endMs', '<', beforeMs],
+  ] as const;
+  const orderBy = [{ column: 'endMs' }] as const;
+  const old = await tx.find(segments, { where: range, orderBy, limit: SEGMENTS_A_TRANSACTION });
+  const last = old.at(-1);
+  if (last === undefined) return false;
+  await tx.delete(segments, [
+    ['seriesKey', '=', row.seriesKey],
+    ['endMs', '<=', last.endMs],
+  ]);
+  const [firstMs, lastMs] = await segmentRange(tx, row.seriesKey);
+  await tx.update(
+    series,
+    [
+      ['organisation', '=', organisation],
+      ['timeseriesId', '=', timeseriesId],
+      ['metric', '=', metric],
+    ],
+    {
+      sampleCount: row.sampleCount - old.reduce((sum, { sampleCount }) => sum + sampleCount, 0),
+      firstMs,
+      lastMs,
+      forgottenMs: Math.max(row.forgottenMs ?? last.endMs, last.endMs),
+    },
+  );
+  return old.length === SEGMENTS_A_TRANSACTION;
+}

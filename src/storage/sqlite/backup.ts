@@ -1,0 +1,125 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { StorageError } from '../errors.js';
+import { loadSqlite, SqliteFailure } from './database.js';
+import { explained, FILE_NAME, faultsOf } from './open.js';
+import { readVersion } from './schema.js';
+
+/**
+ * Copies the store of a directory into a file, while servers go on with it: SQLite's online backup, of one moment.
+ * The file appears under its name once it was synced, opened and found whole.
+ *
+ * @returns its size in bytes.
+ */
+export async function backupStore(directory: string, file: string): Promise<number> {
+  const path = join(directory, FILE_NAME);
+  const unfinished = `${file}.unfinished`;
+  const { backup, DatabaseSync } = await import('@photostructure/sqlite');
+  try {
+    const source = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+    try {
+      // A reader's state: what is written meanwhile does not make the copy begin anew.
+      source.exec('BEGIN');
+      source.prepare('SELECT count(*) FROM "windrow_meta"').get();
+      rmSync(unfinished, { force: true });
+      closeSync(openSync(unfinished, 'wx', 0o600));
+      await backup(source, unfinished, { rate: 1000 });
+      source.exec('ROLLBACK');
+    } finally {
+      source.close();
+    }
+    await inspect(unfinished, true);
+    sync(unfinished);
+    renameSync(unfinished, file);
+    sync(dirname(file));
+    return statSync(file).size;
+  } catch (error) {
+    for (const name of [unfinished, `${unfinished}-wal`, `${unfinished}-shm`]) rmSync(name, { force: true });
+    throw explained(error, directory);
+  }
+}
+
+/**
+ * Makes a backup the store of a directory.
+ *
+ * @param isReplacing lets it take the place of a store that no process has open.
+ */
+export async function restoreStore(file: string, directory: string, isReplacing: boolean): Promise<void> {
+  const path = join(directory, FILE_NAME);
+  if (existsSync(path)) {
+    if (!isReplacing) {
+      const mend = 'restore into another directory, or give --force to replace it';
+      throw new StorageError('storage.locked', `${directory}: there is a store already: ${mend}`);
+    }
+    await refuseOpen(path, directory);
+  }
+  const { backup, DatabaseSync } = await import('@photostructure/sqlite');
+  const unfinished = `${path}.unfinished`;
+  try {
+    await inspect(file);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    rmSync(unfinished, { force: true });
+    closeSync(openSync(unfinished, 'wx', 0o600));
+    const source = new DatabaseSync(file, { readOnly: true });
+    try {
+      await backup(source, unfinished, { rate: 1000 });
+    } finally {
+      source.close();
+    }
+    await inspect(unfinished, true);
+    sync(unfinished);
+    // The log of the store before would be taken for one of this.
+    for (const name of [`${path}-wal`, `${path}-shm`, `${path}-journal`]) rmSync(name, { force: true });
+    renameSync(unfinished, path);
+    sync(directory);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw explained(error, directory);
+  }
+}
+
+/** A store in write-ahead mode is given up to one connection alone only while no process has it open. */
+async function refuseOpen(path: string, directory: string): Promise<void> {
+  const open = await loadSqlite();
+  const database = open(path);
+  try {
+    database.all('PRAGMA journal_mode = DELETE');
+  } catch (error) {
+    if (error instanceof SqliteFailure && error.kind === 'busy') {
+      throw new StorageError('storage.locked', `${directory}: a process has the store open; stop it first`);
+    }
+    // What is damaged is what a backup is for.
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Throws unless the file is a whole store that this version can open.
+ *
+ * @param isCopy lets it be made one file, without a write-ahead log beside it.
+ */
+async function inspect(file: string, isCopy = false): Promise<void> {
+  if (!existsSync(file)) throw new StorageError('storage.damaged', `${file}: there is no such file`);
+  const open = await loadSqlite();
+  const database = open(file);
+  try {
+    if (isCopy) database.all('PRAGMA journal_mode = DELETE');
+    if (readVersion(database, file, {}) === 0) {
+      throw new StorageError('storage.damaged', `${file}: this file is empty, and no backup of a store`);
+    }
+    const [fault] = faultsOf(database);
+    if (fault !== undefined) throw new StorageError('storage.damaged', `${file}: the backup is damaged: ${fault}`);
+  } finally {
+    database.close();
+  }
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

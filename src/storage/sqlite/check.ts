@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashBytes } from '../../core/hash.js';
+import { StorageError } from '../errors.js';
+import { checkedRow, readLogHeads } from '../samples/log-row.js';
+import { unpackSegments } from '../samples/segments.js';
+import type { Table } from '../table.js';
+import { itemCheckpoints } from '../tables/operations.js';
+import { type SampleLogRow, type SegmentRow, sampleLog, segments, series } from '../tables/samples.js';
+import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
+import { explained, FILE_NAME, faultsOf } from './open.js';
+import { readVersion } from './schema.js';
+import { columnNames, quote } from './statements.js';
+import { decodeRows } from './values.js';
+
+/** What `windrow check` found. */
+export interface StoreReport {
+  readonly version: number;
+  readonly seriesCount: number;
+  readonly sampleCount: number;
+  readonly segmentCount: number;
+  /** Rows of the log that are not in segments yet. */
+  readonly logRowCount: number;
+  readonly checkpointCount: number;
+  /** Rows of before there were checksums. */
+  readonly uncheckedCount: number;
+  /** What is wrong, a sentence each. Nothing when the store is whole. */
+  readonly faults: readonly string[];
+}
+
+/** Reads all of a store, of one moment, beside the servers that have it open. */
+export async function checkStore(directory: string): Promise<StoreReport> {
+  const path = join(directory, FILE_NAME);
+  if (!existsSync(path)) throw new StorageError('storage.damaged', `${directory}: there is no store of windrow`);
+  const open = await loadSqlite();
+  const database = open(path);
+  try {
+    database.exec('PRAGMA busy_timeout = 5000; BEGIN');
+    const version = readVersion(database, path, {});
+    const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
+    return { version, faults, ...(version < 2 ? { ...NOTHING } : readAll(database, faults)) };
+  } catch (error) {
+    throw explained(error, directory);
+  } finally {
+    if (database.isInTransaction) database.exec('ROLLBACK');
+    database.close();
+  }
+}
+
+// A store of an older version has no checksums; opened once, it is of this one.
+const NOTHING = {
+  seriesCount: 0,
+  sampleCount: 0,
+  segmentCount: 0,
+  logRowCount: 0,
+  checkpointCount: 0,
+  uncheckedCount: 0,
+};
+
+function readAll(database: Database, faults: string[]): Omit<StoreReport, 'version' | 'faults'> {
+  const count = { ...NOTHING };
+  const countOf = new Map<string, number>();
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      faults.push(error.message);
+    }
+  };
+  eachRow<SegmentRow>(database, segments, faults, (row, shard) => {
+    count.segmentCount++;
+    count.sampleCount += row.sampleCount;
+    if (row.checksum === null) count.uncheckedCount++;
+    const key = `${shard} ${row.seriesKey}`;
+    countOf.set(key, (countOf.get(key) ?? 0) + row.sampleCount);
+    attempt(() => unpackSegments([row]));
+  });
+  eachRow<SampleLogRow>(database, sampleLog, faults, (row) => {
+    count.logRowCount++;
+    if (row.checksum === null) count.uncheckedCount++;
+    attempt(() => readLogHeads(checkedRow(row).changes));
+  });
+  eachRow(database, itemCheckpoints, faults, ({ itemId, ordinal, state }) => {
+    count.checkpointCount++;
+    const end = state.length - 8;
+    const view = new DataView(state.buffer, state.byteOffset, state.byteLength);
+    if (end >= 0 && view.getBigUint64(end, true) === hashBytes(state, end)) return;
+    faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged`);
+  });
+  eachRow(database, series, faults, (row, shard) => {
+    count.seriesCount++;
+    const found = countOf.get(`${shard} ${row.seriesKey}`) ?? 0;
+    if (found === row.sampleCount) return;
+    const name = `${row.organisation}: series ${JSON.stringify(row.timeseriesId)}, metric ${JSON.stringify(row.metric)}`;
+    faults.push(`${name}: its segments hold ${found} samples, and it should have ${row.sampleCount}`);
+  });
+  return count;
+}
+
+const ROWS_READ = 64;
+
+/** All rows of a table by their places, some at a time; a page that can not be read is a fault, and ends the table. */
+function eachRow<Row>(
+  database: Database,
+  table: Table<Row>,
+  faults: string[],
+  work: (row: Row, shard: number) => void,
+): void {
+  const key = ['shard', ...table.key].map(quote).join(', ');
+  const names = ['shard', ...columnNames(table)].map(quote).join(', ');
+  const places = ['shard', ...table.key].map(() => '?').join(', ');
+  let after: readonly SqlRow[string][] | undefined;
+  try {
+    for (;;) {
+      const where = after === undefined ? '' : `WHERE (${key}) > (${places})`;
+      const sql = `SELECT ${names} FROM ${quote(table.name)} ${where} ORDER BY ${key} LIMIT ${ROWS_READ}`;
+      const rows = database.all(sql, after);
+      const last = rows.at(-1);
+      after = last === undefined ? undefined : ['shard', ...table.key].map((name) => last[name] ?? null);
+      const shards = rows.map(({ shard }) => Number(shard));
+      for (const [i, row] of decodeRows(table, rows).entries()) work(row, shards[i]!);
+      if (rows.length < ROWS_READ) return;
+    }
+  } catch (error) {
+    if (!(error instanceof SqliteFailure)) throw error;
+    faults.push(`the table ${table.name} can not be read to its end: ${error.message}`);
+  }
+}

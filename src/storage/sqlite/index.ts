@@ -1,1 +1,0 @@
-export { openSqliteStorage, type SqliteOptions } from './open.js';

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+
+// SQLite reaches the disk by system calls, which strace writes down; so a test can make of them every state that a
+// loss of power might have left.
+
+type Operation =
+  | { readonly kind: 'write'; readonly file: string; readonly bytes: Uint8Array; readonly at: number }
+  | { readonly kind: 'truncate'; readonly file: string; readonly size: number }
+  | { readonly kind: 'sync'; readonly file: string }
+  | { readonly kind: 'mark'; readonly file: ''; readonly text: string };
+
+export type Kept = 'none' | 'half' | 'all';
+
+/** Whether programs can be traced here: strace is there, and the system lets it. */
+export const isTraceable = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true']).status === 0;
+
+/** What a program did to its files, in order, and what it said on its output. */
+export function readTrace(path: string): Operation[] {
+  const operations: Operation[] = [];
+  for (const line of readFileSync(path, 'latin1').split('\n')) {
+    const operation = readLine(line.replace(/^\d+ +/, ''));
+    if (operation !== undefined) operations.push(operation);
+  }
+  return operations;
+}
+
+const CALL = /^(\w+)\((\d+)<([^>]*)>(?:, )?(.*)\) += (-?\d+)/s;
+
+function readLine(line: string): Operation | undefined {
+  const found = CALL.exec(line);
+  if (found === null) return undefined;
+  const [, call = '', descriptor, place = '', rest = '', result] = found;
+  const file = basename(bytesOf(place).toString());
+  if (call === 'write' && descriptor === '1') return { kind: 'mark', file: '', text: readBytes(rest).toString() };
+  if (Number(result) < 0) return undefined;
+  if (call === 'pwrite64') {
+    const at = Number(rest.slice(rest.lastIndexOf(',') + 1));
+    return { kind: 'write', file, bytes: readBytes(rest).subarray(0, Number(result)), at };
+  }
+  if (call === 'ftruncate') return { kind: 'truncate', file, size: Number(rest) };
+  if (call === 'fdatasync' || call === 'fsync') return { kind: 'sync', file };
+  return undefined;
+}
+
+function readBytes(rest: string): Buffer {
+  return bytesOf(rest.slice(1, rest.indexOf('"', 1)));
+}
+
+// strace -xx says each byte as \x2a, those of paths too.
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text.replaceAll('\\x', ''), 'hex');
+}
+
+/**
+ * A file as a loss of power after some operations might leave it: what was synced is there; of what was written since,
+ * `keeps` tells what is: nothing of it, the first half of it, or all.
+ */
+export function stateOf(file: string, bytes: Buffer, operations: readonly Operation[], keeps: () => Kept): Buffer {
+  const done = operations.filter((operation) => operation.file === file);
+  const syncedCount = done.map(({ kind }) => kind).lastIndexOf('sync') + 1;
+  return done.reduce((state, operation, i) => apply(state, operation, i < syncedCount ? 'all' : keeps()), bytes);
+}
+
+function apply(state: Buffer, operation: Operation, kept: Kept): Buffer {
+  if (kept === 'none') return state;
+  if (operation.kind === 'truncate') return resized(state, operation.size);
+  if (operation.kind !== 'write') return state;
+  const bytes = kept === 'half' ? operation.bytes.subarray(0, operation.bytes.length >> 1) : operation.bytes;
+  const next = resized(state, Math.max(state.length, operation.at + bytes.length));
+  next.set(bytes, operation.at);
+  return next;
+}
+
+function resized(state: Buffer, size: number): Buffer {
+  const next = Buffer.alloc(size);
+  state.copy(next, 0, 0, Math.min(size, state.length));
+  return next;
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openSqliteStorage, StaleClaimError } from '../../src/storage/index.js';
+import type { Reader, Storage, Transaction } from '../../src/storage/storage.js';
+import { thing } from './conformance/some-things.js';
+import { suiteTables, things } from './conformance/tables.js';
+import { openDatabase } from './faults.js';
+import { temporaryDirectory } from './open-temporary.js';
+
+const SHARD = 3;
+const insert = (id: string) => async (tx: Transaction) => {
+  await tx.insert(things, thing({ id }));
+  return tx.commit;
+};
+const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
+
+// Two stores over one file are to each other as those of two processes.
+describe('several processes over one file', () => {
+  let directory: string;
+  let remove: () => void;
+  let storages: Storage[];
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
+  const open = async () => {
+    const storage = await openSqliteStorage({ directory, clock, tables: suiteTables, reserveBytes: 0 });
+    storages.push(storage);
+    return storage;
+  };
+  beforeEach(() => {
+    ({ path: directory, remove } = temporaryDirectory());
+    storages = [];
+  });
+  afterEach(async () => {
+    for (const storage of storages) await storage.close();
+    remove();
+  });
+
+  it('what one has answered the others read at once, and number their commits after it', async () => {
+    const [a, b] = [await open(), await open()];
+    const heard: number[] = [];
+    a.onCommit((_, commit) => heard.push(commit));
+    for (let i = 0; i < 20; i++) {
+      expect(await (i % 2 === 0 ? a : b).transaction(SHARD, insert(`${i}`))).toBe(i + 1);
+      for (const storage of storages) {
+        expect(await storage.read(SHARD, async (tx) => [tx.lastCommit, tx.durableCommit])).toEqual([i + 1, i + 1]);
+        expect(await storage.read(SHARD, ids)).toHaveLength(i + 1);
+      }
+    }
+    // Listeners hear of the others' commits too, once each.
+    expect(heard).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+  });
+
+  it('commits of many writers in two processes are numbered without gaps, and none is lost', async () => {
+    const [a, b] = [await open(), await open()];
+    const works = Array.from({ length: 200 }, async (_, i) => {
+      for (let turn = 0; turn < i % 7; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      return (i % 2 === 0 ? a : b).transaction(SHARD, insert(`${i}`));
+    });
+    const commits = await Promise.all(works);
+    expect(commits.sort((x, y) => x - y)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
+    expect(await b.read(SHARD, ids)).toHaveLength(200);
+  });
+
+  it('a lock that is held for a while is waited for; readers go on; one that is held for ever is told of', async () => {
+    const storage = await open();
+    await storage.transaction(SHARD, insert('first'));
+    const other = openDatabase(`${directory}/windrow.db`);
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = storage.transaction(SHARD, insert('second'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await storage.read(SHARD, ids)).toEqual(['first']);
+    other.exec('COMMIT');
+    expect(await waiting).toBe(2);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(storage.transaction(SHARD, insert('third'))).rejects.toMatchObject({ code: 'storage.locked' });
+    other.exec('COMMIT');
+    other.close();
+    expect(await storage.transaction(SHARD, insert('third'))).toBe(3);
+  }, 40_000);
+
+  it('the claims of a process that lives hold until they run out; those of one that died end at once', async () => {
+    const [a, b] = [await open(), await open()];
+    const claim = (await a.claim(SHARD, 'a', 1000))!;
+    expect(await b.claim(SHARD, 'b', 1000)).toBeUndefined();
+    nowMs += 1000;
+    expect(await b.claim(SHARD, 'b', 1000)).toEqual({ shard: SHARD, owner: 'b', sequence: 2 });
+    await expect(a.transaction(SHARD, insert('late'), { claim })).rejects.toBeInstanceOf(StaleClaimError);
+    expect(await a.claim(SHARD, 'a', 1000)).toBeUndefined();
+    // Without a word: its lock is let go of with it, and its claims are not given back.
+    await a.close();
+    storages.shift();
+    const c = await open();
+    expect(await c.claim(SHARD, 'c', 1000)).toEqual({ shard: SHARD, owner: 'c', sequence: 3 });
+    await expect(
+      b.transaction(SHARD, insert('late'), { claim: { shard: SHARD, owner: 'b', sequence: 2 } }),
+    ).rejects.toBeInstanceOf(StaleClaimError);
+  });
+
+  it('two that open a new store at once make one', async () => {
+    const opened = await Promise.all([open(), open(), open()]);
+    for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
+    await vi.waitFor(async () => expect(await opened[0]!.read(SHARD, ids)).toHaveLength(3));
+  });
+});

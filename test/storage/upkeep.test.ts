@@ -1,0 +1,228 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
+import { createSampleStore } from '../../src/storage/samples/index.js';
+import { deleteExpired, findExpired } from '../../src/storage/samples/retention.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { retention } from '../../src/storage/tables/samples.js';
+import { openDatabase } from './faults.js';
+import { temporaryDirectory } from './open-temporary.js';
+
+const SHARD = 7;
+const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
+const of = (metric: string) => ({ timeseriesId: 'pump', metric });
+const samplesOf = (metric: string, from: number, count: number) => ({
+  ...of(metric),
+  timeMs: Float64Array.from({ length: count }, (_, i) => (from + i) * 60_000),
+  value: Float64Array.from({ length: count }, (_, i) => Math.sin(from + i + metric.length / 8)),
+});
+
+describe('the upkeep of a store', () => {
+  let folder: string;
+  let remove: () => void;
+  let directory: string;
+  let storages: Storage[];
+  let samples: ReturnType<typeof createSampleStore>;
+  const open = async (at = directory) => {
+    const storage = await openSqliteStorage({ directory: at, clock, reserveBytes: 0 });
+    storages.push(storage);
+    return storage;
+  };
+  beforeEach(() => {
+    ({ path: folder, remove } = temporaryDirectory());
+    directory = join(folder, 'store');
+    storages = [];
+    samples = createSampleStore({ clock });
+  });
+  afterEach(async () => {
+    for (const storage of storages) await storage.close();
+    remove();
+  });
+
+  const append = (storage: Storage, metric: string, from: number, count: number) =>
+    storage.transaction(SHARD, (tx) => samples.append(tx, 'acme', [samplesOf(metric, from, count)]));
+  const read = (storage: Storage, metric: string, range = {}) =>
+    storage.read(SHARD, (tx) => createSampleStore({ clock }).read(tx, 'acme', of(metric), range));
+  const compact = async (storage: Storage) => {
+    const work = () => storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
+    while (await work());
+  };
+
+  /** Changes bits of the file where these bytes stand in it, as a failing disk does. */
+  const flipWithin = (bytes: Uint8Array): void => {
+    const path = join(directory, 'windrow.db');
+    const file = readFileSync(path);
+    // In pages that are free now it may stand too.
+    for (let at = file.indexOf(bytes); at >= 0; at = file.indexOf(bytes, at + 1))
+      file[at + (bytes.length >> 1)]! ^= 0x10;
+    writeFileSync(path, file);
+  };
+  const storedBytes = (table: string, column: string, where = '1'): Uint8Array => {
+    const database = openDatabase(join(directory, 'windrow.db'));
+    const [row] = database.all(`SELECT "${column}" AS "bytes" FROM "${table}" WHERE ${where} LIMIT 1`);
+    database.close();
+    // In one page, so that it stands in the file as it is.
+    return (row!.bytes as Uint8Array).slice(0, 500);
+  };
+
+  it('a backup made while samples arrive holds a moment of the store, and is a store once restored', async () => {
+    const storage = await open();
+    await append(storage, 'Raw', 0, 30_000);
+    await compact(storage);
+    let isDone = false;
+    let count = 30_000;
+    const writing = (async () => {
+      for (; !isDone; count += 10) await append(storage, 'Raw', count, 10);
+    })();
+    const before = count;
+    const file = join(folder, 'backup.db');
+    expect(await backupStore(directory, file)).toBeGreaterThan(100_000);
+    isDone = true;
+    await writing;
+    expect(readdirSync(folder).sort()).toEqual(['backup.db', 'store']);
+    const restored = join(folder, 'restored');
+    await restoreStore(file, restored, false);
+    expect((await checkStore(restored)).faults).toEqual([]);
+    const { timeMs, value } = await read(await open(restored), 'Raw');
+    expect(timeMs.length).toBeGreaterThanOrEqual(before);
+    expect(timeMs.length).toBeLessThanOrEqual(count);
+    expect({ timeMs, value }).toEqual({
+      timeMs: samplesOf('Raw', 0, timeMs.length).timeMs,
+      value: samplesOf('Raw', 0, timeMs.length).value,
+    });
+  });
+
+  it('a restore replaces nothing without being told, and never a store that a process has open', async () => {
+    await append(await open(), 'Raw', 0, 10);
+    const file = join(folder, 'backup.db');
+    await backupStore(directory, file);
+    await expect(restoreStore(file, directory, false)).rejects.toMatchObject({
+      code: 'storage.locked',
+      message: expect.stringContaining('there is a store already'),
+    });
+    await expect(restoreStore(file, directory, true)).rejects.toMatchObject({
+      code: 'storage.locked',
+      message: expect.stringContaining('a process has the store open'),
+    });
+    // Over one that is damaged.
+    const broken = join(folder, 'broken');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'windrow.db'), 'no store any more');
+    await restoreStore(file, broken, true);
+    expect((await read(await open(broken), 'Raw')).timeMs).toHaveLength(10);
+  });
+
+  it('what is no backup is refused, and leaves nothing behind', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, 'a text');
+    await expect(restoreStore(file, directory, false)).rejects.toMatchObject({ code: 'storage.damaged' });
+    await expect(restoreStore(join(folder, 'none'), directory, false)).rejects.toMatchObject({
+      message: expect.stringContaining('there is no such file'),
+    });
+    expect(existsSync(join(directory, 'windrow.db'))).toBe(false);
+  });
+
+  it('a flipped bit in a segment is named and refused, and all else is read', async () => {
+    const storage = await open();
+    await append(storage, 'Raw', 0, 20_000);
+    await append(storage, 'Other', 0, 20_000);
+    await compact(storage);
+    await storage.close();
+    expect(await checkStore(directory)).toMatchObject({ seriesCount: 2, sampleCount: 40_000, faults: [] });
+    const bytes = storedBytes('segments', 'values', '"seriesKey" = 1 AND "startMs" > 0');
+    flipWithin(bytes);
+    const { faults } = await checkStore(directory);
+    expect(faults).toEqual([
+      expect.stringMatching(/4096 stored samples from 1970-\S+ to 1970-\S+ .*damaged on the disk/),
+    ]);
+    const again = await open();
+    await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged', message: faults[0] });
+    expect((await read(again, 'Other')).timeMs).toHaveLength(20_000);
+    expect((await read(again, 'Raw', { untilMs: 4096 * 60_000 })).timeMs).toHaveLength(4096);
+    // Deleted as a whole it is gone, and what was lost can be sent again.
+    const deleted = { fromMs: 4096 * 60_000, untilMs: 8192 * 60_000 };
+    const none = new Float64Array(0);
+    await again.transaction(SHARD, (tx) =>
+      samples.append(tx, 'acme', [{ ...of('Raw'), timeMs: none, value: none, deleted }]),
+    );
+    await append(again, 'Raw', 4096, 4096);
+    await compact(again);
+    expect((await checkStore(directory)).faults).toEqual([]);
+    expect((await read(again, 'Raw')).value).toEqual(samplesOf('Raw', 0, 20_000).value);
+  });
+
+  it('a flipped bit in the log is named and refused', async () => {
+    const storage = await open();
+    await append(storage, 'Raw', 0, 300);
+    await storage.close();
+    flipWithin(storedBytes('sample_log', 'changes'));
+    const { faults } = await checkStore(directory);
+    expect(faults).toEqual([expect.stringContaining('300 samples of acme, part 0 of commit 1, are damaged')]);
+    await expect(read(await open(), 'Raw')).rejects.toMatchObject({ code: 'storage.damaged' });
+  });
+
+  it('a copy whose files do not belong together is refused when it is opened', async () => {
+    const storage = await open();
+    await append(storage, 'Raw', 0, 20_000);
+    await compact(storage);
+    const copy = join(folder, 'copy');
+    mkdirSync(copy);
+    // The database from now, the log from later: as `cp` does it, file after file.
+    copyFileSync(join(directory, 'windrow.db'), join(copy, 'windrow.db'));
+    for (let i = 0; i < 40; i++) {
+      await append(storage, `metric ${i}`, 0, 20_000);
+      await compact(storage);
+    }
+    copyFileSync(join(directory, 'windrow.db-wal'), join(copy, 'windrow.db-wal'));
+    await expect(open(copy)).rejects.toMatchObject({
+      code: 'storage.damaged',
+      message: expect.stringContaining('backup'),
+    });
+    // A whole one is not.
+    const whole = join(folder, 'whole');
+    mkdirSync(whole);
+    await storage.close();
+    copyFileSync(join(directory, 'windrow.db'), join(whole, 'windrow.db'));
+    expect((await read(await open(whole), 'Raw')).timeMs).toHaveLength(20_000);
+  });
+
+  it('retention deletes whole segments of what is too old, by the most special rule, and no item takes it for a change', async () => {
+    const storage = await open();
+    const dayMs = 86_400_000;
+    const start = clock.nowMs() / 60_000 - 20 * 1440;
+    for (const metric of ['Raw', 'Kept']) await append(storage, metric, start, 20 * 1440);
+    await storage.transaction(SHARD, (tx) =>
+      samples.append(tx, 'acme', [samplesOf('Result', start, 20 * 1440)], { itemId: 'i' }),
+    );
+    await compact(storage);
+    const rule = { organisation: 'acme', timeseriesId: '', metric: '', createdMs: 0 };
+    await storage.transaction(SHARD, async (tx) => {
+      await tx.insert(retention, { ...rule, kind: 'samples', keepMs: 5 * dayMs });
+      await tx.insert(retention, { ...rule, kind: 'samples', metric: 'Kept', keepMs: 365 * dayMs });
+      await tx.insert(retention, { ...rule, kind: 'results', keepMs: 10 * dayMs });
+    });
+    const commit = await storage.read(SHARD, async (tx) => tx.lastCommit);
+    const expired = await storage.read(SHARD, (tx) => findExpired(tx, clock.nowMs()));
+    expect(expired.map(({ row }) => row.metric)).toEqual(['Raw', 'Result']);
+    for (const { row, beforeMs } of expired) {
+      while (await storage.transaction(SHARD, (tx) => deleteExpired(tx, row, beforeMs)));
+    }
+    const spans = [
+      ['Raw', 5],
+      ['Kept', 20],
+      ['Result', 10],
+    ] as const;
+    for (const [metric, days] of spans) {
+      const { timeMs } = await read(storage, metric);
+      const ageDays = (clock.nowMs() - timeMs[0]!) / dayMs;
+      expect(ageDays).toBeGreaterThanOrEqual(days);
+      // A segment is about three days long.
+      expect(ageDays).toBeLessThan(days + 3);
+      const info = await storage.read(SHARD, (tx) => samples.info(tx, 'acme', of(metric)));
+      expect(info).toMatchObject({ sampleCount: timeMs.length, firstMs: timeMs[0], lastMs: timeMs.at(-1) });
+    }
+    expect(await storage.read(SHARD, (tx) => samples.changesAfter(tx, commit))).toEqual([]);
+    expect((await checkStore(directory)).faults).toEqual([]);
+  });
+});
