@@ -18,7 +18,7 @@ import { deleteEvent, storeEvents } from './store.js';
 const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
 
 // The schemas are for the documentation: the routes check by hand, with better errors.
-const acceptAll = () => () => true;
+const validatorCompiler = () => () => true;
 
 /** `GET`, `POST` and `DELETE` of /core/events (interface 2.4, 4.4). */
 export function registerEvents(
@@ -27,8 +27,7 @@ export function registerEvents(
   authorize: Authorize,
   tokens: ContinuationTokens,
 ): void {
-  const { storage, clock, settings, metrics } = context;
-  const validatorCompiler = acceptAll;
+  const { storage, clock } = context;
 
   app.get(
     '/core/events',
@@ -61,7 +60,11 @@ export function registerEvents(
       return reply.code(204).send();
     },
   );
+  registerWriting(app, context, authorize);
+}
 
+function registerWriting(app: FastifyInstance, context: ServiceContext, authorize: Authorize): void {
+  const { storage, clock, settings, metrics } = context;
   // In a scope of its own, as other routes read lines in another way.
   void app.register(async (scope) => {
     scope.removeContentTypeParser(NDJSON_TYPES.filter((type) => scope.hasContentTypeParser(type)));
