@@ -1,4 +1,4 @@
-import { createCompactor } from '../storage/samples/index.js';
+import { createCompactor } from '../storage/samples/compaction/compactor.js';
 import type { ServiceContext } from './context.js';
 
 /**

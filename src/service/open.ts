@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { openSqliteStorage } from '../storage/index.js';
-import { createSampleStore } from '../storage/samples/index.js';
+import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';

@@ -1,4 +1,4 @@
-import { deleteExpired, findExpired } from '../storage/samples/retention.js';
+import { deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { SHARD_COUNT } from '../storage/shard.js';
 import type { ServiceContext } from './context.js';
 
@@ -29,7 +29,7 @@ export function startRetention(context: ServiceContext): () => Promise<void> {
 }
 
 /** Deletes all that is not kept any more, in short transactions. */
-export async function expire({ storage, clock }: ServiceContext, isStopped = () => false): Promise<void> {
+async function expire({ storage, clock }: ServiceContext, isStopped = () => false): Promise<void> {
   for (let shard = 0; shard < SHARD_COUNT && !isStopped(); shard++) {
     const expired = await storage.read(shard, (tx) => findExpired(tx, clock.nowMs()));
     for (const { row, beforeMs } of expired) {

@@ -35,7 +35,7 @@ describe('failures under the store', () => {
     await opened.dispose();
   });
 
-  it('a commit that finds no room is told to all of its group; nothing of it is there, and the store goes on', async () => {
+  it('a commit that finds no room is told to all of its group, and the store goes on without it', async () => {
     const { storage } = opened;
     const heard: number[] = [];
     storage.onCommit((_, commit) => heard.push(commit));
@@ -69,7 +69,7 @@ describe('failures under the store', () => {
     expect(await storage.read(SHARD, ids)).toEqual(['c', 'kept']);
   });
 
-  it('every statement of a commit may find no room or a lock, and the store goes on as if it had not been', async () => {
+  it('every statement of a commit may find no room or a lock, and the store goes on without it', async () => {
     const statements: string[] = [];
     held.before = (sql) => statements.push(sql);
     await opened.storage.transaction(SHARD, insert('counted'));

@@ -1,11 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
 import type { OpenedStorage } from './conformance.js';
-
-/** Where files are kept in memory: for laws that make thousands of commits, and are not about the disk. */
-export const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export function temporaryDirectory(parent = tmpdir()): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(parent, 'windrow-storage-'));

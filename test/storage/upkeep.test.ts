@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, checkStore, openSqliteStorage, restoreStore } from '../../src/storage/index.js';
-import { createSampleStore } from '../../src/storage/samples/index.js';
-import { deleteExpired, findExpired } from '../../src/storage/samples/retention.js';
+import { deleteExpired, findExpired } from '../../src/storage/samples/compaction/retention.js';
+import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { retention } from '../../src/storage/tables/samples.js';
 import { openDatabase } from './faults.js';
@@ -187,7 +187,7 @@ describe('the upkeep of a store', () => {
     expect((await read(await open(whole), 'Raw')).timeMs).toHaveLength(20_000);
   });
 
-  it('retention deletes whole segments of what is too old, by the most special rule, and no item takes it for a change', async () => {
+  it('retention deletes whole segments by the most special rule, and no item takes it for a change', async () => {
     const storage = await open();
     const dayMs = 86_400_000;
     const start = clock.nowMs() / 60_000 - 20 * 1440;

@@ -1,11 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
-import { prepareDataDirectory } from '../../service/data-directory.js';
-import { type Administration, createAdministration } from '../../service/identity/administration.js';
+import type { Administration } from '../../service/identity/administration.js';
 import type { OfOrganisation } from '../../service/identity/names.js';
-import { systemClock, systemRandom } from '../../service/system.js';
-import { openSqliteStorage } from '../../storage/index.js';
 import type { Storage } from '../../storage/storage.js';
 import { type Command, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE, fileFailure } from '../failure.js';
@@ -42,6 +39,9 @@ export async function administer<Result>(
     const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
     throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
   }
+  // Loaded here, so that --help needs no package.
+  const { createAdministration } = await import('../../service/identity/administration.js');
+  const { systemClock, systemRandom } = await import('../../service/system.js');
   // What it makes is nobody else's to read.
   process.umask(0o077);
   const storage = await openStorage(directory);
@@ -55,6 +55,9 @@ export async function administer<Result>(
 }
 
 async function openStorage(directory: string): Promise<Storage> {
+  const { prepareDataDirectory } = await import('../../service/data-directory.js');
+  const { systemClock } = await import('../../service/system.js');
+  const { openSqliteStorage } = await import('../../storage/index.js');
   try {
     prepareDataDirectory(directory);
     return await openSqliteStorage({ directory, clock: systemClock });

@@ -22,9 +22,9 @@ const set: Command = {
   ],
   notes: [
     ...administrationNotes,
-    'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment goes ' +
-      'once its last sample is too old. Of the rules that fit a series the most special one holds. Results that were ' +
-      'computed from deleted samples stay, until a rule with --results deletes them.',
+    'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment ' +
+      'goes once its last sample is too old. Of the rules that fit a series the most special one holds. Results ' +
+      'that were computed from deleted samples stay, until a rule with --results deletes them.',
   ],
   examples: [
     { line: 'windrow retention set --org acme --keep P90D --data-dir /var/lib/windrow', does: 'what clients write' },

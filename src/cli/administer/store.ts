@@ -67,8 +67,8 @@ export const check: Command = {
   argument: dirArgument,
   options: [jsonOption],
   notes: [
-    'Works while the service runs. Checks the file itself, the checksums of samples and checkpoints, and the counts of ' +
-      'series. The exit code is 0 when all is well, and 1 when something is damaged, which is then named.',
+    'Works while the service runs. Checks the file itself, the checksums of samples and checkpoints, and the counts ' +
+      'of series. The exit code is 0 when all is well, and 1 when something is damaged, which is then named.',
   ],
   examples: [{ line: 'windrow check /var/lib/windrow', does: 'read all of it' }],
   act: async (given, io) => {

@@ -1,5 +1,3 @@
-import { createPasswords } from '../../service/identity/passwords.js';
-import { systemRandom } from '../../service/system.js';
 import { argumentOf, type Command, type CommandGroup, requiredOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
 import { addedAt, administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
@@ -29,6 +27,9 @@ const add: Command = {
     requiredOf(given, add, '--data-dir');
     const password = await readPassword(given, io);
     // Hashed here: the password leaves this process for nowhere.
+    // Loaded here, so that --help needs no package.
+    const { createPasswords } = await import('../../service/identity/passwords.js');
+    const { systemRandom } = await import('../../service/system.js');
     const passwordHash = await createPasswords(systemRandom).hash(password);
     const user = { organisation, username, passwordHash };
     await administer(given, add, io, true, (administration) => administration.addUser(user));

@@ -55,9 +55,9 @@ export const run: Command = {
   single  timestamp,value                       one series, named after the file without .csv, metric Raw
 Columns may come in any order, separated by commas, semicolons or tabs. Files ending in .gz are decompressed. A single
 series on standard input takes the name of the only series that the request reads, or else stdin.`,
-    `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete or
-not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts again,
-sorts in memory, and says so.`,
+    `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete
+or not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts
+again, sorts in memory, and says so.`,
     `With --threads N, up to N threads read large files: one per 16 MB, or per 128 MB if a row is a time and one value.
 This is faster when cores are idle, above all for the long and wide layouts, but takes about a third more CPU time.
 Streams, compressed files and pipes are always read by one thread.`,
@@ -92,30 +92,13 @@ Streams, compressed files and pipes are always read by one thread.`,
 };
 
 /** The options of `run`, checked each by itself. */
-export interface Settings {
-  readonly inputs: readonly string[];
-  readonly output: string;
-  readonly mode: 'batch' | 'stream';
-  readonly chunkRows: number;
-  /** Threads at most; undefined where nobody says. */
-  readonly threads: number | undefined;
-  readonly from: string | undefined;
-  readonly until: string | undefined;
-  readonly timezone: string | undefined;
-  readonly lateness: string | undefined;
-  readonly report: string | undefined;
-  readonly plot: string | undefined;
-  readonly onBadRow: 'fail' | 'skip';
-  readonly rejects: string | undefined;
-  readonly maxOutputSamples: number;
-  readonly isQuiet: boolean;
-}
+export type Settings = ReturnType<typeof readSettings>;
 
 // Two columns of it stay in the second cache between the reader and the engine.
 const CHUNK_ROWS = 8192;
 const CHUNK_ROWS_MAX = 10_000_000;
 
-function readSettings(given: Given): Settings {
+function readSettings(given: Given) {
   const inputs = given.options.get('--input') ?? [];
   if (inputs.length === 0) {
     throw new WindrowError(
@@ -123,7 +106,8 @@ function readSettings(given: Given): Settings {
       'run: expected --input FILE.csv, received none; use `--input -` for standard input',
     );
   }
-  const mode = nameOf(given, '--mode', ['batch', 'stream']) === 'stream' ? 'stream' : 'batch';
+  const mode: 'batch' | 'stream' = nameOf(given, '--mode', ['batch', 'stream']) === 'stream' ? 'stream' : 'batch';
+  const onBadRow: 'fail' | 'skip' = nameOf(given, '--on-bad-row', ['fail', 'skip']) === 'skip' ? 'skip' : 'fail';
   const lateness = textOf(given, '--lateness');
   checkLateness(lateness, mode);
   return {
@@ -138,7 +122,7 @@ function readSettings(given: Given): Settings {
     lateness,
     report: textOf(given, '--report'),
     plot: textOf(given, '--plot'),
-    onBadRow: nameOf(given, '--on-bad-row', ['fail', 'skip']) === 'skip' ? 'skip' : 'fail',
+    onBadRow,
     rejects: textOf(given, '--rejects'),
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),

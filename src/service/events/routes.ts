@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { shardOf } from '../../storage/shard.js';
+import type { Transaction } from '../../storage/storage.js';
 import { createId, type ServiceContext } from '../context.js';
 import { readTextBody } from '../http/bodies.js';
 import type { ContinuationTokens } from '../http/continuation.js';
@@ -17,7 +18,7 @@ import { deleteEvent, storeEvents } from './store.js';
 const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
 
 // The schemas are for the documentation: the routes check by hand, with better errors.
-const acceptAll = () => () => true;
+const validatorCompiler = () => () => true;
 
 /** `GET`, `POST` and `DELETE` of /core/events (interface 2.4, 4.4). */
 export function registerEvents(
@@ -26,8 +27,7 @@ export function registerEvents(
   authorize: Authorize,
   tokens: ContinuationTokens,
 ): void {
-  const { storage, clock, settings, metrics } = context;
-  const validatorCompiler = acceptAll;
+  const { storage, clock } = context;
 
   app.get(
     '/core/events',
@@ -51,19 +51,20 @@ export function registerEvents(
       const collection = requiredCollection(request);
       const principal = principalOf(request);
       const { organisation } = principal;
-      const wasThere = await storage.transaction(
-        shardOf(organisation),
-        async (tx) => {
-          await checkAccess(tx, principal, collection);
-          return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
-        },
-        { usesReserve: true },
-      );
+      const work = async (tx: Transaction) => {
+        await checkAccess(tx, principal, collection);
+        return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
+      };
+      const wasThere = await storage.transaction(shardOf(organisation), work, { usesReserve: true });
       if (!wasThere) throw notFound('the collection has no event of this id');
       return reply.code(204).send();
     },
   );
+  registerWriting(app, context, authorize);
+}
 
+function registerWriting(app: FastifyInstance, context: ServiceContext, authorize: Authorize): void {
+  const { storage, clock, settings, metrics } = context;
   // In a scope of its own, as other routes read lines in another way.
   void app.register(async (scope) => {
     scope.removeContentTypeParser(NDJSON_TYPES.filter((type) => scope.hasContentTypeParser(type)));

@@ -1,6 +1,6 @@
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import { NO_COLUMNS } from '../../storage/samples/columns.js';
 import type { SampleStore } from '../../storage/samples/samples.js';
+import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { Transaction } from '../../storage/storage.js';
 import {
   type ItemRow,

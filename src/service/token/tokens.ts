@@ -38,7 +38,7 @@ export async function forgetExpired(tx: Transaction, nowMs: number): Promise<voi
 }
 
 /** When tokens end by the clock that never goes back. */
-export interface Deadlines {
+interface Deadlines {
   /** Whether the token has ended, by its row and by what this process has seen of it. */
   hasPassed(row: TokenRow): boolean;
   forget(tokenHash: string): void;

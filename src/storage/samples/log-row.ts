@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib';
 import type { SeriesReference } from '../../core/series.js';
 import { DamagedSamplesError } from '../errors.js';
 import type { SampleLogRow } from '../tables/samples.js';
-import { ByteReader, ByteWriter } from './bytes.js';
-import { readColumn, writeColumn } from './column.js';
-import type { Patch, TimeRange } from './patch.js';
+import { ByteReader, ByteWriter } from './codec/bytes.js';
+import { readColumn, writeColumn } from './codec/column.js';
+import { combineAll, NO_PATCH, type Patch, sliceColumns, type TimeRange } from './patch.js';
 import type { Columns } from './samples.js';
 
 /** A change of the log, its series by key. */
@@ -109,7 +109,7 @@ export function readChange(bytes: Uint8Array, heads: LogHeads, index: number): K
 }
 
 /** Reads the samples of a change into columns, from `at` on, and gives the rest of it. */
-export function readInto(
+function readInto(
   bytes: Uint8Array,
   heads: LogHeads,
   index: number,
@@ -133,4 +133,38 @@ export function isDeletion({ flags }: LogHeads, index: number): boolean {
 
 export function patchOf({ timeMs, value, deleted }: Columns & { readonly deleted?: TimeRange }): Patch {
   return { timeMs, value, deleted: deleted === undefined || deleted.fromMs >= deleted.untilMs ? [] : [deleted] };
+}
+
+/** A change of a series in a row of the log. */
+export interface FoundChange {
+  readonly bytes: Uint8Array;
+  readonly heads: LogHeads;
+  readonly index: number;
+}
+
+/**
+ * What changes of one series come to. They are read into one pair of columns; where each only adds to the end of the
+ * one before, as most do, that is all.
+ */
+export function patchOfFound(changes: readonly FoundChange[]): Patch {
+  if (changes.length === 0) return NO_PATCH;
+  const count = changes.reduce((sum, { heads, index }) => sum + heads.counts[index]!, 0);
+  const columns = { timeMs: new Float64Array(count), value: new Float64Array(count) };
+  const { timeMs } = columns;
+  let isRising = true;
+  let at = 0;
+  const parts = changes.map(({ bytes, heads, index }) => {
+    const { deleted } = readInto(bytes, heads, index, columns, at);
+    const from = at;
+    at += heads.counts[index]!;
+    isRising &&= deleted === undefined && (from === 0 || from === at || timeMs[from]! > timeMs[from - 1]!);
+    return { from, until: at, deleted };
+  });
+  if (isRising) return { ...columns, deleted: [] };
+  return combineAll(
+    parts.map(({ from, until, deleted }) => {
+      const part = sliceColumns(columns, from, until);
+      return patchOf(deleted === undefined ? part : { ...part, deleted });
+    }),
+  );
 }

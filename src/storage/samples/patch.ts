@@ -1,5 +1,5 @@
-import { concatenate, NO_COLUMNS } from './columns.js';
 import type { Columns } from './samples.js';
+import { concatenate, NO_COLUMNS } from './samples.js';
 
 /** Instants `[fromMs, untilMs)`. */
 export interface TimeRange {

@@ -1,8 +1,7 @@
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
-import { type FoundChange, patchOfFound } from './log-patch.js';
-import { checkedRow } from './log-row.js';
+import { checkedRow, type FoundChange, patchOfFound } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
 

@@ -1,18 +1,25 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import type { Condition, Reader, Transaction } from '../storage.js';
-import { provisionalSamples, type SeriesRow, segments, series } from '../tables/samples.js';
+import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
 import { Catalogue } from './catalogue.js';
-import { changesAfter } from './changes.js';
-import { NO_COLUMNS } from './columns.js';
-import { Compaction } from './compact.js';
-import { describeSeries } from './info.js';
-import { PendingLogs } from './pending.js';
-import { readProgress, writeProgress } from './progress.js';
-import { readProvisional, readSamples } from './read.js';
-import type { Columns, LoggedChange, SampleChange, SampleRange, SampleStore, SeriesInfo } from './samples.js';
+import { Compaction } from './compaction/compact.js';
+import { defaultSizes, type Sizes } from './compaction/rewrite.js';
+import { readChange, readLogHeads } from './log-row.js';
+import { logRows, PendingLogs } from './pending.js';
+import { type Progress, readProgress, writeProgress } from './progress.js';
+import { describeSeries, readProvisional, readSamples } from './read.js';
+import {
+  type Columns,
+  ForgottenChangesError,
+  type LoggedChange,
+  NO_COLUMNS,
+  type SampleChange,
+  type SampleRange,
+  type SampleStore,
+  type SeriesInfo,
+} from './samples.js';
 import { pack } from './segments.js';
-import { defaultSizes, type Sizes } from './sizes.js';
 
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
@@ -146,4 +153,45 @@ class TableSampleStore implements SampleStore {
 
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
   return { organisation, timeseriesId, metric };
+}
+
+/** The changes of the commits after this one; see `SampleStore.changesAfter`. */
+async function changesAfter(
+  catalogue: Catalogue,
+  tx: Reader,
+  afterCommit: number,
+  limit: number,
+): Promise<LoggedChange[]> {
+  const progress = await readProgress(tx);
+  if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
+  const changes: LoggedChange[] = [];
+  for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
+    if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
+    changes.push(...(await named(catalogue, tx, progress, row)));
+  }
+  return changes;
+}
+
+async function named(catalogue: Catalogue, tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
+  const { organisation, commit, changes: bytes } = row;
+  const heads = readLogHeads(bytes);
+  const known = await catalogue.findByKeys(tx, progress, heads.keys);
+  const changes: LoggedChange[] = [];
+  for (const [i, key] of heads.keys.entries()) {
+    const { name, timeMs, value, deleted } = readChange(bytes, heads, i);
+    const series = name ?? known.get(key);
+    // Dropped meanwhile: a later change says so.
+    if (series === undefined) continue;
+    const { timeseriesId, metric } = series;
+    changes.push({
+      organisation,
+      commit,
+      timeseriesId,
+      metric,
+      timeMs,
+      value,
+      ...(deleted === undefined ? {} : { deleted }),
+    });
+  }
+  return changes;
 }

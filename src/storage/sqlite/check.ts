@@ -92,7 +92,8 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     count.seriesCount++;
     const found = countOf.get(`${shard} ${row.seriesKey}`) ?? 0;
     if (found === row.sampleCount) return;
-    const name = `${row.organisation}: series ${JSON.stringify(row.timeseriesId)}, metric ${JSON.stringify(row.metric)}`;
+    const { organisation, timeseriesId, metric } = row;
+    const name = `${organisation}: series ${JSON.stringify(timeseriesId)}, metric ${JSON.stringify(metric)}`;
     faults.push(`${name}: its segments hold ${found} samples, and it should have ${row.sampleCount}`);
   });
   return count;

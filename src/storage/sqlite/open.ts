@@ -2,11 +2,11 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statS
 import { join } from 'node:path';
 import { StorageError, StorageFullError } from '../errors.js';
 import type { Storage } from '../storage.js';
+import { WorkerLock } from './claims.js';
 import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
-import { Reserve } from './reserve.js';
+import { Reserve } from './disk-space.js';
 import { migrate, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage, type StorageClock } from './storage.js';
-import { WorkerLock } from './worker-lock.js';
 
 export interface SqliteOptions extends Schema {
   /** The folder of the store, made when it is not there. */
@@ -47,7 +47,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
 }
 
 /** A connection to the store, checked, at this version and set up. */
-export function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): Database {
+function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): Database {
   const path = join(directory, FILE_NAME);
   // The files beside it get the permissions of this one.
   closeSync(openSync(path, 'a', 0o600));

@@ -146,8 +146,8 @@ function addChecksums(database: Database): void {
   database.exec('ALTER TABLE "series" ADD COLUMN "forgottenMs"');
   database.exec(
     'CREATE TABLE "retention" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "kind" TEXT NOT NULL, ' +
-      '"timeseriesId" TEXT NOT NULL, "metric" TEXT NOT NULL, "keepMs" INTEGER NOT NULL, "createdMs" INTEGER NOT NULL, ' +
-      'PRIMARY KEY ("shard", "organisation", "kind", "timeseriesId", "metric")) WITHOUT ROWID',
+      '"timeseriesId" TEXT NOT NULL, "metric" TEXT NOT NULL, "keepMs" INTEGER NOT NULL, "createdMs" INTEGER NOT NULL' +
+      ', PRIMARY KEY ("shard", "organisation", "kind", "timeseriesId", "metric")) WITHOUT ROWID',
   );
   database.exec(`DELETE FROM "windrow_meta" WHERE "name" = 'logEpoch'`);
   takeMarksAway(database);
@@ -155,9 +155,10 @@ function addChecksums(database: Database): void {
 
 /** Version 1 put six byte order marks before text that began with one, as one of its adapters dropped the first. */
 function takeMarksAway(database: Database): void {
-  const marks = `${'\ufeff'.repeat(7)}`;
+  const marks = '\ufeff'.repeat(7);
   const texts = database.all(
-    `SELECT "m"."name" AS "table", "c"."name" AS "column" FROM "sqlite_master" AS "m", pragma_table_info("m"."name") AS "c"
+    `SELECT "m"."name" AS "table", "c"."name" AS "column"
+     FROM "sqlite_master" AS "m", pragma_table_info("m"."name") AS "c"
      WHERE "m"."type" = 'table' AND "c"."type" = 'TEXT'`,
   );
   for (const { table, column } of texts) {

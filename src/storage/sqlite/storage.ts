@@ -1,14 +1,14 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import type { Claim, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
+import type { Reserve } from './disk-space.js';
+import { isTrimDue, trim } from './disk-space.js';
 import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup } from './group.js';
-import type { Reserve } from './reserve.js';
 import { inTime, SqliteReader } from './transaction.js';
-import { isTrimDue, trim } from './trim.js';
 import { Turns } from './turns.js';
-import type { WorkerLock } from './worker-lock.js';
 
 /** Time, given in from outside. */
 export interface StorageClock {

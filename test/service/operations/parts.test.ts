@@ -14,7 +14,7 @@ import {
   positionsFromText,
   positionsToText,
 } from '../../../src/service/operations/worker/checkpoints.js';
-import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/columns.js';
+import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 import { linesOf, sceneArbitrary } from '../../laws/running.js';
 import { minutes } from './posted.js';

@@ -13,7 +13,7 @@ import { createWorker, type Worker } from '../../../src/service/operations/worke
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
 import { openSqliteStorage } from '../../../src/storage/index.js';
-import { createSampleStore } from '../../../src/storage/samples/index.js';
+import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';

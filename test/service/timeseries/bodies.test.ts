@@ -140,6 +140,11 @@ describe('bodies of samples', () => {
     }
   });
 
+  it('with names that no text can be made of are refused in words', () => {
+    const told = readInto(createSampleBatch(), '[{"timeseriesId":{"toString":[]},"timestamp":"2024-01-01","val":1}]');
+    expect(told).toEqual([expect.stringMatching(/^\/0\/timeseriesId a text of 1 to 256 characters/)]);
+  });
+
   it('however deep they are nested are refused in words', () => {
     const [told = ''] = readInto(createSampleBatch(), '['.repeat(200_000));
     expect(told).toMatch(/^ServiceError: the body is not JSON: line 1, column 200001: /);

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStorage } from '../../../src/storage/index.js';
-import { createSampleStore } from '../../../src/storage/samples/index.js';
+import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
 import type { SampleStore } from '../../../src/storage/samples/samples.js';
-import type { Sizes } from '../../../src/storage/samples/sizes.js';
+import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { failAt, hold } from '../faults.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteReader, ByteWriter } from '../../../src/storage/samples/bytes.js';
-import { readColumn, writeColumn } from '../../../src/storage/samples/column.js';
-import type { Packing } from '../../../src/storage/samples/planes.js';
+import { ByteReader, ByteWriter } from '../../../src/storage/samples/codec/bytes.js';
+import { readColumn, writeColumn } from '../../../src/storage/samples/codec/column.js';
+import type { Packing } from '../../../src/storage/samples/codec/planes.js';
 
 const packings: readonly Packing[] = ['fast', 'small'];
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
-import { createCompactor } from '../../../src/storage/samples/index.js';
+import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
 import { ForgottenChangesError, ResultSeriesError } from '../../../src/storage/samples/samples.js';
 import type { SegmentRow } from '../../../src/storage/tables/samples.js';
 import { logProgress, sampleLog, segments } from '../../../src/storage/tables/samples.js';

@@ -51,8 +51,18 @@ export type OnRows = (rows: ColumnRows) => void;
 export const rangeCountOf = ({ sizeBytes, headBytes, rangeBytes }: RangedFile): number =>
   Math.max(1, Math.ceil((sizeBytes - headBytes) / rangeBytes));
 
-/** Numbers that the rows of a range make, if each takes as many bytes as a time and a number with eight digits. */
-export const numbersPerRange = ({ rangeBytes }: RangedFile): number => Math.ceil(rangeBytes / 8);
+/** Rows that stay when the reader goes on, in memory that another thread can read without a copy. */
+export function sharedCopyOf({ timeMs, values, series }: ColumnRows): ColumnRows {
+  const count = timeMs.length;
+  const copy = (column: Float64Array): Float64Array => {
+    const shared = new Float64Array(new SharedArrayBuffer(8 * count));
+    shared.set(column);
+    return shared;
+  };
+  const indices = series && new Int32Array(new SharedArrayBuffer(4 * count));
+  if (series !== undefined) indices?.set(series);
+  return { timeMs: copy(timeMs), values: values.map(copy), series: indices };
+}
 
 const BLOCK_BYTES = 1 << 18;
 /** The end of a line is looked for in pieces of this size, and not beyond so many. */

@@ -3,18 +3,18 @@ import { rowError } from '../errors.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
 import type { LongSeries } from '../read/by-series.js';
 import { FileReader } from '../read/reader.js';
+import type { ColumnRows } from '../read/rows.js';
 import { createLongJoiner, createTableJoiner, type RowJoiner } from './join.js';
 import type { RangePool } from './pool.js';
 import {
-  numbersPerRange,
   type OnRows,
   type RangedFile,
   type RangeOutcome,
   RangeReader,
   type ReadAt,
   rangeCountOf,
+  sharedCopyOf,
 } from './range.js';
-import { SlotReader, SlotWriter } from './slots.js';
 import type { RangeResult } from './worker.js';
 
 /** A file to be read by several threads, and who is told of it. */
@@ -78,8 +78,6 @@ async function readInOrder(
   const open = (): RangeReader => new RangeReader(file, head, read.options, read.readAt);
   const reader = open();
   const account = new Account(read, reader);
-  const own = new SlotWriter(numbersPerRange(file));
-  const slots = new SlotReader();
   const count = rangeCountOf(file);
   let next = 0;
 
@@ -98,8 +96,9 @@ async function readInOrder(
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       if (first.isRead || next >= limit) return;
-      const outcome = reader.readRange(next++, own.add);
-      asked.push({ result: Promise.resolve({ thread: MAIN, outcome, slot: own.take() }), isRead: true });
+      const rows: ColumnRows[] = [];
+      const outcome = reader.readRange(next++, (chunk) => rows.push(sharedCopyOf(chunk)));
+      asked.push({ result: Promise.resolve({ thread: MAIN, outcome, rows }), isRead: true });
     }
   }
 
@@ -111,9 +110,9 @@ async function readInOrder(
     const result = await first.result;
     asked.shift();
     if ('failure' in result) throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
-    const { thread, outcome, slot } = result;
+    const { thread, outcome, rows } = result;
     account.open(thread, outcome);
-    slots.empty(thread, slot, account.addRows);
+    rows.forEach(account.addRows);
     account.close(outcome);
     read.onRead(outcome.bytes);
     if (read.isStopped()) return undefined;
@@ -132,10 +131,8 @@ async function readRest(
 ): Promise<CsvSummary | undefined> {
   reader.goTo(position);
   for (;;) {
-    const rows: Parameters<OnRows>[0][] = [];
-    const outcome = reader.readOn(({ timeMs, values, series }) => {
-      rows.push({ timeMs: timeMs.slice(), values: values.map((value) => value.slice()), series: series?.slice() });
-    });
+    const rows: ColumnRows[] = [];
+    const outcome = reader.readOn((chunk) => rows.push(sharedCopyOf(chunk)));
     if (outcome === undefined) break;
     // Its series come first.
     account.open(REST, outcome);

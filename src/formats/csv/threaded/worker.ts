@@ -3,8 +3,8 @@ import { readSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 import { seriesKey } from '../../../core/series.js';
 import type { CsvReaderOptions } from '../options.js';
-import { numbersPerRange, type RangedFile, type RangeOutcome, RangeReader } from './range.js';
-import { type Slot, SlotWriter } from './slots.js';
+import type { ColumnRows } from '../read/rows.js';
+import { type RangedFile, type RangeOutcome, RangeReader, sharedCopyOf } from './range.js';
 
 export interface RangeTask {
   /** Which file of the run it is. */
@@ -17,20 +17,20 @@ export interface RangeTask {
 
 /** A range that was read, or why the system did not let us. */
 export type RangeResult =
-  | { readonly thread: number; readonly outcome: RangeOutcome; readonly slot: Slot }
+  | { readonly thread: number; readonly outcome: RangeOutcome; readonly rows: readonly ColumnRows[] }
   | { readonly failure: { readonly message: string; readonly code: string | undefined } };
 
-// Names that were seen, and memory that was sent, serve all ranges of a file.
+// Names that were seen serve all ranges of a file.
 let fileNumber = 0;
 let reader: RangeReader;
-let slots: SlotWriter;
 
 /** Reads a range of a file. Ranges come in rising order, and files one after the other. */
 export function readRange(task: RangeTask): RangeResult {
   try {
     if (task.fileNumber !== fileNumber) openFile(task);
-    const outcome = reader.readRange(task.index, slots.add);
-    return { thread: threadId, outcome, slot: slots.take() };
+    const rows: ColumnRows[] = [];
+    const outcome = reader.readRange(task.index, (chunk) => rows.push(sharedCopyOf(chunk)));
+    return { thread: threadId, outcome, rows };
   } catch (error) {
     // On the way to another thread an error would lose its code.
     const { message = String(error), code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
@@ -48,6 +48,5 @@ function openFile({ fileNumber: number, file, wantedKeys, options }: RangeTask):
     { ...options, wanted: (reference) => wanted.has(seriesKey(reference)) },
     (block, position) => readSync(file.descriptor, block, 0, block.length, position),
   );
-  slots = new SlotWriter(numbersPerRange(file));
   fileNumber = number;
 }

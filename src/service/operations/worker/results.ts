@@ -1,8 +1,8 @@
 import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END } from '../../../core/series.js';
-import { NO_COLUMNS } from '../../../storage/samples/columns.js';
 import { between } from '../../../storage/samples/patch.js';
 import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
+import { NO_COLUMNS } from '../../../storage/samples/samples.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { areSameColumns, lastTimeMs, resultChange } from '../compute/columns.js';

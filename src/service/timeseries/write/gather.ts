@@ -32,7 +32,7 @@ const SAMPLES_ENOUGH = 50_000;
 const SERIES_KEPT_MAX = 50_000;
 const ORGANISATIONS_KEPT_MAX = 100;
 
-/** Gathers small bodies that come together, so that they are one row of the log, one transaction, one change a series. */
+/** Gathers small bodies that come together: they are one row of the log, one transaction, one change a series. */
 export class Gatherer {
   readonly #context: ServiceContext;
   readonly #waiting = new Map<string, Waiting>();

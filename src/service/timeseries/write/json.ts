@@ -170,7 +170,7 @@ function readName(
   const given = fields[field] ?? fixed ?? absent;
   const expected = nameFault(given, fixed);
   if (expected !== undefined) bad(`/${field}`, expected, describeValue(given));
-  return String(given);
+  return typeof given === 'string' ? given : '';
 }
 
 /** What is expected of the name of a series where this is none. */

@@ -1,12 +1,12 @@
-import type { Transaction } from '../storage.js';
-import { type SeriesRow, sampleLog, series } from '../tables/samples.js';
-import type { LogRow } from './log-index.js';
-import { isDeletion } from './log-row.js';
-import { patchBetween } from './patch.js';
-import type { PendingLog, PendingLogs } from './pending.js';
-import { type Progress, readProgress, writeProgress } from './progress.js';
+import type { Transaction } from '../../storage.js';
+import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
+import type { LogRow } from '../log-index.js';
+import { isDeletion } from '../log-row.js';
+import { patchBetween } from '../patch.js';
+import type { PendingLog, PendingLogs } from '../pending.js';
+import { type Progress, readProgress, writeProgress } from '../progress.js';
+import type { Sizes } from './rewrite.js';
 import { type Budget, rewriteSegments } from './rewrite.js';
-import type { Sizes } from './sizes.js';
 
 const SERIES_COST = 512;
 const SERIES_READ = 64;

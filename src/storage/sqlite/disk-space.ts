@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Database } from './database.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -72,4 +73,22 @@ export class Reserve {
 
 function writeWhole(file: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done);
+}
+
+// Pages of deleted rows are used again by new ones. What a store keeps beyond that is given back to the disk.
+const FREE_PAGES_MIN = 1024;
+const FREE_SHARE_MAX = 0.2;
+const STEP_PAGES = 256;
+
+/** Whether much of the file is free; while the disk is full, whether anything is. */
+export function isTrimDue(database: Database, isFull: boolean): boolean {
+  const freePages = Number(database.all('PRAGMA freelist_count')[0]?.freelist_count);
+  if (isFull) return freePages > 0;
+  if (freePages < FREE_PAGES_MIN) return false;
+  return freePages > FREE_SHARE_MAX * Number(database.all('PRAGMA page_count')[0]?.page_count);
+}
+
+/** Shortens the file by some free pages: few, so that nobody waits for it long. */
+export function trim(database: Database): void {
+  database.all(`PRAGMA incremental_vacuum(${STEP_PAGES})`);
 }

@@ -1,12 +1,12 @@
-import type { Reader, Transaction } from '../storage.js';
-import { type RetentionRow, retention, type SeriesRow, segments, series } from '../tables/samples.js';
-import { segmentRange } from './segments.js';
+import type { Reader, Transaction } from '../../storage.js';
+import { type RetentionRow, retention, type SeriesRow, segments, series } from '../../tables/samples.js';
+import { segmentRange } from '../segments.js';
 
 /** What a transaction deletes at most, so that nobody waits for it long. */
 const SEGMENTS_A_TRANSACTION = 256;
 
 /** The rule that holds for a series: the most special of those that fit. */
-export function ruleFor(
+function ruleFor(
   rules: readonly RetentionRow[],
   {
     organisation,

@@ -1,0 +1,93 @@
+// node bench/service/items.mjs [many|one] [count]: a body with a sample for each of many series that an hourly item
+// reads, or a sample of one series that many items read. Tells when it was answered, and the longest stall of the loop.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '../../dist/service.js';
+
+const [mode = 'many', countText = '5000'] = process.argv.slice(2);
+const count = Number(countText);
+const START_MS = Date.UTC(2026, 0, 1);
+const STEP_MS = 600_000;
+const ITEMS_MAX = 1000;
+const SAMPLED_MS = 5;
+
+const directory = mkdtempSync(join(tmpdir(), 'windrow-items-'));
+const settings = { eventLoopDelayMsMax: 0 };
+const server = await startServer({ dataDirectory: directory, logLevel: 'error', settings });
+const { worker, identity } = server.service;
+const client = await identity.administration.addClient({
+  organisation: 'bench',
+  name: 'bench',
+  scopes: ['core_write'],
+  grants: ['client_credentials'],
+});
+const token = await tokenOf(client);
+const seriesOf = (i) => (mode === 'one' ? 'series0' : `series${i}`);
+
+for (let from = 0; from < count; from += ITEMS_MAX) {
+  const length = Math.min(ITEMS_MAX, count - from);
+  await post(
+    '/core/operations',
+    Array.from({ length }, (_, i) => hourly(from + i)),
+  );
+}
+await worker.onIdle();
+for (let round = 0; round < 8; round++) {
+  const stall = watchStalls();
+  const beginMs = performance.now();
+  await post('/core/samples', samplesOf(round));
+  const answeredMs = performance.now() - beginMs;
+  await worker.onIdle();
+  const resultsMs = performance.now() - beginMs;
+  console.log({ round, answeredMs, resultsMs, longestStallMs: stall.end() });
+}
+await server.stop();
+rmSync(directory, { recursive: true, force: true });
+
+async function tokenOf({ clientId, clientSecret }) {
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const answer = await fetch(`${server.url}/idm/ims/connect/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  return (await answer.json()).access_token;
+}
+
+async function post(path, body) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const answer = await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+}
+
+function hourly(i) {
+  const timeseriesId = seriesOf(i);
+  const metric = `Hourly${i}`;
+  const parameters = { function: 'Average', interval: 'Hourly' };
+  const input = [{ timeseriesId, metric: 'Raw' }];
+  const step = { operation: 'Aggregate', input, output: [{ timeseriesId, metric }], parameters };
+  return { metric, processingType: 'stream', operations: [step] };
+}
+
+function samplesOf(round) {
+  const timestamp = new Date(START_MS + round * STEP_MS).toISOString();
+  const length = mode === 'one' ? 1 : count;
+  return Array.from({ length }, (_, i) => ({ timeseriesId: seriesOf(i), timestamp, val: round + i }));
+}
+
+function watchStalls() {
+  let lastMs = performance.now();
+  let longestMs = 0;
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs - SAMPLED_MS);
+    lastMs = performance.now();
+  }, SAMPLED_MS);
+  return {
+    end: () => {
+      clearInterval(timer);
+      return longestMs;
+    },
+  };
+}

@@ -1,2 +1,0 @@
-export { createCompactor } from './compactor.js';
-export { createSampleStore } from './store.js';
