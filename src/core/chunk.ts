@@ -1,16 +1,16 @@
 /**
- * A run of samples on its way through the steps: the first `count` entries of two columns, in time order. Columns are
- * mostly scratch columns; whoever receives a chunk reads it at once and never writes to `timeMs`.
+ * A run of samples on its way through the steps: the first `count` entries of two columns, in time order. The columns
+ * are mostly scratch columns, so whoever receives a chunk reads it at once; nobody writes to `timeMs`.
  */
 export interface Chunk {
   timeMs: Float64Array;
   value: Float64Array;
   count: number;
-  /** The input's own array of times, from `timeMs[0]` on to its end, where the chunk has its times. */
+  /** The input's own array, from the time in `timeMs[0]` to its end, if the chunk has the input's times. */
   inputTimeMs: Float64Array | undefined;
-  /** Whether `value` stays as it is until all inputs have come as far, so nobody may write to it. */
+  /** Whether nobody may write to `value`: it stays as it is until all inputs have come this far. */
   isReadOnly: boolean;
 }
 
-/** The most samples in one chunk: a column of it takes 1 MiB, as the second cache of a core does. */
+/** The most samples in one chunk: its columns take 1 MiB each, as much as a core's second-level cache holds. */
 export const CHUNK_LENGTH = 131_072;

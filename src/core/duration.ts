@@ -10,8 +10,8 @@ const UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 
 /**
  * The length in milliseconds of an ISO 8601 duration `PnWnDTnHnMnS` (a day is 24 h), the nearest double.
- * Upper case, in this order, no sign, at least one part, decimals in the last part alone.
- * Undefined when the text is none, or has years or months, which have no fixed length.
+ * Upper case, in this order, no sign, at least one part, decimals only in the last part.
+ * Undefined if the text is not a duration, or has years or months, which have no fixed length.
  */
 export function parseDuration(text: string): number | undefined {
   const groups = DURATION.exec(text)?.groups;
@@ -33,7 +33,7 @@ function finite(ms: number): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-// Exact: the decimal is scaled as an integer and read back once, so that PT0.1S is 100 and not 100.00000000000001.
+// Exact: the decimal is scaled as an integer and parsed once, so that PT0.1S is 100 and not 100.00000000000001.
 function addDecimal(wholeMs: bigint, digits: string, unitMs: number): number {
   const point = digits.indexOf('.');
   const fractionCount = digits.length - point - 1;
@@ -42,7 +42,7 @@ function addDecimal(wholeMs: bigint, digits: string, unitMs: number): number {
   return Number(`${scaledMs / scale}.${String(scaledMs % scale).padStart(fractionCount, '0')}`);
 }
 
-/** The shortest duration text of a length in milliseconds: `PT15M`, `P1D`, `PT0.5S`. */
+/** The shortest text for a duration in milliseconds: `PT15M`, `P1D`, `PT0.5S`. */
 export function formatDuration(ms: number): string {
   if (ms > 0 && ms % UNIT_MS.weeks === 0) return `P${ms / UNIT_MS.weeks}W`;
   const days = Math.floor(ms / DAY_MS);

@@ -1,6 +1,6 @@
 /**
- * Every code that an error of windrow can carry, with what it means. `docs/errors.md` is this table,
- * and a test holds the two together. Codes are stable: programs may branch on them.
+ * Every code that an error of windrow can have, with its meaning. `docs/errors.md` is generated from this table.
+ * Codes are stable: programs may branch on them.
  */
 export const errorCodes = {
   'request.type': 'A value of the request has the wrong JSON type.',
@@ -94,12 +94,12 @@ export class RequestError extends WindrowError {
   }
 }
 
-/** Input series, options, or a call that cannot be taken. */
+/** Input series, options or a call that windrow cannot accept. */
 export class InputError extends WindrowError {
   override readonly name = 'InputError';
 }
 
-/** A run that would make more samples than it may. */
+/** A run that would make more samples than allowed. */
 export class OutputLimitError extends WindrowError {
   override readonly name = 'OutputLimitError';
   /** JSON pointer of the step. */

@@ -1,13 +1,13 @@
 /**
- * A 64-bit hash of a text's UTF-16 code units, to tell plans apart and to notice damaged bytes; no defence
- * against a forger. Source: FNV-1a (Fowler, Noll, Vo), in two 32-bit lanes with different primes and a last mix
+ * A 64-bit hash of a text's UTF-16 code units, to tell plans apart and to notice damaged bytes; it does not
+ * protect against forgery. Source: FNV-1a (Fowler, Noll, Vo), in two 32-bit lanes with different primes and a last mix
  * (the finalizer of MurmurHash3), because JavaScript has no fast 64-bit product.
  */
 export function hashText(text: string): bigint {
   return hashUnits(text.length, (index) => text.charCodeAt(index));
 }
 
-/** The same of the first `count` bytes, each taken for a code unit. */
+/** The same for the first `count` bytes, each taken as a code unit. */
 export function hashBytes(bytes: Uint8Array, count: number): bigint {
   return hashUnits(count, (index) => bytes[index] as number); // `as`: callers stay within the bytes
 }

@@ -5,12 +5,12 @@ import type { Zone } from './zone.js';
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /**
- * An ISO 8601 text, local to the run's zone where it has no offset; UTC epoch milliseconds; a Date; or what tells its
- * milliseconds by `toMillis`, as luxon's DateTime does.
+ * An ISO 8601 text, local to the run's zone if it has no offset; UTC epoch milliseconds; a Date; or anything with
+ * `toMillis()`, such as luxon's DateTime.
  */
 export type Instant = string | number | Date | { toMillis(): number };
 
-/** The epoch milliseconds of an instant that is no text, NaN for an invalid one; undefined for anything else. */
+/** The epoch milliseconds of an instant that is not a text, NaN if it is invalid; undefined for anything else. */
 export function instantMs(instant: unknown): number | undefined {
   if (typeof instant === 'number') return instant;
   if (instant instanceof Date) return instant.getTime();
@@ -18,7 +18,7 @@ export function instantMs(instant: unknown): number | undefined {
   return typeof instant.toMillis === 'function' ? Number(instant.toMillis()) : undefined;
 }
 
-/** Why a text is no instant, as the end of a sentence; or the instant in epoch milliseconds. */
+/** The instant in epoch milliseconds, or why a text is not one, as the end of a sentence. */
 export type InstantReading = { readonly timeMs: number } | { readonly problem: string };
 
 /**
@@ -47,7 +47,7 @@ export function readInstant(text: string, zone?: Zone): InstantReading {
   return { timeMs };
 }
 
-/** As `readInstant`; undefined when the text is no instant. */
+/** Like `readInstant`, but undefined if the text is not an instant. */
 export function parseInstant(text: string, zone?: Zone): number | undefined {
   const reading = readInstant(text, zone);
   return 'timeMs' in reading ? reading.timeMs : undefined;
@@ -77,7 +77,7 @@ function parseOffsetMs(text: string): number | undefined {
   return (text[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-// The sum as an exact decimal, read once: any number of digits gives the nearest double.
+// The sum as an exact decimal, parsed once: any number of digits gives the nearest double.
 function addFraction(wholeMs: number, fraction: string): number {
   const digits = fraction.padEnd(3, '0');
   const scale = 10n ** BigInt(digits.length - 3);
@@ -93,7 +93,7 @@ function decimalToNumber(scaled: bigint, scale: bigint): number {
   return scaled < 0n ? -Number(text) : Number(text);
 }
 
-/** An instant in UTC: `2013-07-04T00:15:00.000Z`, with further digits only where the time has them. */
+/** An instant in UTC: `2013-07-04T00:15:00.000Z`, with more digits only if the time has them. */
 export function formatInstant(timeMs: number): string {
   const wholeMs = Math.floor(timeMs);
   const finer = wholeMs === timeMs ? '' : finerDigits(timeMs);

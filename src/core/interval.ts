@@ -4,7 +4,7 @@ import { formatDuration, parseDuration } from './duration.js';
 /** The interface's names for windows of a fixed length. */
 const NAMED_MS = { QuarterHourly: 900_000, HalfHourly: 1_800_000, Hourly: 3_600_000, Daily: DAY_MS } as const;
 
-/** Windows whose length depends on the calendar (a week only in a zone). */
+/** Windows whose length depends on the calendar (that of a week only in a zone). */
 const CALENDAR_NAMES = ['Weekly', 'Monthly', 'Yearly'] as const;
 
 export type CalendarName = (typeof CALENDAR_NAMES)[number];
@@ -18,8 +18,8 @@ export type Interval =
   | { readonly kind: 'calendar'; readonly unit: CalendarName };
 
 /**
- * The shortest window or distance of points. In the year 9999 doubles lie 0.03 ms apart, and the number of a
- * window since the epoch must be a whole number that a double holds.
+ * The shortest window, or distance between points. In the year 9999 doubles are 0.03 ms apart, and the index of a
+ * window since the epoch must be a whole number that a double can hold.
  */
 export const SHORTEST_MS = 0.1;
 
@@ -40,7 +40,7 @@ export function parseInterval(text: string): Interval | undefined {
   return lengthMs === undefined ? undefined : { kind: 'fixed', lengthMs };
 }
 
-/** The one text of an interval: the interface's name where it has one, else the shortest duration. */
+/** The canonical text of an interval: the interface's name if it has one, else the shortest duration. */
 export function formatInterval(interval: Interval): string {
   if (interval.kind === 'calendar') return interval.unit;
   const named = Object.entries(NAMED_MS).find(([, lengthMs]) => lengthMs === interval.lengthMs);

@@ -1,6 +1,6 @@
 /**
- * A list of doubles that grows at its end and shrinks at its front: what a step keeps of samples that it
- * still needs. It gives back room, so that a long run does not keep its worst moment.
+ * A list of doubles that grows at its end and shrinks at its front: the samples that a step still needs. It releases
+ * memory again, so that one bad moment does not cost a long run for ever.
  */
 export class DoubleList {
   #items = new Float64Array(0);
@@ -20,7 +20,7 @@ export class DoubleList {
     this.#items[this.#start + index] = item;
   }
 
-  /** Puts an item before the one at `index`, moving those behind it. */
+  /** Inserts an item before the one at `index`, moving those behind it. */
   insert(index: number, item: number): void {
     if (this.#end === this.#items.length) this.#makeRoom(1);
     const at = this.#start + index;

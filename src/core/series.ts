@@ -2,7 +2,7 @@
  * A series of samples in two columns of equal length.
  *
  * `timeMs` holds UTC epoch milliseconds (fractions allowed). In results it is strictly increasing and
- * every `value` is finite; in inputs any order is taken and a value that is not finite is a missing one.
+ * every `value` is finite; inputs may be in any order, and a value that is not finite counts as missing.
  */
 export interface Series {
   readonly timeseriesId: string;
@@ -17,12 +17,12 @@ export interface SeriesReference {
   readonly metric: string;
 }
 
-/** One text for a reference, for maps and messages. Both parts may hold any character, so the length leads. */
+/** A reference as a key for maps. Both parts may hold any character, so the length comes first. */
 export function seriesKey(reference: SeriesReference): string {
   return `${reference.timeseriesId.length}:${reference.timeseriesId}/${reference.metric}`;
 }
 
-/** A reference as a person reads it. */
+/** A reference as people read it. */
 export function seriesName(reference: SeriesReference): string {
   return `${reference.timeseriesId}/${reference.metric}`;
 }

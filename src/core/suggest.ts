@@ -1,6 +1,6 @@
 /**
  * The name among `names` that `text` was most likely meant to be, or undefined when none is near.
- * Near is a third of the length in edits (insert, delete, replace, swap of neighbours), at least one.
+ * Near means at most a third of the length in edits (insert, delete, replace, swap neighbours), and at least one.
  */
 export function nearestName(text: string, names: Iterable<string>): string | undefined {
   const wanted = text.toLowerCase();

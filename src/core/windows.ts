@@ -16,17 +16,17 @@ export interface Windows {
   previous(startMs: number): number;
   /** The start of the window `count` windows away (either sign) from the one that starts at `startMs`. */
   step(startMs: number, count: number): number;
-  /** The length when all windows share one and lie on its multiples since the epoch. */
+  /** The length, if all windows have the same and start at its multiples since the epoch. */
   readonly gridMs: number | undefined;
   /** No window is longer. */
   readonly lengthMsMax: number;
 }
 
-// Steps that lead out of the known years end soon after them, however many there are.
+// Steps that lead out of the known years end soon after, however many there are.
 const DAY_FIRST = Math.floor(TIME_MS_MIN / DAY_MS) - 800;
 const DAY_LAST = Math.ceil(TIME_MS_END / DAY_MS) + 800;
 
-// A day is at most this much longer than 24 h: no zone ever lay further from UTC.
+// A day is at most this much longer than 24 h: no zone was ever further from UTC.
 const DAY_EXCESS_MS = 26 * 3_600_000;
 
 /** The windows of an interval, on the epoch grid in UTC or by the local days of a zone. */
@@ -45,14 +45,14 @@ export function firstStartFrom(windows: Windows, timeMs: number): number {
 
 /** Windows of one length on the epoch grid. */
 export function gridWindows(lengthMs: number): Windows {
-  // The products decide, not the quotient, so that borders of lengths like PT0.1S are the same from all sides.
+  // The products decide, not the quotient, so that borders of lengths like PT0.1S are the same from either side.
   function indexOf(timeMs: number): number {
     let index = Math.floor(timeMs / lengthMs);
     while (index * lengthMs > timeMs) index--;
     while ((index + 1) * lengthMs <= timeMs) index++;
     return index;
   }
-  // Whole milliseconds add up exactly, so the product need not be taken anew.
+  // Whole milliseconds add up exactly, so the product need not be computed again.
   const isWhole = Number.isInteger(lengthMs);
   const step = (startMs: number, count: number): number =>
     isWhole ? startMs + count * lengthMs : (Math.round(startMs / lengthMs) + count) * lengthMs;
@@ -66,7 +66,7 @@ export function gridWindows(lengthMs: number): Windows {
   };
 }
 
-// Weeks, months and years over days that are numbered from 1970-01-01; a day's start is given from outside.
+// Weeks, months and years over days numbered from 1970-01-01; the caller says when a day starts.
 function calendarWindows(
   unit: CalendarName,
   startOfDay: (dayNumber: number) => number,
@@ -104,7 +104,7 @@ function localWindows(interval: Interval, zone: Zone): Windows {
 }
 
 interface LocalDays {
-  /** The first instant whose local date is the day or, where the zone skipped that day, the next. */
+  /** The first instant whose local date is the day or, if the zone skipped that day, the next one. */
   startOfDay(dayNumber: number): number;
   /** The number of the local day that holds the instant. */
   dayOf(timeMs: number): number;
@@ -112,8 +112,8 @@ interface LocalDays {
 
 function localDays(zone: Zone): LocalDays {
   const startOfDay = (dayNumber: number): number => zone.firstInstantFrom(dayNumber * DAY_MS);
-  // Where the clock goes back over midnight, the first midnight counts: what follows it is the new day,
-  // though the clock shows the old date again.
+  // If the clock goes back over midnight, the first midnight counts: what follows is the new day, though the clock
+  // shows the old date again.
   function dayOf(timeMs: number): number {
     const dayNumber = Math.floor((timeMs + zone.offsetMsAt(timeMs)) / DAY_MS);
     return timeMs >= startOfDay(dayNumber + 1) ? dayNumber + 1 : dayNumber;
@@ -121,8 +121,8 @@ function localDays(zone: Zone): LocalDays {
   return { startOfDay, dayOf };
 }
 
-// Each local day is tiled from its start by elapsed time; its last window is cut at the next day's start.
-// With windows of 24 h and days of 25 h that would leave an hour over, so whole days are one window.
+// Each local day is divided from its start by elapsed time; its last window is cut at the next day's start. With windows
+// of 24 h and days of 25 h that would leave an hour over, so a whole day is one window.
 function tiledDays(days: LocalDays, lengthMs: number): Windows {
   const lengthMsMax = lengthMs === DAY_MS ? DAY_MS + DAY_EXCESS_MS : lengthMs;
   const tileCountMax = Math.ceil((DAY_MS + DAY_EXCESS_MS) / lengthMs);
@@ -156,7 +156,7 @@ function tiledDays(days: LocalDays, lengthMs: number): Windows {
   // Day by day, and then to the tile.
   function step(startMs: number, count: number): number {
     let dayNumber = days.dayOf(startMs);
-    // The walk need not begin where it is certain to end outside the known years.
+    // No need to walk if the walk is certain to end outside the known years.
     const dayCountMin = Math.floor(Math.abs(count) / tileCountMax) - 1;
     if (count > 0 && dayNumber + dayCountMin >= DAY_LAST) return days.startOfDay(DAY_LAST);
     if (count < 0 && dayNumber - dayCountMin <= DAY_FIRST) return days.startOfDay(DAY_FIRST);

@@ -1,31 +1,31 @@
 import { DAY_MS } from './calendar.js';
 
 /**
- * A time zone as the list of its offsets from UTC. Intl answers for one instant in some microseconds,
- * too slow for every sample, so the changes of offset are found once and then looked up.
+ * A time zone as the list of its offsets from UTC. Intl takes some microseconds for one instant, too slow for
+ * every sample, so the changes of offset are found once and then looked up.
  */
 export interface Zone {
   readonly name: string;
-  /** Local time less UTC at an instant, in milliseconds. */
+  /** Local time minus UTC at an instant, in milliseconds. */
   offsetMsAt(timeMs: number): number;
   /** The instants, in order, at which a local clock shows `localMs` (local time written as if it were UTC). */
   instantsOf(localMs: number): number[];
-  /** The first instant at which the local clock shows `localMs` or, where it jumps over it, the instant of the jump. */
+  /** The first instant at which the local clock shows `localMs` or, if it jumps over that, the instant of the jump. */
   firstInstantFrom(localMs: number): number;
 }
 
-// No zone of the tz database changes its offset twice within three days (the least is 3.98 days,
-// Freetown 1939), so looking every three days misses none.
+// No zone of the tz database changes its offset twice within three days (the shortest time between two changes is 3.98
+// days, Freetown 1939), so looking every three days misses none.
 const SCAN_STEP_MS = 3 * DAY_MS;
 const YEAR_SPAN_MS = 366 * DAY_MS;
 
 const zones = new Map<string, Zone>();
 
-/** The zone of an IANA name, or undefined when there is none. Names are matched without regard to case. */
+/** The zone of an IANA name in any case, or undefined if there is none. */
 export function zoneOf(name: string): Zone | undefined {
   const known = zones.get(name);
   if (known !== undefined) return known;
-  // Intl also takes offsets like +01:00, which are no names.
+  // Intl also accepts offsets like +01:00, which are not names.
   const format = /^[A-Za-z]/.test(name) ? localTimeFormat(name) : undefined;
   if (format === undefined) return undefined;
   const zone = createZone(name, format);
@@ -55,7 +55,7 @@ function localTimeFormat(timeZone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-// Intl writes what a clock of the zone shows, as '3/10/2024 AD, 23:59:59'; the numbers are read as if they were UTC.
+// Intl writes what a clock in the zone shows, as '3/10/2024 AD, 23:59:59'; the numbers are read as if they were UTC.
 function offsetMsBy(format: Intl.DateTimeFormat, timeMs: number): number {
   const text = format.format(timeMs);
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (text.match(/\d+/g) ?? []).map(Number);

@@ -6,13 +6,13 @@ import { readRequest } from './read-request.js';
 import { fillWindows, resolve } from './resolve.js';
 
 export interface PlanOptions {
-  /** An IANA time zone for windows and local times whose step names none; UTC by default. */
+  /** An IANA time zone for windows and local times of steps that name none; UTC by default. */
   readonly timezone?: string;
 }
 
 /**
- * Where TypeScript knows what is given, that must be a list, without pipelines that lack their `.as(…)`. All else,
- * parsed JSON above all, is checked as the program runs.
+ * If TypeScript knows the type of a request, it must be a list without pipelines that lack their `.as(…)`. Anything
+ * else, above all parsed JSON, is checked at run time.
  */
 export type RequestLike<R> = unknown extends R
   ? unknown
@@ -23,12 +23,12 @@ export type RequestLike<R> = unknown extends R
     : readonly RequestItem[];
 
 /**
- * Checks a request (section 2.5 of the interface) and brings it into running order.
+ * Checks a request (section 2.5 of the interface) and puts its steps into running order.
  *
  * @param request the parsed JSON: an array of items. It is copied, never changed.
- * @returns a frozen plan of plain data, with defaults filled in; it may be kept, sent and run many times.
+ * @returns a frozen plan of plain data, with defaults filled in; it can be kept, sent and run many times.
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
- * @throws InputError when `timezone` is no IANA time zone.
+ * @throws InputError if `timezone` is not an IANA time zone.
  */
 export function createPlan<R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
   const timezone = checkTimezone(options?.timezone ?? 'UTC');
@@ -66,7 +66,7 @@ export function createPlan<R>(request: R & RequestLike<R>, options: PlanOptions 
   return deepFreeze(plan);
 }
 
-/** The plan of the same request for another zone of the run. @throws InputError for what is no plan, or no zone */
+/** The plan of the same request for a run in another zone. @throws InputError if it is not a plan, or not a zone. */
 export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
   checkPlan(plan);
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });

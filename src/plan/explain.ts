@@ -4,7 +4,7 @@ import { operationsByName } from '../operations/index.js';
 import type { Description, Reach } from '../operations/operation.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
-/** The plan as a person reads it: what runs in which order, what is kept, and when results come. */
+/** The plan in words: what runs in which order, what is kept, and when results come. */
 export function explain(plan: Plan): string {
   checkPlan(plan);
   const lines = [
@@ -46,7 +46,7 @@ function describeStep(plan: Plan, index: number): Description {
   return operation.describe(step.parameters);
 }
 
-// When the first result can come: what the steps on the way to it wait for, from its sources on.
+// When the first result can come: what each step on its way, from the sources on, waits for.
 function firstResult(plan: Plan, last: number): string {
   const onTheWay = new Set([last]);
   for (let at = last; at >= 0; at--) {

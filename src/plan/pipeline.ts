@@ -18,10 +18,10 @@ export interface RequestStep {
   readonly parameters: object;
 }
 
-/** How often a batch runs, on the multiples of it in UTC. */
+/** How often a batch runs, at its multiples in UTC. */
 export type Frequency = 'PT15M' | 'PT1H' | 'PT24H';
 
-/** A method for each operation, as its file says, which adds a step; the parameters are those of the request. */
+/** A method for each operation, which adds a step. Each operation's file declares its own. */
 export type StepMethods = {
   [Name in keyof OperationMethods]: OperationMethods[Name] extends (...given: infer Given) => StepDraft
     ? (...given: Given) => Pipeline
@@ -29,7 +29,7 @@ export type StepMethods = {
 };
 
 export interface Pipeline extends StepMethods {
-  /** The request item that gives the result under a metric. Put items into an array: that is a request. */
+  /** The item that gives the result under a metric. An array of items is a request. */
   as(metric: string, run?: ItemOptions): RequestItem;
 }
 

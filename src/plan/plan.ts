@@ -3,25 +3,25 @@ import type { SeriesReference } from '../core/series.js';
 import type { Parameters } from '../operations/parameters.js';
 
 /**
- * A checked request in running order: frozen plain data, the same after a trip through JSON. Steps read the
- * results of earlier steps alone, so a loop over `steps` runs it.
+ * A checked request in running order: frozen plain data, the same after a trip through JSON. Steps read only
+ * sources and the results of earlier steps.
  */
 export interface Plan {
   readonly version: 1;
-  /** The zone of local times and windows where a step names none; 'UTC' unless the run has one. */
+  /** The zone of local times and windows of steps that name none; 'UTC' unless the run has one. */
   readonly timezone: string;
   /** Series that come from outside, in the order in which the steps first read them. */
   readonly sources: readonly SeriesReference[];
   readonly steps: readonly PlanStep[];
   readonly items: readonly PlanItem[];
-  /** The request as it came. */
+  /** The request as it was given. */
   readonly request: readonly unknown[];
 }
 
 export interface PlanStep {
   /** JSON pointer of the step in the request. */
   readonly pointer: string;
-  /** As the interface spells it. */
+  /** Its name as the interface spells it. */
   readonly operation: string;
   /** Defaults filled in. */
   readonly parameters: Parameters;
@@ -29,7 +29,7 @@ export interface PlanStep {
   readonly output: SeriesReference;
 }
 
-/** Where an input comes from: the source, or the result of the step, of an index. */
+/** Where an input comes from: the index of a source, or of the step whose result it is. */
 export interface PlanInput {
   readonly from: 'source' | 'step';
   readonly index: number;
@@ -45,7 +45,7 @@ export interface PlanItem {
   readonly output: SeriesReference;
 }
 
-/** Stops at what is no plan: most likely the request that `createPlan` has not seen. @throws InputError */
+/** Refuses what is not a plan, most likely a request that has not been through `createPlan`. @throws InputError */
 export function checkPlan(plan: Plan): void {
   const isPlan = plan !== null && typeof plan === 'object' && Array.isArray(plan.steps) && Array.isArray(plan.items);
   if (!isPlan) {

@@ -13,14 +13,14 @@ import {
   within,
 } from '../operations/parameters.js';
 
-/** The request with every field checked by itself; how its parts hang together comes after. */
+/** The request with every field checked by itself; how its parts fit together is checked later. */
 export interface RequestItem {
   readonly pointer: string;
-  /** Undefined, like the type below, where it has a fault of its own. */
+  /** Undefined, like the type below, if it has a problem of its own. */
   readonly metric: string | undefined;
   readonly processingType: 'stream' | 'batch' | undefined;
   readonly frequency: string | undefined;
-  /** The steps without a fault: how these hang together is looked at all the same. */
+  /** The steps without a problem: how these fit together is checked all the same. */
   readonly steps: readonly RequestStep[];
   readonly isWhole: boolean;
 }
@@ -37,7 +37,7 @@ const ITEM_FIELDS = ['metric', 'operations', 'processingType', 'frequency'];
 const STEP_FIELDS = ['operation', 'input', 'output', 'parameters'];
 const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
 
-/** Reads a request; problems go to `issues`, and what has any is left out of the result. */
+/** Reads a request; problems go to `issues`, and parts with problems are left out of the result. */
 export function readRequest(request: unknown, timezone: string, issues: Issue[]): RequestItem[] {
   const report: Report = (below, code, expected, received, suggestion) => {
     issues.push({ pointer: below, code, expected, received, ...(suggestion === undefined ? {} : { suggestion }) });
@@ -49,7 +49,7 @@ export function readRequest(request: unknown, timezone: string, issues: Issue[])
     return [];
   }
   if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
-  // `from`, here and below, sees the holes of a sparse array, which `map` would step over.
+  // `from`, here and below, sees the holes of a sparse array, which `map` would skip.
   return Array.from(request, (item, index) => readItem(item, `/${index}`, timezone, report)).filter(
     (item) => item !== undefined,
   );

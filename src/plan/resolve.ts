@@ -5,14 +5,14 @@ import type { Parameters } from '../operations/parameters.js';
 import type { PlanInput } from './plan.js';
 import type { RequestItem, RequestStep } from './read-request.js';
 
-/** Steps in running order with their inputs found; `position` says where each written step has gone. */
+/** Steps in running order with their inputs found; `position` says where each step of the request is now. */
 export interface Resolved {
   readonly sources: readonly SeriesReference[];
   readonly steps: readonly { readonly step: RequestStep; readonly inputs: readonly PlanInput[] }[];
   readonly position: ReadonlyMap<RequestStep, number>;
 }
 
-/** Finds what each input means and an order in which every step comes after those that it reads. */
+/** Finds what each input refers to, and an order in which every step comes after those that it reads. */
 export function resolve(items: readonly RequestItem[], issues: Issue[]): Resolved {
   const written = items.flatMap((item) => item.steps);
   const producers = nameOutputs(items, issues);
@@ -60,7 +60,7 @@ function nameOutputs(items: readonly RequestItem[], issues: Issue[]): Map<string
   return producers;
 }
 
-// Kahn's algorithm in rounds: each takes the steps whose inputs are there, the one written first going first.
+// Kahn's algorithm in rounds: each takes the steps whose inputs are ready, in the order of the request.
 function orderSteps(
   written: readonly RequestStep[],
   producers: ReadonlyMap<string, RequestStep>,
@@ -101,7 +101,7 @@ function orderSteps(
   return ordered;
 }
 
-// Of steps that wait, those that another of them waits for in turn: what only comes after a circle is no fault.
+// Of the steps that wait, those that another of them waits for: a step that only comes after a circle is not at fault.
 function withoutTails(
   waiting: readonly RequestStep[],
   readers: ReadonlyMap<RequestStep, readonly RequestStep[]>,
@@ -116,14 +116,14 @@ function withoutTails(
       const count = producer && readerCount.get(producer);
       if (producer === undefined || count === undefined) continue;
       readerCount.set(producer, count - 1);
-      // The loop goes on over what is added here.
+      // The loop continues over what is added here.
       if (count === 1) tails.push(producer);
     }
   }
   return waiting.filter((step) => readerCount.has(step));
 }
 
-/** The parameters of each step, with windows that it inherits filled in from upstream. */
+/** The parameters of each step, with inherited windows filled in from upstream. */
 export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
   const isWhole = issues.length === 0;
   return resolved.steps.map(({ step }, index) => {
@@ -131,7 +131,7 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
     if (operation.inheritsWindows?.(parameters) !== true) return parameters;
     const known = nearestWindows(resolved, index);
     if (known === undefined) {
-      // A step with faults of its own is left out: what it would give looks like a source, and its window is not known.
+      // Steps with problems are left out, so their results look like sources, and their windows are not known.
       if (!isWhole && resolved.sources.some(({ metric }) => metric !== 'Raw')) return parameters;
       issues.push({
         pointer: `${pointer}/parameters/window`,
@@ -146,7 +146,7 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
   });
 }
 
-// By the fewest steps upstream; among those, the first input first.
+// The fewest steps upstream; among equals, along the first input.
 function nearestWindows(resolved: Resolved, index: number): WindowsMade | undefined {
   let level = [index];
   const seen = new Set(level);
