@@ -121,8 +121,8 @@ function localDays(zone: Zone): LocalDays {
   return { startOfDay, dayOf };
 }
 
-// Each local day is divided from its start by elapsed time; its last window is cut at the next day's start. With windows
-// of 24 h and days of 25 h that would leave an hour over, so a whole day is one window.
+// Each local day is divided from its start by elapsed time; its last window is cut at the next day's start. With
+// windows of 24 h and days of 25 h that would leave an hour over, so a whole day is one window.
 function tiledDays(days: LocalDays, lengthMs: number): Windows {
   const lengthMsMax = lengthMs === DAY_MS ? DAY_MS + DAY_EXCESS_MS : lengthMs;
   const tileCountMax = Math.ceil((DAY_MS + DAY_EXCESS_MS) / lengthMs);

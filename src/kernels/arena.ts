@@ -10,12 +10,11 @@ import {
 import { openKernels, type SimdKernels } from './simd-kernels.js';
 
 /**
- * A place to work in: one WebAssembly memory of fixed size, so that views stay valid, with scratch columns and, behind
- * them, room for whole columns of series, which kernels can then read where they lie. Without a memory its columns are
- * ordinary arrays.
+ * A WebAssembly memory with scratch columns and, behind them, room for whole columns of series, which kernels then
+ * read in place. Its size is fixed, so views of it stay valid. Without WebAssembly its columns are ordinary arrays.
  *
- * A call into the engine runs to its end before another begins, so all plans that work in an arena lay their scratch
- * columns out over the same room: the fewer they are, the longer.
+ * A call into the engine runs to its end before another begins, so all plans that work in an arena use the same room
+ * for their scratch columns: the fewer columns a plan takes, the longer they are.
  */
 export class Arena {
   readonly memory: WebAssembly.Memory | undefined;
@@ -26,11 +25,11 @@ export class Arena {
   #kernels: SimdKernels | undefined;
   #isOpened = false;
   readonly #scratchEnd: number;
-  /** Where whole columns end so far, and how many they are. */
+  /** Where the whole columns end so far, and how many there are. */
   #end: number;
   #columnCount = 0;
 
-  /** @param scratchPages how many pages of the memory are for scratch columns and what lies before them. */
+  /** @param scratchPages how many pages of the memory are for scratch columns and what comes before them. */
   constructor(memory: WebAssembly.Memory | undefined, scratchPages: number) {
     this.memory = memory;
     this.buffer = memory?.buffer;
@@ -38,7 +37,7 @@ export class Arena {
     this.#end = this.#scratchEnd;
   }
 
-  /** A whole column behind the others; undefined where there is no room for it. */
+  /** A whole column behind the others; undefined if there is no room for it. */
   takeColumn(length: number): Float64Array | undefined {
     const { buffer } = this;
     const offset = columnAfter(this.#end, ++this.#columnCount);
@@ -47,7 +46,7 @@ export class Arena {
     return new Float64Array(buffer, offset, length);
   }
 
-  /** What works on its columns; undefined where there is no WebAssembly SIMD. */
+  /** The kernels for its columns; undefined without WebAssembly SIMD. */
   get kernels(): SimdKernels | undefined {
     if (!this.#isOpened) {
       this.#isOpened = true;
@@ -56,7 +55,7 @@ export class Arena {
     return this.#kernels;
   }
 
-  /** A chunk long each, and as many as a plan takes: their contents last until the call ends. */
+  /** As many columns as a plan takes, each one chunk long: their contents last until the call into the engine ends. */
   scratchColumns(count: number): readonly Float64Array[] {
     const length = chunkLengthFor(count, this.#scratchEnd - COLUMNS_FROM);
     const scratch = this.#scratch.get(length) ?? [];
@@ -65,7 +64,7 @@ export class Arena {
     return scratch;
   }
 
-  /** For the borders of the windows in a chunk, indices of samples: shared by all plans, as the scratch columns are. */
+  /** For the borders of the windows in a chunk, as indices of samples; all plans share it, like the scratch columns. */
   get borders(): Uint32Array {
     const { buffer } = this;
     const length = CHUNK_LENGTH + 1;
@@ -81,17 +80,17 @@ export class Arena {
   }
 }
 
-/** Shorter ones are not worth their calls; where thousands of them find no room, the rest are ordinary arrays. */
+/** Shorter chunks are not worth their calls; if thousands of columns find no room, the rest are ordinary arrays. */
 const CHUNK_LENGTH_MIN = 512;
 
-/** How long the chunks of a plan are that takes so many columns, which share a room. */
+/** How long the chunks of a plan are if it takes so many columns, which share the room. */
 function chunkLengthFor(columnCount: number, roomBytes: number): number {
   const bytes = roomBytes / columnCount - COLUMN_GAP_BYTES;
   const fitting = CHUNK_LENGTH_MIN * Math.floor(bytes / (8 * CHUNK_LENGTH_MIN));
   return Math.min(CHUNK_LENGTH, Math.max(CHUNK_LENGTH_MIN, fitting));
 }
 
-/** A memory of fixed size; undefined where there is none to be had. */
+/** A memory of fixed size; undefined if the system gives none. */
 function openMemory(pages: number): WebAssembly.Memory | undefined {
   if (typeof WebAssembly === 'undefined' || pages > PAGES_MAX) return undefined;
   try {
@@ -106,14 +105,14 @@ function openMemory(pages: number): WebAssembly.Memory | undefined {
 const PAGES_MAX = 65_536;
 const SMALL_PAGE_BYTES = 4096;
 
-// Columns do not begin at the same place of a 4 KiB page, where loads of one would wait for stores to another.
+// Columns begin at different offsets of a 4 KiB page: at the same one, loads of one would wait for stores to another.
 function columnAfter(end: number, index: number): number {
   return SMALL_PAGE_BYTES * Math.ceil(end / SMALL_PAGE_BYTES) + ((index * COLUMN_GAP_BYTES) % SMALL_PAGE_BYTES);
 }
 
 /**
- * Room for whole columns of series of these lengths: in an arena of their own, or in ordinary arrays beside the home
- * arena where they are few or no memory is to be had.
+ * Room for whole columns of these lengths: in an arena of their own or, if they are short or the system gives no
+ * memory, in ordinary arrays used with the home arena.
  */
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
   const total = lengths.reduce((sum, length) => sum + length, 0);
@@ -126,18 +125,18 @@ export function openArena(lengths: readonly number[]): { readonly arena: Arena; 
 let home: Arena | undefined;
 let current: Arena | undefined;
 
-/** The arena that all work is done in whose series lie elsewhere. */
+/** The arena for all work but that on loaded series. */
 export function homeArena(): Arena {
   home ??= new Arena(openMemory(HOME_PAGE_COUNT), HOME_PAGE_COUNT);
   return home;
 }
 
-/** The arena of the work that is being done. */
+/** The arena of the call that is running. */
 export function currentArena(): Arena {
   return current ?? homeArena();
 }
 
-/** Does some work in an arena. */
+/** Runs `work` in an arena. */
 export function workIn<T>(arena: Arena, work: () => T): T {
   const before = current;
   current = arena;

@@ -1,10 +1,10 @@
 import { simdFor } from './simd.js';
 
 /**
- * Arithmetic over columns: of the first `count` entries of `value` (or `left` and `right`) the results go to `out`,
- * which may be the column of `value` or `left`. Each tells whether all of them are finite. The loops are the
- * definition; columns in WebAssembly memory go to the SIMD form of the same name, which gives the same bits. A number
- * less itself is 0 only if it is finite.
+ * Arithmetic over the first `count` entries of `value` (or `left` and `right`). The results go to `out`, which may be
+ * the column of `value` or `left`; each function tells whether all of them are finite. The loops are the definition;
+ * columns in WebAssembly memory go to the SIMD form of the same name, which gives the same bits. A number minus itself
+ * is 0 only if it is finite.
  */
 
 /** Writes the results to `out`; false when a result may not be finite. */

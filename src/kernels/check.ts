@@ -1,6 +1,6 @@
 import { simdFor } from './simd.js';
 
-/** Checks over columns that the engine makes on every chunk before it trusts it. */
+/** The checks that the engine makes on every chunk before it trusts it. */
 
 /** The first index in `from..to` whose time does not rise above the one before (`beforeMs` at first), else `to`. */
 export function firstNotRising(timeMs: Float64Array, from: number, to: number, beforeMs: number): number {
@@ -13,7 +13,7 @@ export function firstNotRising(timeMs: Float64Array, from: number, to: number, b
   return to;
 }
 
-/** Whether the times `from..to` of any column rise, from above `beforeMs`, read where they lie. */
+/** Whether the times `from..to` of any column rise, starting above `beforeMs`; they are read in place. */
 export function isRisingIn(timeMs: Float64Array, from: number, to: number, beforeMs: number): boolean {
   const simd = simdFor(timeMs, to - from);
   if (simd !== undefined) return simd.isRising(timeMs.byteOffset + 8 * from, to - from, beforeMs) === 1;
@@ -35,14 +35,14 @@ export function isRisingIn(timeMs: Float64Array, from: number, to: number, befor
   return true;
 }
 
-/** Whether the first `count` times rise, from above `beforeMs`. */
+/** Whether the first `count` times rise, starting above `beforeMs`. */
 export function isRising(timeMs: Float64Array, count: number, beforeMs: number): boolean {
   const simd = simdFor(timeMs, count);
   if (simd !== undefined) return simd.isRising(timeMs.byteOffset, count, beforeMs) === 1;
   return firstNotRising(timeMs, 0, count, beforeMs) === count;
 }
 
-/** Whether all of `value[from..to)` are finite: four sums keep the adder busy, and times zero only NaN survives. */
+/** Whether all of `value[from..to)` are finite: only then all times zero add up to 0. Four sums keep the adder busy. */
 export function isAllFinite(value: Float64Array, from: number, to: number): boolean {
   const simd = simdFor(value, to - from);
   if (simd !== undefined) return simd.isAllFinite(value.byteOffset + 8 * from, to - from) === 1;
@@ -61,7 +61,7 @@ export function isAllFinite(value: Float64Array, from: number, to: number): bool
   return a + b + c + d === 0;
 }
 
-/** Moves the samples with finite values to the front of the out columns; gives their count. */
+/** Copies the samples with finite values to the out columns; returns their count. */
 export function copyFinite(
   timeMs: Float64Array,
   value: Float64Array,

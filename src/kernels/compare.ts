@@ -1,14 +1,14 @@
 import { simdFor } from './simd.js';
 
 /**
- * Comparisons and logic over columns, whose results are 1 and 0, so always finite. They go to `out`, which may be the
- * column of `value` or `left`. `yes` is what a comparison that holds gives, 1 or 0, and the other where it does not: as
- * all values are finite, one is at most another where it is not greater.
+ * Comparisons and logic over columns. Results are 1 or 0, so always finite; they go to `out`, which may be the column
+ * of `value` or `left`. `yes` (1 or 0) is the result where the comparison holds, and the other one where it does not:
+ * as all values are finite, "at most" is "not greater".
  */
 
-/** Writes `yes` where the comparison holds, else the other of 1 and 0. */
+/** Writes `yes` where the comparison holds, and otherwise 1 − `yes`. */
 export type ScalarComparison = (value: Column, count: number, scalar: number, out: Column, yes: 0 | 1) => true;
-/** Writes `yes` where the comparison holds, else the other of 1 and 0. */
+/** Writes `yes` where the comparison holds, and otherwise 1 − `yes`. */
 export type VectorComparison = (left: Column, right: Column, count: number, out: Column, yes: 0 | 1) => true;
 
 type Column = Float64Array;

@@ -1,6 +1,6 @@
 import { simdFor } from './simd.js';
 
-/** Points of an even grid, `stepMs` apart, and what was held when the samples before them had come. */
+/** Points of an even grid, `stepMs` apart, with the value held at each. */
 export interface Points {
   timeMs: Float64Array;
   value: Float64Array;
@@ -12,7 +12,7 @@ export interface Points {
 /**
  * Writes the points before the samples `from..count`, each with the value of the sample before it (`lastValue` before
  * the first of the chunk) and, with `isMet`, those at which a sample lies, with that sample's own. Stops when the
- * columns of `points` are full; gives the index of the first sample that is not done with. `stepMs` is whole.
+ * columns of `points` are full; returns the index of the first sample that is not yet used up. `stepMs` is whole.
  */
 export function stepPoints(
   timeMs: Float64Array,

@@ -1,7 +1,7 @@
 import { simdFor } from './simd.js';
 
 /**
- * Rounding of decimals that live in doubles, judged on the shortest decimal that reads back to the double.
+ * Decimal rounding of doubles, judged on the shortest decimal that reads back to the double.
  *
  * Let k = floor(|x|·10^d), and t the double nearest to the tie (k + ½)/10^d. Reading decimals is monotone, so
  * |x| < t means that the shortest decimal of |x| lies below the tie, and |x| > t that it lies above. Where the
@@ -25,7 +25,7 @@ function partsOfUnit(digits: number): readonly [head: number, rest: number] {
   return [head, (1 - power * head) / power];
 }
 
-/** Products up to here leave ties of at most 15 digits. */
+/** For products up to here, ties have at most 15 digits. */
 const FAST_LIMIT = 1e14;
 
 export type RoundMode = 'halfaway' | 'halfeven';
@@ -37,7 +37,7 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
   const simd = simdFor(value, count, out);
   if (simd !== undefined) {
     const [head, rest] = partsOfUnit(digits);
-    // It stops at a product that is too large for it; that value is rounded by its digits.
+    // The kernel stops at a product that is too large for it; that value is rounded by its digits.
     for (let i = 0; i < count; i++) {
       const from = 8 * i;
       i += simd.roundHalfAway(value.byteOffset + from, count - i, power, head, rest, out.byteOffset + from);
@@ -84,11 +84,11 @@ export function roundOne(x: number, digits: number, mode: RoundMode): number {
   return x < 0 && rounded !== 0 ? -rounded : rounded;
 }
 
-/** The same by the digits of the shortest decimal: slow, for any magnitude. */
+/** The same by the digits of the shortest decimal: slow, but for any magnitude. */
 export function roundDecimal(x: number, digits: number, mode: RoundMode): number {
   const [mantissa = '', exponentText = '0'] = Math.abs(x).toExponential().split('e');
   const significant = mantissa.replace('.', '');
-  // |x| = significant × 10^exponent, and `cut` of its last digits are to go.
+  // |x| = significant × 10^exponent, and its last `cut` digits are dropped.
   const exponent = Number(exponentText) - (significant.length - 1);
   const cut = -digits - exponent;
   if (cut <= 0) return x === 0 ? 0 : x;

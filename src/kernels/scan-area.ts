@@ -13,7 +13,7 @@ import {
 import { openModule } from './open-module.js';
 import { scanHex } from './scan-module.js';
 
-/** The scanner of CSV rows: a module of its own, so that who reads no CSV does not carry it. */
+/** The parser of CSV rows: a module of its own, so that whoever reads no CSV does not load it. */
 interface ScanKernels {
   scanRows(
     bytes: number,
@@ -31,23 +31,23 @@ interface ScanKernels {
   readonly scanEnd: { readonly value: number };
 }
 
-/** Where bytes of a CSV file are scanned, and what scans them. */
+/** Where the bytes of a CSV file are parsed, and the kernel that does it. */
 export interface ScanArea {
   readonly kernels: ScanKernels;
-  /** For bytes that lie elsewhere. */
+  /** For bytes that are copied here. */
   readonly input: Uint8Array;
-  /** For a caller who can read a file to where it is scanned. */
+  /** For a caller who can read a file straight into this memory. */
   readonly block: Uint8Array;
   readonly times: Float64Array;
   readonly values: Float64Array;
-  /** For rows that were scanned elsewhere, to be checked here. */
+  /** For rows that another thread has parsed, to be checked here. */
   readonly joinedTimes: Float64Array;
   readonly joinedValues: Float64Array;
 }
 
 let area: ScanArea | undefined;
 
-/** The area for scanning, or undefined where there is no WebAssembly SIMD. Shared by all readers. */
+/** The area for parsing, shared by all readers; undefined without WebAssembly SIMD. */
 export function scanArea(): ScanArea | undefined {
   if (area === undefined) {
     const { memory } = homeArena();

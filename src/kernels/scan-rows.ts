@@ -1,58 +1,58 @@
 import { type ScanArea, scanArea } from './scan-area.js';
 
-/** The day of the rows before, as the ten bytes `YYYY-MM-DD` in little-endian words, and where it starts. */
+/** The day of the previous rows: the ten bytes `YYYY-MM-DD` in little-endian words, and when it starts. */
 export interface ScanDay {
   readonly word0: number;
   readonly word1: number;
   readonly word2: number;
-  /** Start of the day for times with `Z`, and for times without; NaN where that is not one offset. */
+  /** When the day starts, for times with `Z` and for times without; NaN if its offset changes during the day. */
   readonly utcMs: number;
   readonly localMs: number;
 }
 
-/** Where `scanRows` has come to: the place after the last row that it took. */
+/** How far `scanRows` has come: the position after the last row that it took. */
 export const scanned = { end: 0 };
 
-/** What of some bytes lies in the area: `bytes[from..to)`. */
+/** Which bytes are in the area: `bytes[from..to)`. */
 const copied = { bytes: undefined as Uint8Array | undefined, from: 0, to: 0 };
 
-/** No row that it takes is longer. */
+/** The longest row that it takes. */
 const ROW_BYTES_MAX = 64;
 
 /**
- * Room for a piece of a file, which is then scanned where it lies; undefined where there is no WebAssembly. There is
- * one: it is for a program that has one reader at work.
+ * Room for a piece of a file, which is then parsed in place; undefined without WebAssembly. There is only one, for a
+ * program that has one reader at work.
  */
 export function scanBlock(): Uint8Array | undefined {
   return scanArea()?.block;
 }
 
-/** Columns that rows are scanned to and checked in without a copy. As with `scanBlock`, there is one pair. */
+/** Columns in which rows are parsed and checked without a copy. As with `scanBlock`, there is one pair. */
 export function scanColumns(rowCount: number): { timeMs: Float64Array; value: Float64Array } | undefined {
   const area = scanArea();
   if (area === undefined || rowCount > area.times.length) return undefined;
   return { timeMs: area.times.subarray(0, rowCount), value: area.values.subarray(0, rowCount) };
 }
 
-/** Columns for rows that were scanned in other threads, where they are checked as fast. There is one pair. */
+/** Columns for rows that other threads have parsed, where they are checked just as fast. There is one pair. */
 export function joinedColumns(rowCount: number): { timeMs: Float64Array; value: Float64Array } | undefined {
   const area = scanArea();
   if (area === undefined || rowCount > area.joinedTimes.length) return undefined;
   return { timeMs: area.joinedTimes.subarray(0, rowCount), value: area.joinedValues.subarray(0, rowCount) };
 }
 
-/** To be called before bytes are scanned that may have changed since: nothing that was copied is trusted any more. */
+/** Forgets what was copied. Call it before parsing bytes that may have changed since. */
 export function beginScan(): void {
   copied.bytes = undefined;
 }
 
 /**
- * Reads CSV rows `date[T ]HH:MM:SS[.mmm][Z],[-]digits[.digits]` from `bytes[from..stop)` into the columns from
- * `index` on, in WebAssembly; sets `scanned.end` and gives their count. It stops before the first row of any other
+ * Parses CSV rows `date[T ]HH:MM:SS[.mmm][Z],[-]digits[.digits]` of `bytes[from..stop)` into the columns from
+ * `index` on, in WebAssembly; sets `scanned.end` and returns their count. It stops before the first row of any other
  * form: another length of a fraction, a number that takes more than sixteen bytes with its sign and line end, and,
  * where times without `Z` are not UTC, another day than the one given. The quotient of such a number's digits and a
- * power of ten is the correctly rounded decimal. Where there is no WebAssembly it takes nothing; what it leaves is
- * read in JavaScript, with the same bits.
+ * power of ten is the correctly rounded decimal. Without WebAssembly it takes nothing; what it leaves is
+ * parsed in JavaScript, with the same bits.
  *
  * @param isUtc whether times without `Z` are UTC.
  */
@@ -99,13 +99,13 @@ export function scanRows(
     }
     row += taken;
     scanned.end = start + kernels.scanEnd.value;
-    // Stopped before the end of what it was given, so at a row that is not for it.
+    // It stopped before the end of what it was given, so at a row that it does not take.
     if (taken === 0 || (taken < rowMax && start + length - scanned.end > ROW_BYTES_MAX)) break;
   }
   return row - index;
 }
 
-// Brings the bytes at a place into the area, unless enough of them lie there.
+// Copies the bytes at a position into the area, unless enough of them are there.
 function copyIn({ input }: ScanArea, bytes: Uint8Array, start: number, stop: number): void {
   const isThere = copied.bytes === bytes && start >= copied.from && start < copied.to;
   if (isThere && (copied.to === stop || copied.to - start > ROW_BYTES_MAX)) return;

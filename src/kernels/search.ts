@@ -1,6 +1,6 @@
 /**
  * The first index in `from..count` whose time is at or after `timeMs`, else `count`. Times rise strictly.
- * Gallops from `from`, so the cost goes with the logarithm of the distance, not of the column.
+ * Gallops from `from`, so the cost grows with the logarithm of the distance, not of the column.
  */
 export function firstAtOrAfter(column: Float64Array, from: number, count: number, timeMs: number): number {
   let low = from;
@@ -21,7 +21,7 @@ export function firstAtOrAfter(column: Float64Array, from: number, count: number
 }
 
 /**
- * As `firstAtOrAfter`, looking first at `from + guess`: samples that come evenly leave windows of one length.
+ * Like `firstAtOrAfter`, but looks at `from + guess` first: if samples come evenly, windows hold equally many.
  */
 export function firstAtOrAfterGuess(
   column: Float64Array,

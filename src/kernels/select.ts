@@ -32,14 +32,14 @@ export function selectRanges(ranges: Ranges, isInside: boolean, chunk: Chunk, ou
   out.count = kept;
 }
 
-/** As `selectRanges` for a single value range, which is the usual case. */
+/** Like `selectRanges`, for a single value range, which is the usual case. */
 export function selectRange(lower: number, upper: number, isInside: boolean, chunk: Chunk, out: Chunk): void {
   const { timeMs, value, count } = chunk;
   const outTimeMs = out.timeMs;
   const outValue = out.value;
   const simd = simdFor(outTimeMs, count, value, outValue);
   if (simd !== undefined) {
-    // Times that lie elsewhere are brought here, where what stays is then moved together.
+    // Times from elsewhere are copied here first, and those to keep then move together.
     const isHere = timeMs.buffer === value.buffer;
     if (!isHere) copyInto(outTimeMs, timeMs, count);
     const from = isHere ? timeMs : outTimeMs;
@@ -54,7 +54,7 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
     const x = value[i]!;
     outTimeMs[kept] = timeMs[i]!;
     outValue[kept] = x;
-    // Numbers, not a branch: which samples stay is as good as random to the processor.
+    // Arithmetic, not a branch: which samples stay is as good as random to the processor.
     kept += +((x >= lower && x <= upper) === isInside);
   }
   out.count = kept;

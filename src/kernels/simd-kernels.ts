@@ -41,7 +41,7 @@ export interface SimdKernels
     isMet: number,
     room: number,
   ): number;
-  /** The first sample that the last call of `stepPoints` was not done with. */
+  /** The first sample that the last call of `stepPoints` has not used up. */
   readonly pointsEnd: { readonly value: number };
   findWindows(
     timeMs: number,
@@ -56,7 +56,7 @@ export interface SimdKernels
   sumsToMeans(sums: number, borders: number, windowCount: number): void;
 }
 
-/** The kernels over a memory, compiled once for all; undefined where there is no WebAssembly SIMD. */
+/** The kernels over a memory, compiled once for all memories; undefined without WebAssembly SIMD. */
 export function openKernels(memory: WebAssembly.Memory): SimdKernels | undefined {
   // The interface above is the one that assembly/index.ts exports.
   return openModule(kernelsHex, memory) as SimdKernels | undefined;

@@ -1,10 +1,10 @@
 import { currentArena } from './arena.js';
 import type { SimdKernels } from './simd-kernels.js';
 
-/** A call across the border costs as much as some ten values. */
+/** A call into WebAssembly costs as much as some ten values. */
 const COUNT_MIN = 16;
 
-/** The kernels when they can work on these columns and it pays, else undefined: the JavaScript loops do it then. */
+/** The kernels if they can work on these columns and it pays; otherwise undefined, and the JavaScript loops run. */
 export function simdFor(
   column: Float64Array,
   count: number,

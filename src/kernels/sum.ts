@@ -1,8 +1,8 @@
 /**
  * Compensated sums. `slots[at]` is the running sum and `slots[at + 1]` what rounding has lost so far; the
  * result is their sum. The loss of each addition is exact (Knuth's TwoSum, which has no branch to mispredict)
- * and gathered as by Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
- * Near the largest double TwoSum can overflow on its way where the sum does not; there Neumaier's own formula,
+ * and added up as in Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974.
+ * Near the largest double TwoSum can overflow on the way even if the sum does not; there Neumaier's own formula,
  * with its branch, gives the same loss.
  */
 

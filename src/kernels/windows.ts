@@ -12,7 +12,7 @@ import { sumInto } from './sum.js';
  * `startMs`: until one reaches the end of the chunk, or the next sample lies beyond the next window. Their starts go to
  * `startsMs`.
  *
- * @returns how many windows there are then.
+ * @returns how many windows there are now.
  */
 export function findWindows(
   timeMs: Float64Array,
@@ -44,13 +44,13 @@ export function findWindows(
   }
 }
 
-/** The compensated sums of the values of windows, as `sumInto` makes them, go to `sums`. */
+/** Writes the compensated sums of the windows' values, as `sumInto` computes them, to `sums`. */
 export function sumWindows(value: Float64Array, borders: Uint32Array, windowCount: number, sums: Float64Array): void {
   const simd = simdFor(value, borders[windowCount]! - borders[0]!, sums);
   simd?.sumWindows(value.byteOffset, borders.byteOffset, windowCount, sums.byteOffset);
   const slots = new Float64Array(2);
   for (let w = 0; w < windowCount; w++) {
-    // Near the largest double the kernel's way overflows where the sum does not.
+    // Near the largest double the kernel can overflow on the way even if the sum does not.
     if (simd !== undefined && Number.isFinite(sums[w]!)) continue;
     slots.fill(0);
     sumInto(slots, 0, value, borders[w]!, borders[w + 1]!);

@@ -19,7 +19,7 @@ export function isRising(time: usize, count: i32, before: f64): i32 {
   return i64x2.all_true(good);
 }
 
-// The difference of a number from itself has no bit set; that of infinity and of NaN has.
+// A number minus itself has no bit set; infinity minus infinity and NaN minus NaN have.
 export function isAllFinite(value: usize, count: i32): i32 {
   let bad = i64x2.splat(0);
   let more = i64x2.splat(0);

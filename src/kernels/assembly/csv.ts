@@ -1,16 +1,16 @@
-// Rows of a time and a number as they usually stand in CSV, whole fields at a time. What it reads and what it leaves
-// to JavaScript is said in ../scan-rows.ts.
+// Parses rows of a time and a number as they usually look in CSV, whole fields at a time. ../scan-rows.ts says what it
+// takes and what it leaves to JavaScript.
 //
 // Rows of a file are mostly alike: the same day, as many digits. So the form of a row is worked out once, as vectors
-// that test a row and turn it into two numbers without a branch, and serves until a row does not fit. That the next
-// row begins where the form says is then a guess of the processor, which need not wait for what is read.
+// that test a row and turn it into two numbers without a branch, and serves until a row does not fit. The
+// processor then predicts that the next row begins where the form says, and need not wait for what it reads.
 
 const DAY_MS: f64 = 86400000;
 const ZERO: i32 = 0x30;
 
 const PLACES = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
-/** Where the last call has stopped. */
+/** Where the last call stopped. */
 export let scanEnd: i32 = 0;
 
 // The day at hand: its date as the bytes 0 to 7 and 7 to 10 of a row, so with what stands before the clock, and its
@@ -125,7 +125,7 @@ function scanAlike(from: usize, stop: usize, times: usize, timeStop: usize, toVa
   return time;
 }
 
-// Eight digits as pairs of sums, which make a number when they are added up.
+// Eight digits as pairs of sums, which add up to a number.
 // @ts-ignore: decorator
 @inline
 function fourDigits(digits: v128): v128 {
@@ -141,9 +141,9 @@ function upperDigits(digits: v128): v128 {
   return f64x2.replace_lane(f64x2.splat(0), 1, <f64>sum * 1e8);
 }
 
-// The form of the row at a place; false where it is none that is known here.
+// The form of the row at a position; false if it is not a known one.
 function findForm(start: usize, separator: i32): bool {
-  // Mostly it is the number that is of another length.
+  // Mostly it is the number whose length differs.
   if (formLength == 0 || !fitsClock(start)) findClock(start, separator);
   const valueLength = findNumber(start + valueFrom);
   formLength = valueLength == 0 ? 0 : valueFrom + <usize>valueLength;
@@ -189,7 +189,7 @@ function findNumber(start: usize): i32 {
   const isNegative = load<u8>(start) == 0x2d;
   const from: i32 = isNegative ? 1 : 0;
   const bytes = v128.load(start);
-  // One bit for each byte that is no digit.
+  // One bit for each byte that is not a digit.
   let others = i8x16.bitmask(i8x16.gt_u(i8x16.sub(bytes, i8x16.splat(<i8>ZERO)), i8x16.splat(9))) & ~from;
   const wholeEnd = ctz(others);
   if (wholeEnd == from || wholeEnd > 15) return 0;
@@ -235,7 +235,7 @@ function isDay(start: usize): bool {
   return load<i64>(start) == dayWord && load<i32>(start, 7) == dayTail;
 }
 
-// Opens the day at a place; false where it is none, or one that only JavaScript knows.
+// Opens the day at a position; false if there is none, or one that only JavaScript knows.
 function findDay(start: usize, isUtc: i32): bool {
   const tail = load<i32>(start, 7);
   const between = tail >>> 24;

@@ -10,7 +10,7 @@ const NEAR = 6;
 const AND = 7;
 const OR = 8;
 
-// What each comparison gives as true is turned round by `flip`, all ones or none.
+// `flip`, all ones or none, inverts the result of each comparison.
 // @ts-ignore: decorator
 @inline
 function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 {
@@ -29,7 +29,7 @@ function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 
   }
 }
 
-// Nothing but infinity and NaN leaves a difference from itself that has a bit set.
+// Only infinity and NaN minus themselves have a bit set.
 // @ts-ignore: decorator
 @inline
 function notFinite(x: v128): v128 {
@@ -55,7 +55,7 @@ function loop(
   const f = i64x2.splat(<i64>yes - 1);
   let bad = i64x2.splat(0);
   let at = left;
-  // Where there is no right, nothing is loaded from there.
+  // Without a right operand, nothing is loaded for it.
   const toRight = right - left;
   const toOut = out - left;
   const end = left + (<usize>(count & ~7) << 3);

@@ -1,7 +1,7 @@
-// The kernels that pay for it, as WebAssembly SIMD: two doubles at a time, in the engine's own columns.
+// The kernels for which it pays, as WebAssembly SIMD: two doubles at a time, in the engine's own columns.
 // Each gives the bits of the JavaScript function of its name in ../*.ts, which says what it computes.
-// Pointers are byte offsets of columns; kernels that can leave the finite numbers return 1 while all are finite.
-// csv.ts, which scans rows of CSV, is a module of its own.
+// Pointers are byte offsets of columns; kernels whose results may not be finite return 1 if all are.
+// csv.ts, which parses rows of CSV, is a module of its own.
 
 export * from './elementwise';
 export * from './round';

@@ -1,7 +1,7 @@
-// The first sample that the last call was not done with.
+// The first sample that the last call has not used up.
 export let pointsEnd: i32 = 0;
 
-// Points of a grid with the value held at each, as in ../points.ts; gives how many it wrote.
+// Points of a grid with the value held at each, as in ../points.ts; returns how many it wrote.
 export function stepPoints(
   time: usize,
   value: usize,
@@ -24,7 +24,7 @@ export function stepPoints(
   let i = from;
   for (; i < count; i++) {
     if (isSparse) {
-      // The next sample that matters is first looked for as far on as the last one was.
+      // Look for the next sample that matters as far ahead as the last one was.
       i = firstNotBefore(time, i, count, nextPoint, last + stride - 4);
       if (i >= count) break;
       stride = i - last;
@@ -110,7 +110,7 @@ function countBefore(at: usize, point: f64): i32 {
 }
 
 // Samples that come as evenly as the points: while each of four has one point before it, later than the sample before,
-// they go together. Gives how many did.
+// they go together. Returns how many did.
 function onePointEach(
   time: usize,
   value: usize,
@@ -151,8 +151,8 @@ function onePointEach(
 }
 
 // Samples that come about as often as the points, but unevenly: none, one or two points before each. Two are written
-// whatever there is, and the place moves on by as many as count: a branch would guess. Ends where there are more, and
-// after many samples without a point; gives how many samples went.
+// in any case, and the position moves on by as many as count: a branch would be mispredicted. Ends where there are
+// more, and after many samples without a point; returns how many samples were used.
 function fewPointsEach(
   time: usize,
   value: usize,

@@ -20,7 +20,7 @@ function nearestMultiple(size: v128, product: v128, power: v128): v128 {
   return f64x2.add(k, v128.and(isUp, f64x2.splat(1)));
 }
 
-// The quotient with the sign of x, but +0 for nothing.
+// The quotient with the sign of x, but +0 for zero.
 // @ts-ignore: decorator
 @inline
 function signedQuotient(multiple: v128, power: v128, x: v128): v128 {
@@ -83,7 +83,7 @@ function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v12
     const fromNearest = f64x2.pmax(f64x2.abs(f64x2.sub(xProduct, x)), f64x2.abs(f64x2.sub(yProduct, y)));
     const size = f64x2.pmax(f64x2.abs(xProduct), f64x2.abs(yProduct));
     if (v128.any_true(v128.or(f64x2.ge(fromNearest, tie), f64x2.ge(size, limit)))) break;
-    // −0 plus 0 is +0: nothing has no sign.
+    // −0 plus 0 is +0: zero has no sign.
     v128.store(at + toOut, f64x2.add(worth(x, head, rest), zero));
     v128.store(at + toOut, f64x2.add(worth(y, head, rest), zero), 16);
   }
@@ -101,7 +101,7 @@ function roundedAtTie(x: v128, product: v128, head: v128, rest: v128): v128 {
   return f64x2.add(worth(multiple, head, rest), f64x2.splat(0));
 }
 
-// Likewise, but ties do not stop it: where there is one there are more, and a branch would guess at each.
+// Likewise, but ties do not stop it: where there is one there are more, and a branch would be mispredicted at each.
 function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128, toOut: usize): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   let at = from;

@@ -1,6 +1,6 @@
-// Copies the samples to keep, and gives their count: those whose value lies in [lower, upper] where `isInside` is 1,
-// those outside where it is 0. Every sample is written, and the place of the next moves on by 0 or 1: which samples
-// stay is as good as random, and a branch would guess. It may write over what it has read.
+// Copies the samples to keep, and returns their count: those whose value lies in [lower, upper] where `isInside` is 1,
+// those outside where it is 0. Every sample is written, and the position moves on by 0 or 1: which samples stay
+// is as good as random, and a branch would be mispredicted. It may write over what it has read.
 export function keepRange(
   time: usize,
   value: usize,
@@ -14,7 +14,7 @@ export function keepRange(
   const low = f64x2.splat(lower);
   const high = f64x2.splat(upper);
   const flip = isInside ? 0 : 3;
-  // Times lie so far from values.
+  // How far the times lie from the values.
   const toTime = time - value;
   const toOutTime = outTime - outValue;
   const last = value + (<usize>count << 3);

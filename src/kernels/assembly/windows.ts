@@ -1,6 +1,6 @@
 import { firstAmongEight } from './points';
 
-// Windows that follow each other in a chunk, as in ../windows.ts; gives how many there are then.
+// Windows that follow each other in a chunk, as in ../windows.ts; returns how many there are now.
 export function findWindows(
   time: usize,
   count: i32,
@@ -31,7 +31,7 @@ export function findWindows(
   return found;
 }
 
-// The first of the times `from..count`, which rise, that is not before the point, looked for in steps that double.
+// The first of the times `from..count`, which rise, that is not before the point, searched in steps that double.
 function firstNotBeforeFar(time: usize, from: i32, count: i32, point: f64): i32 {
   let low = from;
   let reach = 1;
