@@ -5,18 +5,18 @@ import { sumDeviationsInto, sumInto } from '../kernels/sum.js';
 
 /**
  * The aggregate functions over the samples of one window. Each keeps a few numbers in `slots`, from `at` on
- * (all 0 when the window opens), and is given the samples in time order, cut anywhere.
+ * (all 0 when the window opens), and gets the samples in time order, cut anywhere.
  */
 export interface Accumulator {
   readonly slotCount: number;
   /** Keeps every value of the window in a list. */
   readonly isListKept: boolean;
-  /** Windows with fewer samples emit nothing. */
+  /** Windows with fewer samples give nothing. */
   readonly sampleCountMin: number;
   readonly words: string;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
   readonly add: (slots: Float64Array, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
-  /** What the result of a whole window is of its sum, where it needs nothing else. */
+  /** How the result of a whole window follows from its sum, if it needs nothing else. */
   readonly ofWhole?: 'sum' | 'mean';
   readonly result: (slots: Float64Array, at: number, count: number, values: DoubleList | undefined) => number;
 }
@@ -113,8 +113,8 @@ const range: Accumulator = {
   result: (slots, at) => slots[at + 1]! - slots[at]!,
 };
 
-// Deviations from the window's first value: equal values give exactly 0, and nothing is lost where the mean is
-// large beside the spread (the shifted form; Chan, Golub, LeVeque, "Algorithms for computing the sample
+// Deviations from the window's first value: equal values give exactly 0, and no digits are lost if the mean is
+// large compared with the spread (the shifted form; Chan, Golub, LeVeque, "Algorithms for computing the sample
 // variance", 1983), with both sums compensated. Slots: first value, two sums of two numbers each.
 const variance: Accumulator = {
   slotCount: 5,
@@ -130,7 +130,7 @@ const variance: Accumulator = {
     const squares = slots[at + 3]! + slots[at + 4]!;
     const squareOfSum = deviations * deviations;
     const spread = (squares - squareOfSum / sampleCount) / (sampleCount - 1);
-    // Rounding may leave a little less than nothing, but an overflow is no zero.
+    // Rounding may leave a little less than 0, but an overflow is not 0.
     return Number.isFinite(squareOfSum) ? Math.max(0, spread) : Number.NaN;
   },
 };
@@ -174,7 +174,7 @@ const byName: ReadonlyMap<string, (percent: number) => Accumulator> = new Map([
   ['Delta', () => delta],
 ]);
 
-/** The functions that weigh each value by how long it was held; they have a runner of their own. */
+/** The functions that weight each value by how long it was held; they have a runner of their own. */
 export const timeWeightedNames: readonly string[] = ['WeightedAverage', 'TimeWeightedAverage'];
 
 /** Every aggregate function, in the interface's spelling. */
@@ -198,7 +198,7 @@ export const aggregateFunctionNames = [
 
 export type AggregateFunction = (typeof aggregateFunctionNames)[number];
 
-/** The accumulator of a function that is not time-weighted; `percent` (0 to 100) is for Percentile alone. */
+/** The accumulator of a function that is not time-weighted; `percent` (0 to 100) is only for Percentile. */
 export function accumulatorOf(name: string, percent: number): Accumulator {
   const create = byName.get(name);
   if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);

@@ -30,7 +30,7 @@ export interface AggregatePipelineMethods {
 export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
-  summary: 'Runs aggregates one after another, each over the results of the one before.',
+  summary: 'Runs several aggregates, each over the results of the one before.',
   shape: 'regrid',
   inputs: 'one',
   methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
@@ -47,7 +47,7 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
     const closed = parameters.closed === 'right' ? 'right' : 'left';
     const timezone = textIn(parameters, 'timezone');
     return stages.map((stage, index) => {
-      // Windows that own their end pass results on stamped with it: then the last hour belongs to its own day.
+      // Windows that include their end pass results on stamped with it, so that the last hour belongs to its own day.
       const isLast = index === stages.length - 1;
       const label = isLast ? (parameters.label === 'end' ? 'end' : 'start') : closed === 'right' ? 'end' : 'start';
       return openAggregate(stage, { timezone, closed, label }, run.column);
@@ -61,7 +61,7 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
 
 export const aggregatePipelineExamples: readonly Example[] = [
   {
-    title: 'The greatest hourly average of a day',
+    title: 'The highest hourly average of a day',
     parameters: {
       pipeline: [
         { function: 'Average', interval: 'Hourly' },
@@ -98,7 +98,7 @@ export const aggregatePipelineExamples: readonly Example[] = [
     output: [['00:00', 3]],
   },
   {
-    title: 'The average of daily sums over a month',
+    title: 'The average daily sum of a month',
     parameters: {
       pipeline: [
         { function: 'Sum', interval: 'Daily' },
@@ -158,7 +158,7 @@ function checkStages(parameters: Parameters, report: Report): void {
   }
 }
 
-/** Monthly of Daily, Yearly of Monthly, Weekly of Daily; what divides a day divides them all. */
+/** Monthly is a multiple of Daily, Yearly of Monthly, Weekly of Daily; what divides a day divides them all. */
 function isMultiple(text: string, beforeText: string): boolean {
   const interval = parseInterval(text) ?? checkedInterval(text);
   const before = parseInterval(beforeText) ?? checkedInterval(beforeText);

@@ -8,13 +8,13 @@ import { findWindows, sumsToMeans, sumWindows } from '../kernels/windows.js';
 import type { Accumulator } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
-/** How windows take their samples and name their results. */
+/** Which samples windows take, and which time their results get. */
 export interface WindowOptions {
   readonly windows: Windows;
   /** `left`: [start, end). `right`: (start, end]. */
   readonly closed: 'left' | 'right';
   readonly label: 'start' | 'end';
-  /** What stands for a window without samples between two with some. */
+  /** The result of a window without samples between two with some. */
   readonly empty: 'omit' | 'zero' | 'hold';
 }
 
@@ -30,10 +30,10 @@ const NO_WINDOW = 0;
 const A_WINDOW = 1;
 const A_RESULT = 2;
 
-/** Fewer samples than this are not worth looking for whole windows among. */
+/** Looking for whole windows among fewer samples than this does not pay. */
 const WHOLE_MIN = 64;
 
-/** The life of the windows of one series: open with a sample, gather, emit when passed. */
+/** The windows of one series: opened by a sample, filled, and given out once time has passed them. */
 export function windowRunner(
   accumulator: Accumulator,
   options: WindowOptions,
@@ -130,16 +130,16 @@ function emit({ slots, lists }: State, accumulator: Accumulator, label: 'start' 
   lists[0]?.clear();
 }
 
-/** A function that the sum of a window is enough for, over windows of one length. */
+/** A function that needs only the sum of a window, over windows of one length. */
 interface WholeWindows {
   readonly isMean: boolean;
   readonly lengthMs: number;
-  /** Scratch columns of the step's own. */
+  /** The step's own scratch columns. */
   readonly startsMs: Float64Array;
   readonly results: Float64Array;
 }
 
-// Windows that begin and end within the chunk need no state: their borders first, then all their sums. Gives the
+// Windows that begin and end within the chunk need no state: first their borders, then all their sums. Returns the
 // index of the first sample that is left.
 function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: WholeWindows, out: Output): number {
   const { borders } = currentArena();

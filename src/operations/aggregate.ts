@@ -24,10 +24,10 @@ import { checkedInterval, checkInterval, fixedLengthMs, interval, inZone, openWi
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
-  function: choice({ summary: 'What is made of the samples of a window.' }, aggregateFunctionNames),
+  function: choice({ summary: 'What to compute from the samples of a window.' }, aggregateFunctionNames),
   interval: interval('The length of the windows.', { calendar: true }),
   percentile: number({
-    summary: 'For the function Percentile: which one.',
+    summary: 'Which percentile, for the function Percentile.',
     minimum: 0,
     maximum: 100,
     optional: true,
@@ -35,26 +35,32 @@ export const functionParameters = {
   }),
   empty: choice(
     {
-      summary: 'What stands for windows without samples, between the first and the last with one.',
+      summary: 'The result of windows without samples, between the first and the last with some.',
       default: 'omit',
       extension: true,
     },
     ['omit', 'zero', 'hold'],
   ),
   maxhold: duration(
-    { summary: 'For time-weighted averages: how long a value is held.', optional: true, extension: true },
+    { summary: 'How long a value is held, for time-weighted averages.', optional: true, extension: true },
     0,
   ),
 };
 
-/** Parameters that hold for the whole of a step. */
+/** Parameters of the whole step. */
 export const windowParameters = {
-  timezone: timezone({ summary: 'Whose local days the windows follow.', extension: true }),
-  label: choice({ summary: 'Which border stamps a result.', default: 'start', extension: true }, ['start', 'end']),
-  closed: choice({ summary: 'Which border belongs to a window.', default: 'left', extension: true }, ['left', 'right']),
+  timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
+  label: choice({ summary: 'Which border of its window is the time of a result.', default: 'start', extension: true }, [
+    'start',
+    'end',
+  ]),
+  closed: choice({ summary: 'Which of its borders a window includes.', default: 'left', extension: true }, [
+    'left',
+    'right',
+  ]),
 };
 
-/** Whose local days windows follow (an IANA zone), which border stamps a result, and which belongs to the window. */
+/** The zone (IANA) of the windows, which of their borders is the time of a result, and which they include. */
 export interface WindowParameters {
   readonly timezone?: string;
   readonly label?: 'start' | 'end';
@@ -76,7 +82,7 @@ export interface AggregateMethods {
 
 export const aggregate: Operation<AggregateMethods> = {
   name: 'Aggregate',
-  summary: 'Makes one value of the samples in each window of time.',
+  summary: 'Computes one value for each window of time, from its samples.',
   shape: 'regrid',
   inputs: 'one',
   methods: { aggregate: (parameters) => ({ parameters }) },
@@ -117,7 +123,7 @@ export const aggregateExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'The time-weighted average holds each value until the next, also into the next window',
+    title: 'A time-weighted average holds each value until the next, across windows too',
     parameters: { function: 'TimeWeightedAverage', interval: 'Hourly' },
     inputs: [
       [
@@ -132,7 +138,7 @@ export const aggregateExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Counts with zeros for empty windows, stamped with the end',
+    title: 'Counts, with zeros for empty windows, stamped with the end of the window',
     parameters: { function: 'Count', interval: 'QuarterHourly', empty: 'zero', label: 'end' },
     inputs: [
       [
@@ -148,7 +154,7 @@ export const aggregateExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Local days in Berlin; the 31st of March 2024 has 23 hours',
+    title: 'Local days in Berlin; 31 March 2024 has 23 hours',
     parameters: { function: 'Sum', interval: 'Daily', timezone: 'Europe/Berlin' },
     inputs: [
       [
@@ -178,7 +184,7 @@ export const aggregateExamples: readonly Example[] = [
   },
 ];
 
-/** What holds for all stages of a step. */
+/** What all stages of a step share. */
 export interface StageOptions {
   readonly timezone: string;
   readonly label: 'start' | 'end';
@@ -203,7 +209,7 @@ export function openAggregate(
   return windowRunner(accumulatorOf(name, percent), { windows, label, closed, empty }, column);
 }
 
-/** Reports what does not go together in a function and its parameters. */
+/** Reports parameters that do not fit the function. */
 export function checkFunction(parameters: Parameters, report: Report): void {
   const name = textIn(parameters, 'function');
   if (name === 'WeightedAverage' && parameters.interval !== 'QuarterHourly') {
@@ -226,7 +232,7 @@ function quoted(parameters: Parameters): string {
   return `\`${textIn(parameters, 'interval')}\``;
 }
 
-/** The words of one function over one interval. */
+/** What one function over one interval does, in words. */
 export function describeAggregate(parameters: Parameters): Description {
   const name = textIn(parameters, 'function');
   const isTimeWeighted = timeWeightedNames.includes(name);

@@ -39,7 +39,7 @@ export const addExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Two series meet at equal times; the rest is counted as unmatched',
+    title: 'Two series meet at equal times; other samples are counted as unmatched',
     parameters: {},
     inputs: [
       [
@@ -106,7 +106,7 @@ export const subExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Supply less return temperature',
+    title: 'Supply minus return temperature',
     parameters: {},
     inputs: [
       [
@@ -250,7 +250,7 @@ export const divExamples: readonly Example[] = [
     output: [['00:01', 0.5]],
   },
   {
-    title: 'A share of the whole',
+    title: 'A share of a total',
     parameters: {},
     inputs: [
       [

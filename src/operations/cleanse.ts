@@ -4,7 +4,7 @@ import type { Example, Operation, StepDraft } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
 export interface CleanseMethods {
-  /** BoundsLimitCleanse: trims values into a range. */
+  /** BoundsLimitCleanse: clamps values into a range. */
   clamp(lowerbound: number, upperbound: number): StepDraft;
   /** BoundsLimitAnomaly: keeps the samples outside of a range. */
   anomalies(lowerbound: number, upperbound: number): StepDraft;
@@ -12,7 +12,7 @@ export interface CleanseMethods {
 
 export const cleanse: Operation<CleanseMethods> = {
   name: 'Cleanse',
-  summary: 'Trims values into a range (BoundsLimitCleanse), or gives the samples outside it (BoundsLimitAnomaly).',
+  summary: 'Clamps values into a range (BoundsLimitCleanse), or keeps only samples outside it (BoundsLimitAnomaly).',
   shape: 'map',
   inputs: 'one',
   methods: {
@@ -21,8 +21,8 @@ export const cleanse: Operation<CleanseMethods> = {
   },
   parameters: {
     function: choice({ summary: 'What to do with the range.' }, ['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
-    lowerbound: number({ summary: 'The least value of the range.' }),
-    upperbound: number({ summary: 'The greatest value of the range.' }),
+    lowerbound: number({ summary: 'The lowest value of the range.' }),
+    upperbound: number({ summary: 'The highest value of the range.' }),
   },
   check: (parameters, report) => {
     const lower = numberIn(parameters, 'lowerbound');
@@ -52,7 +52,7 @@ export const cleanse: Operation<CleanseMethods> = {
 
 export const cleanseExamples: readonly Example[] = [
   {
-    title: 'Values are trimmed into the range',
+    title: 'Values are clamped into the range',
     parameters: { function: 'BoundsLimitCleanse', lowerbound: 0, upperbound: 100 },
     inputs: [
       [

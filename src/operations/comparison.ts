@@ -14,7 +14,7 @@ import {
 interface Kernels {
   readonly scalar: kernels.ScalarComparison;
   readonly vector: kernels.VectorComparison;
-  /** What it gives where the kernels' comparison holds. */
+  /** The result where the kernels' comparison holds. */
   readonly yes: 0 | 1;
 }
 
@@ -56,7 +56,7 @@ function comparison<M extends object>(methods: M, name: string, words: string, c
   });
   return {
     name,
-    summary: `Tells whether each value is ${words} a scalar, or the second series: 1 or 0.`,
+    summary: `Gives 1 where a value is ${words} a scalar or the second series, and 0 elsewhere.`,
     shape: 'map',
     inputs: 'one with scalar, or two',
     methods,
@@ -90,7 +90,7 @@ function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels
   return { kind: 'map', apply: (value, count, out) => compare(value, count, operand, out, yes) };
 }
 
-/** What values below 2, of 2 and above it give. */
+/** The results for values below 2, equal to 2 and above it. */
 type Results = readonly [below: number, equal: number, above: number];
 
 function comparisonExamples(words: string, [below, equal, above]: Results): readonly Example[] {

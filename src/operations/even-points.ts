@@ -3,12 +3,12 @@ import { copyInto } from '../kernels/columns.js';
 import { type Points, stepPoints } from '../kernels/points.js';
 import type { Output, RunContext } from './operation.js';
 
-/** Points of an even grid in work, and a column for times that lie elsewhere than the values. */
+/** Points of an even grid in work, and a column for times that are not where the values are. */
 export interface EvenPoints extends Points {
   readonly sampleMs: Float64Array;
 }
 
-/** Columns of a step's own for `addPoints`. */
+/** A step's own columns for `addPoints`. */
 export function evenPoints(column: RunContext['column']): EvenPoints {
   return { timeMs: column(), value: column(), sampleMs: column(), count: 0, nextMs: 0 };
 }

@@ -14,7 +14,7 @@ import { shiftExamples } from './shift.js';
 
 /**
  * The worked examples of every operation by its name, in the order of the interface. They are not fields of the
- * operations, which every application needs: bundlers leave a constant out that nobody reads, but never a property.
+ * operations, which every application needs: bundlers leave out a constant that nobody reads, but never a property.
  */
 export const examplesByName: Readonly<Record<string, readonly Example[]>> = {
   Aggregate: aggregateExamples,

@@ -17,14 +17,14 @@ export interface HoldLastValueMethods {
 
 export const holdLastValue: Operation<HoldLastValueMethods> = {
   name: 'HoldLastValue',
-  summary: 'Gives, at each tick of an interval, the value of the last sample at or before the tick.',
+  summary: 'Gives the value of the last sample at or before each tick of an interval.',
   shape: 'regrid',
   inputs: 'one',
   methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {
-    function: choice({ summary: 'The only one there is.', default: 'HoldLastValue' }, ['HoldLastValue']),
+    function: choice({ summary: 'There is only one.', default: 'HoldLastValue' }, ['HoldLastValue']),
     interval: interval('How far apart the ticks are.', { calendar: false }),
-    timezone: timezone({ summary: 'Whose local days the ticks follow.', extension: true }),
+    timezone: timezone({ summary: 'The zone whose local days the ticks follow.', extension: true }),
     maxhold: duration({ summary: 'How old a held value may be.', optional: true, extension: true }, 0),
   },
   check: (parameters, report) =>
@@ -51,7 +51,7 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
 
 export const holdLastValueExamples: readonly Example[] = [
   {
-    title: 'Changes of value, held at each quarter of an hour',
+    title: 'Changes of state, held every quarter of an hour',
     parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
     inputs: [
       [
@@ -83,7 +83,7 @@ export const holdLastValueExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Ticks at local midnights',
+    title: 'Ticks at local midnight',
     parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
     inputs: [
       [
@@ -108,12 +108,12 @@ const LAST_VALUE = 2;
 const TICK_MS = 3;
 
 function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, column }: RunContext): RegridRunner {
-  // A run that ends at its last sample may end with the one that it holds, however far its other inputs have come:
-  // only a later sample, `advance` or `until` promises a tick after it.
+  // A run may end with the sample that is held, however far its other inputs have come: only a later sample, `advance`
+  // or `until` promises a tick after it.
   const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
   const lastTickMs = untilMs ?? Number.POSITIVE_INFINITY;
 
-  // Emits the ticks before `endMs`, and at it where `isEndTaken`.
+  // Emits the ticks before `endMs` and, with `isEndTaken`, the one at it.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
     const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
     let tickMs = slots[TICK_MS]!;

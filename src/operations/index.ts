@@ -12,7 +12,7 @@ import { resample } from './resample.js';
 import { round } from './round.js';
 import { shift } from './shift.js';
 
-/** The table of contents: every operation, in the order of the interface. */
+/** Every operation, in the order of the interface. */
 const all = [
   aggregate,
   aggregatePipeline,
@@ -39,7 +39,7 @@ const all = [
   resample,
 ] as const satisfies readonly Operation[];
 
-/** What the methods of all operations are: those of `pipeline(…)`. */
+/** The methods of all operations: those of `pipeline(…)`. */
 export type OperationMethods = MethodsOf<(typeof all)[number]>;
 
 // Of a union of operations, the methods of all of them together.

@@ -3,13 +3,13 @@ import { operationsByName } from './index.js';
 import type { Example, Operation } from './operation.js';
 import type { JsonSchema } from './parameters.js';
 
-/** What a program can know of an operation: for forms, listings and docs. Plain data. */
+/** What a program can know about an operation, for forms, listings and docs: plain data. */
 export interface OperationInfo {
   /** As the interface spells it; requests may write it in any case. */
   readonly name: string;
   readonly aliases: readonly string[];
   readonly summary: string;
-  /** map: one result a sample, at its time. filter: drops samples. regrid: results at times of its own. */
+  /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: 'one' | 'two' | 'one with scalar, or two';
   /** JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`. */

@@ -10,7 +10,7 @@ export interface NotMethods {
 
 export const not: Operation<NotMethods> = {
   name: 'Not',
-  summary: 'Turns zero into 1 and anything else into 0.',
+  summary: 'Turns 0 into 1 and anything else into 0.',
   shape: 'map',
   results: 'one a sample',
   inputs: 'one',
@@ -43,7 +43,7 @@ export const notExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Anything but zero is true',
+    title: 'Anything but 0 is true',
     parameters: {},
     inputs: [
       [
@@ -59,7 +59,7 @@ export const notExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Closed doors from open ones',
+    title: 'When a door is closed, from when it is open',
     parameters: {},
     inputs: [
       [
@@ -98,7 +98,7 @@ function logical<Name extends string>(
 ): Operation<LogicalMethods<Name>> {
   return {
     name,
-    summary: `Tells where ${words} true (not zero): 1 or 0.`,
+    summary: `Gives 1 where ${words} true (not 0), and 0 elsewhere.`,
     shape: 'map',
     inputs: 'two',
     methods,
@@ -109,13 +109,13 @@ function logical<Name extends string>(
   };
 }
 
-/** What it gives by which of its inputs are true. */
+/** The result, by which of the inputs are true. */
 type Truth = readonly [neither: number, second: number, first: number, both: number];
 
 function logicalExamples([neither, second, first, both]: Truth): readonly Example[] {
   return [
     {
-      title: 'The table of truth',
+      title: 'The truth table',
       parameters: {},
       inputs: [
         [
@@ -139,7 +139,7 @@ function logicalExamples([neither, second, first, both]: Truth): readonly Exampl
       ],
     },
     {
-      title: 'Anything but zero is true',
+      title: 'Anything but 0 is true',
       parameters: {},
       inputs: [
         [

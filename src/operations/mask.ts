@@ -19,7 +19,7 @@ export const mask = ranges({ mask: withRanges }, 'Mask', 'Removes', false);
 
 export const maskExamples: readonly Example[] = [
   {
-    title: 'Values from 10 to 20 go; both bounds belong to the range',
+    title: 'Values from 10 to 20 are removed; both bounds belong to the range',
     parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
     inputs: [
       [
@@ -52,7 +52,7 @@ export const maskExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'An absent bound is open',
+    title: 'A bound that is left out does not limit',
     parameters: { valuerangelist: [{ upper: 0 }, { lower: 100 }] },
     inputs: [
       [
@@ -69,7 +69,7 @@ export const where = ranges({ where: withRanges }, 'Where', 'Keeps', true);
 
 export const whereExamples: readonly Example[] = [
   {
-    title: 'Values from 10 to 20 stay; both bounds belong to the range',
+    title: 'Values from 10 to 20 are kept; both bounds belong to the range',
     parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
     inputs: [
       [
@@ -124,10 +124,10 @@ export const whereExamples: readonly Example[] = [
 
 const bound = number({ summary: 'A bound of the range.', optional: true });
 
-/** An instant of a request: JSON has it as ISO 8601 text, as which a Date or luxon's DateTime is written there. */
+/** An instant of a request. In JSON it is ISO 8601 text; a Date or luxon's DateTime is written as that. */
 type Time = Exclude<Instant, number>;
 
-/** Closed value ranges and half-open time ranges; an absent bound is open. */
+/** Closed value ranges and half-open time ranges; a bound that is left out does not limit. */
 export interface RangeParameters {
   readonly valuerangelist?: readonly { readonly lower?: number; readonly upper?: number }[];
   readonly timerangelist?: readonly { readonly starttime?: Time; readonly endtime?: Time }[];
@@ -147,7 +147,7 @@ function ranges<Name extends string>(
 ): Operation<RangeMethods<Name>> {
   return {
     name,
-    summary: `${verb} the samples inside any of the value ranges or time ranges.`,
+    summary: `${verb} the samples that lie in any of the value or time ranges.`,
     shape: 'filter',
     inputs: 'one',
     methods,
@@ -190,7 +190,7 @@ function checkRanges(parameters: Parameters, report: Report): void {
 
 function valueRanges(): Parameter {
   const schema = { type: 'object', properties: { lower: { type: 'number' }, upper: { type: 'number' } } };
-  const summary = 'Closed value ranges, `[lower, upper]`; an absent bound is open.';
+  const summary = 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.';
   return listOf({ summary, optional: true }, schema, (item, report, context) => {
     if (!isObjectOf(item, ['lower', 'upper'], report)) return undefined;
     const lower = readBound(item.lower, within(report, '/lower'), context);
@@ -213,7 +213,7 @@ function readBound(value: unknown, report: Report, context: ReadContext): Parame
 function timeRanges(): Parameter {
   const instant = { type: 'string', format: 'date-time' };
   const schema = { type: 'object', properties: { starttime: instant, endtime: instant } };
-  const summary = 'Half-open time ranges, `[starttime, endtime)`; an absent bound is open.';
+  const summary = 'Half-open time ranges, `[starttime, endtime)`; a bound that is left out does not limit.';
   return listOf({ summary, optional: true }, schema, (item, report, context) => {
     if (!isObjectOf(item, ['starttime', 'endtime'], report)) return undefined;
     const { starttime: start, endtime: end } = item;

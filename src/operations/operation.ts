@@ -4,62 +4,62 @@ import type { SeriesReference } from '../core/series.js';
 import type { Parameter, Parameters, Report } from './parameters.js';
 
 /**
- * The contract between an operation and everything that uses it. One object per operation holds its words
- * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Worked examples stand
- * beside it in its file, as an export of their own: an application that does not list them need not load them.
+ * The contract between an operation and everything that uses it. One object per operation holds its texts
+ * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Its worked examples are
+ * in the same file, as an export of their own: an application that does not list them need not load them.
  */
 export interface Operation<M extends object = object> {
-  /** As the interface spells it. */
+  /** Its name as the interface spells it. */
   readonly name: string;
   readonly aliases?: readonly string[];
   /** One sentence in the present tense. */
   readonly summary: string;
-  /** map: one result a sample, at its time. filter: drops samples. regrid: results at times of its own. */
+  /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: 'one' | 'two' | 'one with scalar, or two';
-  /** The methods of `pipeline(…)` that write a step of it, by their names: each gives what the step has of its own. */
+  /** The methods of `pipeline(…)` that write a step of this operation, by name. */
   readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  /** Problems that lie between parameters, each sound in itself. */
+  /** Reports parameters that are valid one by one, but not together. */
   readonly check?: (parameters: Parameters, report: Report) => void;
   readonly describe: (parameters: Parameters) => Description;
-  /** A step in work; a list of regrids runs one after another. */
+  /** Starts a step; a list of regrids runs one after another. */
   readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
   /**
-   * How many results there are, where that is more than the shape tells: one for each sample, whatever its value, or at
+   * How many results there are, if the shape does not tell: one for each sample, whatever its value, or at
    * most one.
    */
   readonly results?: 'one a sample' | 'at most one a sample';
   /** The windows that its results stand for, which steps after it may count by. */
   readonly windows?: (parameters: Parameters) => WindowsMade;
-  /** Whether it takes the parameters `window` and `timezone` from the nearest step before it that makes windows. */
+  /** Whether it takes its `window` and `timezone` from the nearest step upstream that makes windows. */
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
-  /** The distance of the results, when there is one at each point of a grid whatever the samples are. */
+  /** The distance between results, if there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
 
-/** A step of a request as a method of `pipeline(…)` writes it: the parameters, and the second input of two. */
+/** What a method of `pipeline(…)` writes of a step: its parameters and, if it has two inputs, the second. */
 export interface StepDraft {
   readonly parameters: object;
   readonly second?: SeriesReference;
 }
 
-/** Windows as parameters of a step. */
+/** Windows, as parameters of a step. */
 export type WindowsMade = { readonly window: string; readonly timezone: string };
 
-/** What `explain` says of one step. */
+/** What `explain` says about one step. */
 export interface Description {
   /** What it computes, with its parameters, as a clause. */
   readonly does: string;
   /** How far before and after an output it reads its inputs, and so which outputs a changed input touches. */
   readonly reads: Reach;
-  /** What it keeps of the past for each series. */
+  /** What it remembers of the past for each series. */
   readonly keeps: string;
   /** When a result is final. */
   readonly final: string;
 }
 
-/** Which samples of the input one output rests on. */
+/** Which samples of the input one output depends on. */
 export type Reach =
   | { readonly kind: 'sample' }
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
@@ -67,11 +67,11 @@ export type Reach =
   | { readonly kind: 'last'; readonly ageMsMax: number | undefined }
   | { readonly kind: 'neighbours'; readonly gapMsMax: number | undefined };
 
-/** What a run gives to its steps: bounds of time that are not parameters of any one step, and room to work in. */
+/** What a run gives to its steps: bounds in time that are not parameters of any one step, and scratch columns. */
 export interface RunContext {
   /**
-   * A column of one chunk that is this step's own until the call ends. Nothing may be shared between steps: a
-   * step that hands on results in the middle of its work has the steps after it run before it goes on.
+   * A scratch column, one chunk long, that belongs to this step until the call ends. Steps must not share columns:
+   * if a step hands on results in the middle of its work, the steps after it run before it goes on.
    */
   readonly column: () => Float64Array;
   readonly untilMs: number | undefined;
@@ -79,7 +79,7 @@ export interface RunContext {
   readonly advancedMs: () => number;
 }
 
-/** A step in work. Only a regrid has a state; the others see each chunk by itself. */
+/** The code of a step at work. Only a regrid has a state; the others see each chunk by itself. */
 export type Runner = MapRunner | CombineRunner | FilterRunner | RegridRunner;
 
 /**
@@ -104,15 +104,15 @@ export interface FilterRunner {
 }
 
 /**
- * Results at times of its own. `push` sees final samples in time order; `advance` the promise that no sample
- * before the watermark will come; `close` that none will come at all. However the input is cut into chunks and
+ * Results at times of its own. `push` gets final samples in time order; `advance` promises that no sample before the
+ * watermark will come; `close`, that none will come at all. However the input is cut into chunks and
  * wherever `advance` falls, the results are the same; only when they come differs.
  */
 export interface RegridRunner {
   readonly kind: 'regrid';
   readonly slotCount: number;
   readonly listCount: number;
-  /** Sets a new state's slots, which are 0, where they start otherwise. */
+  /** Sets those slots of a new state that do not start at 0. */
   readonly start?: (state: State) => void;
   readonly push: (state: State, chunk: Chunk, out: Output) => void;
   readonly advance: (state: State, watermarkMs: number, out: Output) => void;
@@ -122,7 +122,7 @@ export interface RegridRunner {
   readonly watermark: (state: State, watermarkMs: number) => number;
 }
 
-/** Everything a step remembers: plain numbers, so that a checkpoint is the states written out. */
+/** All that a step remembers: plain numbers, so that a checkpoint is the states written out. */
 export interface State {
   readonly slots: Float64Array;
   readonly lists: readonly DoubleList[];

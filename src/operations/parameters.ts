@@ -11,22 +11,22 @@ import { isUtc, zoneOf } from '../core/zone.js';
 export type Parameters = Readonly<Record<string, ParameterValue>>;
 export type ParameterValue = string | number | readonly ParameterValue[] | { readonly [name: string]: ParameterValue };
 
-/** Takes note of a problem at a place below the one that is being read (`''` for the place itself). */
+/** Reports a problem at a place below the one being read (`''` for the place itself). */
 export type Report = (below: string, code: ErrorCode, expected: string, received: string, suggestion?: string) => void;
 
-/** What a parameter may need to know of the run. */
+/** What a parameter may need to know about the run. */
 export interface ReadContext {
   /** The zone of the run, 'UTC' by default. */
   readonly timezone: string;
 }
 
-/** One parameter of an operation: its words, its JSON Schema, and its check. */
+/** One parameter of an operation: its texts, its JSON Schema and its check. */
 export interface Parameter {
   readonly summary: string;
   readonly isRequired: boolean;
-  /** Filled in where the request has none. */
+  /** Filled in if the request has none. */
   readonly default?: ParameterValue;
-  /** Not in the interface: marked + in semantics.md. */
+  /** Not in the interface: marked + in operations.md. */
   readonly isExtension: boolean;
   readonly schema: JsonSchema;
   /** The value as the plan holds it, or undefined after reporting what is wrong with it. */
@@ -53,7 +53,7 @@ function parameter(words: Words, schema: JsonSchema, read: Parameter['read']): P
   };
 }
 
-/** A finite number within bounds (both taken). */
+/** A finite number within bounds, both included. */
 export function number(words: Words & { minimum?: number; maximum?: number; integer?: true }): Parameter {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = words;
   const bounds = {
@@ -81,7 +81,7 @@ function numberHint(value: unknown): string | undefined {
   return `write ${Number(value)} without quotes`;
 }
 
-/** One of some names, in any case; the plan holds it as it is spelled here. */
+/** One of several names, in any case; the plan holds it as it is spelled here. */
 export function choice(words: Words, names: readonly string[]): Parameter {
   return parameter(words, { type: 'string', enum: names }, (value, report) => readName(value, names, report));
 }
@@ -108,7 +108,7 @@ export function duration(words: Words, leastMs: number): Parameter {
   });
 }
 
-/** How to mend a text that looks like a duration but is none. */
+/** How to mend a text that looks like a duration but is not one. */
 export function durationHint(text: string): string | undefined {
   const named = parseInterval(text);
   if (named?.kind === 'fixed') return `did you mean \`${formatDuration(named.lengthMs)}\`?`;
@@ -172,17 +172,17 @@ function sentence(summary: string): string {
   return summary.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }
 
-/** Reports a value that is not what was expected there, of which nothing is read. */
+/** Reports a value that is not what was expected, and reads nothing of it. */
 export function refuse(report: Report, code: ErrorCode, expected: string, value: unknown, hint?: string): undefined {
   report('', code, expected, describeValue(value), hint);
 }
 
-/** The same report from a place further down. */
+/** The same report, from a place further down. */
 export function within(report: Report, place: string): Report {
   return (below, ...problem) => report(place + below, ...problem);
 }
 
-/** Whether a value is a JSON object with no fields but the known ones; reports what is not so. */
+/** Whether a value is a JSON object with only known fields; reports what is wrong. */
 export function isObjectOf(
   value: unknown,
   fields: readonly string[],
@@ -217,7 +217,7 @@ export function readInstantField(value: unknown, report: Report, context: ReadCo
   return refuse(report, 'request.instant', expected, value, `it ${reading.problem}`);
 }
 
-/** Parameters of a plan are checked: these read them, and stop on a mistake of our own. */
+/** The parameters of a plan have been checked: these functions read them, and stop if we made a mistake. */
 export function numberIn(parameters: Parameters, name: string): number {
   const value = parameters[name];
   if (typeof value !== 'number') throw new Error(`assertion failed: the plan holds no number ${name}`);
@@ -230,12 +230,12 @@ export function textIn(parameters: Parameters, name: string): string {
   return value;
 }
 
-/** The length of a duration parameter in milliseconds, undefined where there is none. */
+/** The length of a duration parameter in milliseconds; undefined if it is left out. */
 export function durationMsIn(parameters: Parameters, name: string): number | undefined {
   return parameters[name] === undefined ? undefined : parseDuration(textIn(parameters, name));
 }
 
-/** A list of objects of numbers, `fallback` standing where a field is absent. */
+/** A list of objects of numbers, with `fallback` for a field that is left out. */
 export function columnIn(parameters: Parameters, name: string, field: string, fallback: number): Float64Array {
   const list = parameters[name];
   if (!Array.isArray(list)) return new Float64Array(0);

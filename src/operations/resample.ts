@@ -17,16 +17,19 @@ export interface ResampleMethods {
 
 export const resample: Operation<ResampleMethods> = {
   name: 'Resample',
-  summary:
-    'Gives the value at each point of an even grid, held or interpolated between the samples; it never averages.',
+  summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
   shape: 'regrid',
   inputs: 'one',
   methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {
-    function: choice({ summary: 'The only one there is.', default: 'Resample' }, ['Resample']),
-    frequency: duration({ summary: 'How far apart the points are, on the epoch grid.' }, SHORTEST_MS),
+    function: choice({ summary: 'There is only one.', default: 'Resample' }, ['Resample']),
+    frequency: duration({ summary: 'The distance between points, on the epoch grid.' }, SHORTEST_MS),
     method: choice(
-      { summary: '`step`: the last sample at or before; `linear`: interpolated.', default: 'step', extension: true },
+      {
+        summary: '`step`: the last sample at or before the point; `linear`: interpolated.',
+        default: 'step',
+        extension: true,
+      },
       ['step', 'linear'],
     ),
     maxgap: duration(

@@ -8,13 +8,13 @@ export interface RoundMethods {
 
 export const round: Operation<RoundMethods> = {
   name: 'Round',
-  summary: 'Rounds each value to a number of digits after the point, as a person reading the number would.',
+  summary: 'Rounds each value to a number of decimal places, as a person reading the number would.',
   shape: 'map',
   inputs: 'one',
   methods: { round: (roundtodigits, parameters) => ({ parameters: { roundtodigits, ...parameters } }) },
   parameters: {
     roundtodigits: number({
-      summary: 'Digits after the point; negative ones round to tens, hundreds and so on.',
+      summary: 'Decimal places; negative ones round to tens, hundreds and so on.',
       integer: true,
       minimum: -15,
       maximum: 15,

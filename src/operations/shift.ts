@@ -32,7 +32,7 @@ export interface ShiftMethods {
 
 export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
-  summary: 'Moves the times of samples, by a duration or by whole windows.',
+  summary: 'Moves samples in time, by a duration or by whole windows.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
@@ -46,7 +46,7 @@ export const shift: Operation<ShiftMethods> = {
       calendar: true,
       optional: true,
     }),
-    timezone: timezone({ summary: 'Whose local days the windows follow.', extension: true }),
+    timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
   },
   check: checkShift,
   describe: (parameters) => {
@@ -71,7 +71,7 @@ export const shift: Operation<ShiftMethods> = {
 
 export const shiftExamples: readonly Example[] = [
   {
-    title: 'Last week beside this week: a week forward',
+    title: 'A week forward, to put last week beside this week',
     parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
     inputs: [
       [
@@ -85,7 +85,7 @@ export const shiftExamples: readonly Example[] = [
     ],
   },
   {
-    title: 'Back by two windows of half an hour; places inside a window are kept',
+    title: 'Back by two windows of half an hour; the position inside a window is kept',
     parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
     inputs: [
       [
@@ -157,7 +157,7 @@ function checkShift(parameters: Parameters, report: Report): void {
     const hint = 'write a number, or take ShiftByTime';
     report('/shift', 'request.type', 'a whole number of windows with ShiftByWindow', describeValue(amount), hint);
   }
-  // A step's own window, or the one that the plan has found upstream; the plan reports where there is none.
+  // The step's own window, or the one that the plan has found upstream; the plan reports if there is none.
   if (parameters.window !== undefined) {
     checkInterval(textIn(parameters, 'window'), textIn(parameters, 'timezone'), (below, ...problem) =>
       report(`/window${below}`, ...problem),
@@ -186,14 +186,14 @@ type Move = (timeMs: Float64Array, count: number, moved: Float64Array) => void;
 
 function fixedMove(byMs: number): Move {
   return (timeMs, count, moved) => {
-    // Times that lie elsewhere are brought to where the kernel works.
+    // Times from elsewhere are copied to where the kernel works.
     const isHere = timeMs.buffer === moved.buffer;
     if (!isHere) copyInto(moved, timeMs, count);
     addScalar(isHere ? timeMs : moved, count, byMs, moved);
   };
 }
 
-/** Moves by whole calendar windows: a place inside one is kept, cut to the length of the target. */
+/** Moves by whole calendar windows: the position inside one is kept, cut to the length of the target. */
 function windowMove(windows: Windows, count: number): Move {
   let startMs = Number.NaN;
   let endMs = Number.NaN;
@@ -259,7 +259,7 @@ function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
     watermark: ({ slots }, watermarkMs) => {
       const movedMs = movedOne(watermarkMs);
       const nextMs = slots[HAS_LAST] === 1 ? Math.min(movedMs, slots[LAST_MS]!) : movedMs;
-      // Beyond the known years a promise says no more than at their ends, and far out no window can be told.
+      // Beyond the known years a promise says no more than at their ends, and far out no window can be computed.
       return Math.min(Math.max(nextMs, TIME_MS_MIN), TIME_MS_END);
     },
   };

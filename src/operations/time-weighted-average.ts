@@ -58,7 +58,7 @@ export function timeWeightedRunner(options: HoldOptions): RegridRunner {
     },
     close: ({ slots }, _advancedMs, out) => finish(slots, options, out),
     watermark: ({ slots }, watermarkMs) => {
-      // The next window to be emitted: the one in work, or the one after it.
+      // The next window to emit: the one in work, or the one after it.
       const nextMs = slots[IS_DONE] === 1 ? slots[END_MS]! : slots[START_MS]!;
       const startMs = slots[HAS_LAST] === 1 ? nextMs : windows.startOf(watermarkMs);
       return label === 'start' ? startMs : windows.next(startMs);
@@ -128,7 +128,7 @@ function holdEach(slots: Float64Array, { timeMs, value }: Chunk, from: number, t
   let knownMs = slots[KNOWN_MS]!;
   for (let i = from; i < to; i++) {
     const t = timeMs[i]!;
-    // As in `hold`: the same instants give the same bits, wherever the chunks are cut.
+    // As in `hold`: the same instants give the same bits, however the input is cut into chunks.
     const untilMs = lastMs + maxHoldMs < t ? lastMs + maxHoldMs : t;
     const lengthMs = untilMs - lastMs;
     if (lengthMs > 0) {
@@ -143,7 +143,7 @@ function holdEach(slots: Float64Array, { timeMs, value }: Chunk, from: number, t
     lastValue = value[i]!;
   }
   if (lost - lost !== 0) {
-    // Near the largest double the loss can overflow on its way: one by one it is found another way.
+    // Near the largest double the loss can overflow on the way; value by value it is computed in another way.
     for (let i = from; i < to; i++) {
       hold(slots, timeMs[i]!, maxHoldMs);
       slots[LAST_MS] = timeMs[i]!;

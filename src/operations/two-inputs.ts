@@ -11,9 +11,9 @@ import {
   type Report,
 } from './parameters.js';
 
-/** What the operations on two series share: how samples of different times meet. */
+/** What the operations on two series share: how samples at different times meet. */
 
-/** A scalar, or a second series with how the two meet. */
+/** A scalar, or a second series. */
 export type Operand = number | SeriesReference;
 
 /** How two inputs meet; `maxhold`, an ISO 8601 duration, goes with `hold` and `asof`. */
@@ -33,26 +33,26 @@ export type Align = 'inner' | 'hold' | 'linear' | 'asof';
 
 const ALIGNMENTS: readonly Align[] = ['inner', 'hold', 'linear', 'asof'];
 
-/** The parameters `align` and `maxhold`, which count with two inputs alone. */
+/** The parameters `align` and `maxhold`, which matter only with two inputs. */
 export const alignParameters: Readonly<Record<'align' | 'maxhold', Parameter>> = {
   align: choice(
     {
       summary:
-        'How two inputs meet: `inner` at equal times; `hold` at every time of either, each side holding its last ' +
-        'value; `linear` likewise, interpolated; `asof` at the times of the first, with the latest of the second.',
+        'How two inputs meet: `inner`, at equal times; `hold`, at every time of either, each side holding its last ' +
+        'value; `linear`, likewise but interpolated; `asof`, at the times of the first, with the latest of the second.',
       optional: true,
       extension: true,
     },
     ALIGNMENTS,
   ),
   maxhold: duration(
-    { summary: 'How old a held value may be, for `hold` and `asof`.', optional: true, extension: true },
+    { summary: 'How old a held value may be, with `hold` and `asof`.', optional: true, extension: true },
     0,
   ),
 };
 
-/** The scalar that takes the place of a second input. */
-export const scalar: Parameter = number({ summary: 'The second operand, in place of a second input.', optional: true });
+/** The scalar instead of a second input. */
+export const scalar: Parameter = number({ summary: 'The second operand, instead of a second input.', optional: true });
 
 /** Reports a `maxhold` that no alignment uses. */
 export function checkAlign(parameters: Parameters, report: Report): void {

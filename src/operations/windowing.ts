@@ -6,13 +6,13 @@ import { type Windows, windowsOf } from '../core/windows.js';
 import { zoneOf } from '../core/zone.js';
 import { durationHint, type Parameter, type Parameters, type Report, refuse, textIn } from './parameters.js';
 
-/** What the steps with windows share: the `interval` and `timezone` parameters and the windows they mean. */
+/** What steps with windows share: the parameters `interval` and `timezone`, and the windows they stand for. */
 
 const EXPECTED =
   'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
 const EXPECTED_FIXED = 'an interval: QuarterHourly, HalfHourly, Hourly, Daily or a duration like PT10M';
 
-/** The `interval` parameter. Without `calendar`, weeks by Monday, months and years are not taken. */
+/** The parameter `interval`. Without `calendar` it takes no weeks (from Monday), months and years. */
 export function interval(summary: string, options: { calendar: boolean; optional?: true }): Parameter {
   const expected = options.calendar ? EXPECTED : EXPECTED_FIXED;
   return {
@@ -24,7 +24,7 @@ export function interval(summary: string, options: { calendar: boolean; optional
   };
 }
 
-/** The one text of the interval that `value` means, or undefined after reporting what is wrong. */
+/** The canonical text of the interval that `value` stands for, or undefined after reporting what is wrong. */
 function readInterval(
   value: unknown,
   report: Report,
@@ -45,7 +45,7 @@ function readInterval(
   return formatInterval(found);
 }
 
-/** Reports an interval that cannot tile the local days of a zone. */
+/** Reports an interval that does not divide the local days of a zone. */
 export function checkInterval(text: string, timezone: string, report: Report): void {
   const found = parseInterval(text);
   if (timezone === 'UTC' || found?.kind !== 'fixed') return;
@@ -75,7 +75,7 @@ export function inZone(parameters: Parameters): string {
   return parameters.timezone === undefined || parameters.timezone === 'UTC' ? '' : `, in ${parameters.timezone}`;
 }
 
-/** The length of an interval that is the same everywhere, else undefined. */
+/** The length of an interval, if all its windows have the same; else undefined. */
 export function fixedLengthMs(parameters: Parameters): number | undefined {
   const found = checkedInterval(textIn(parameters, 'interval'));
   return found.kind === 'fixed' ? found.lengthMs : undefined;
