@@ -1,10 +1,16 @@
-/** Figures as text: a table for each work, docs/benchmarks.md, and a chart of ratios as SVG. */
-import { writeFileSync } from 'node:fs';
+/**
+ * Figures as text: a table for each work, docs/benchmarks.md, its chart as SVG, and README's table.
+ *
+ *   node report.mjs FILE.json...     the page from figures that `run.mjs --save` kept, put together
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { HERE } from './rivals.mjs';
+import { pathToFileURL } from 'node:url';
+import { chart } from './chart.mjs';
+import { HERE, RIVALS } from './rivals.mjs';
 
-const DOCS = join(HERE, '../../docs');
+const ROOT = join(HERE, '../..');
 
 export function machine() {
   const [cpu] = cpus();
@@ -14,40 +20,82 @@ export function machine() {
 }
 
 const shortMs = (ms) => (ms >= 100 ? ms.toFixed(0) : ms.toFixed(1));
+const isWindrow = (figure) => figure.name.startsWith('windrow');
 
-/** How many times windrow's time; empty where windrow did not run. */
-function ratio(figure, windrow) {
-  if (figure.medianMs === undefined || windrow?.medianMs === undefined) return '';
-  return `${(figure.medianMs / windrow.medianMs).toFixed(2)} ×`;
+/** What a figure is compared with: windrow over loaded series, as the first row of it is. */
+const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow' && figure.failed === undefined);
+
+/** A median with its range, and how many times windrow's it is. */
+function cells(timing, base) {
+  if (timing === undefined) return ['', '', ''];
+  const range = `${shortMs(timing.minMs)}–${shortMs(timing.maxMs)}`;
+  const times = base === undefined ? '' : `${(timing.medianMs / base.medianMs).toFixed(2)} ×`;
+  return [shortMs(timing.medianMs), `${range} (${timing.runs})`, times];
 }
 
-function line(figure, windrow) {
-  if (figure.failed !== undefined) return `| ${figure.label} | – | | | | ${figure.failed.replaceAll('|', '/')} |`;
-  const spread = `${shortMs(figure.minMs)}–${shortMs(figure.maxMs)}`;
-  const perSecond = `${(figure.rows / figure.medianMs / 1000).toFixed(1)} M`;
-  const peak = figure.peakMb === undefined ? '' : `${figure.peakMb.toFixed(0)} MB`;
-  const cells = [figure.label, shortMs(figure.medianMs), spread, perSecond, peak, ratio(figure, windrow)];
-  return `| ${cells.join(' | ')} |`;
-}
+const memory = (figure) => (figure.peakMb === undefined ? '' : `${figure.peakMb.toFixed(0)} MB`);
+
+/** Kind of work -> the columns of its table. */
+const layouts = {
+  csv: {
+    head: ['whole process, ms', 'range (runs)', 'against windrow', 'rows a second', 'peak memory'],
+    line: (figure, windrow) => [
+      ...cells(figure.whole, windrow?.whole),
+      `${(figure.rows / figure.whole.medianMs / 1000).toFixed(1)} M`,
+      memory(figure),
+    ],
+    order: (figure) => figure.whole?.medianMs,
+  },
+  stream: {
+    head: ['kept, ms', 'range (runs)', 'against windrow', 'samples a second'],
+    line: (figure, windrow) => [
+      ...cells(figure.kept, windrow?.kept),
+      `${(figure.rows / figure.kept.medianMs / 1000).toFixed(1)} M`,
+    ],
+    order: (figure) => figure.kept?.medianMs,
+  },
+  memory: {
+    head: [
+      ...['first: load + run, ms', 'together', 'against windrow', 'peak memory'],
+      ...['kept, ms', 'range (runs)', 'against windrow', 'kernel'],
+      ...['given back, ms', 'range (runs)', 'against windrow'],
+    ],
+    line(figure, windrow) {
+      const { first, kept, givenBack } = figure;
+      const parts = first === undefined ? '' : `${shortMs(first.loadMs)} + ${shortMs(first.runMs)}`;
+      const [together, , times] = cells(first, windrow?.first);
+      const kernel = kept === undefined ? '' : shortMs(kept.kernelMs);
+      const firstCells = [parts, together, times, memory(figure)];
+      return [...firstCells, ...cells(kept, windrow?.kept), kernel, ...cells(givenBack, windrow?.givenBack)];
+    },
+    order: (figure) => (figure.givenBack ?? figure.kept ?? figure.first)?.medianMs,
+  },
+};
 
 /** One work at one count of threads; fastest first, the machine's limit last. */
 export function table(figures) {
-  const windrow = figures.find((figure) => figure.name === 'windrow');
-  const order = (figure) => (figure.isLimit ? Number.POSITIVE_INFINITY : (figure.medianMs ?? Number.MAX_VALUE));
-  const [{ row, title, threads }] = figures;
+  const [{ row, kind, title, threads }] = figures;
+  const { head, line, order } = layouts[kind];
+  const windrow = windrowOf(figures);
+  const rank = (figure) => (figure.isLimit ? Number.POSITIVE_INFINITY : (order(figure) ?? Number.MAX_VALUE));
+  const rows = figures.toSorted((x, y) => rank(x) - rank(y)).map((figure) => {
+    if (figure.failed !== undefined) return [figure.label, `failed: ${figure.failed.replaceAll('|', '/')}`];
+    return [figure.label, ...line(figure, windrow)];
+  });
   const targetRow = row === 1 && threads === 2 ? 2 : row;
+  const width = `${threads === 1 ? 'one thread' : `${threads} threads`}`;
   return [
-    `### ${title} · ${threads === 1 ? 'one thread' : `${threads} threads`} (target row ${targetRow})`,
+    `### ${title} · ${width} (target row ${targetRow})`,
     '',
-    '| | median, ms | range | rows a second | peak memory | against windrow |',
-    '|---|---:|---:|---:|---:|---:|',
-    ...figures.toSorted((x, y) => order(x) - order(y)).map((figure) => line(figure, windrow)),
+    `| | ${head.join(' | ')} |`,
+    `|---|${'---:|'.repeat(head.length)}`,
+    ...rows.map((one) => `| ${one.join(' | ')} |`),
     '',
   ].join('\n');
 }
 
 /** Figures of one work at one count of threads, together, in order of running (Node 20 has no Map.groupBy). */
-function groups(found) {
+export function groups(found) {
   const byKey = new Map();
   for (const figure of found) {
     const key = `${figure.work} ${figure.threads}`;
@@ -56,74 +104,94 @@ function groups(found) {
   return [...byKey.values()];
 }
 
-function versionList(versions) {
-  const rivals = Object.entries(versions).filter(([, version]) => version !== 'this machine');
-  return rivals.map(([label, version]) => `${label} ${version}`).join(' · ');
+function givenBackForms() {
+  const forms = RIVALS.filter((rival) => rival.givesBack !== undefined);
+  return forms.map(({ label, givesBack }) => `${label}: ${givesBack}`).join('; ');
 }
 
-function markdown({ date, machine: where, repeat, versions, found }) {
+function markdown({ date, machine: where, repeat, processes, versions, found }) {
+  const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
-Side by side in one run: the rivals take turns, each in a process of its own, held to the same cores and threads; the
-median of ${repeat} after a warm-up. Every answer is compared: as many samples, the same times, values within 1e-9. CSV
-rows are whole processes. In-memory rows have their inputs loaded first, in the rival's own form, and time the
-operation alone; windrow's own form is what \`loadSeries\` gives, and *arrays as they are* is a run without it. Peak memory
-is that of the process (for in-memory rows from the end of loading). "Against windrow" is how many times windrow's time it
-takes. The limit is what the machine needs to copy the input's values, or to read the file, and to do nothing with them.
+windrow beside its rivals, measured in one run on one machine: same data, same cores and threads. The rivals take
+turns. Every answer is compared: as many samples, the same times, values within 1e-9. A figure is the median of all
+runs; none is left out, and nobody calls a garbage collector. Behind it stand the fastest and the slowest run, and in
+parentheses how many there were. The machine is shared, so trust ratios more than milliseconds, and a ratio only as far
+as the ranges stand apart.
+
+## What is timed
+
+**CSV rows** time whole processes, from start to exit; the file is in the system's cache.
+
+**In-memory rows** time three things, as it depends on what a program does with its results:
+
+- **first**: a fresh process loads the columns from files into the rival's own form, then runs once. Median of ${processes}
+  processes; the time of starting Node or Python is not in it. Peak memory is that of this run, with what was loaded.
+- **kept**: one process runs ${repeat} times and holds every result to the end, so each run gets fresh memory from the
+  system. The answer that is compared is the first, read after the last run. ${processes} processes. *kernel* is how much of the
+  time the system took, nearly all of it to hand out that memory.
+- **given back**: one process runs ${repeat} times and gives each result back before the next; that counts. ${givenBackForms()}.
+
+Slow rivals get fewer runs, as the figure in parentheses says.
+
+**Stream rows** keep all results.
+
+*windrow* runs over series that \`loadSeries\` has laid out. *Arrays as they are* is the same run without it. A result has
+times of its own, but for *shareTimes*: there it shares the input's, as those of NumPy, pandas and Polars do; the row
+*windrow* beside it is without. "Against windrow" compares with the *windrow* row, with *shareTimes* where there is one.
+Values are a daily curve of three decimals; *full-precision values* are sines. The limit is what the machine needs to
+copy the input's values, or to read the file, and to do nothing with them.
 
 - ${date}; ${where}
-- ${versionList(versions)}
+- ${rivals.join(' · ')}
 - \`npm run bench:rivals -- --write\`; the forms used are in \`bench/rivals/rivals/\`
 
-![How many times windrow's time the rivals take](benchmarks.svg)
+![Time taken when results are kept, as a multiple of windrow's](benchmarks.svg)
 
 ${groups(found).map(table).join('\n')}`;
 }
 
-const LEFT = 330;
-const BAR = 14;
-const WIDTH = 900;
-const FULL_RATIO = 100;
-const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-
-/** A bar's length: logarithmic, from a tenth of windrow's time to a hundred times it. */
-function lengthOf(times) {
-  const share = (Math.log10(Math.min(Math.max(times, 0.1), FULL_RATIO)) + 1) / 3;
-  return Math.round(share * (WIDTH - LEFT - 70));
+/** `windrow / fastest rival` in one mode. */
+function duel(figures, timingOf) {
+  const ran = figures.filter((figure) => !figure.isLimit && timingOf(figure) !== undefined);
+  const windrow = windrowOf(ran);
+  const [best] = ran
+    .filter((figure) => !isWindrow(figure) && figure.name !== 'javascript')
+    .toSorted((x, y) => timingOf(x).medianMs - timingOf(y).medianMs);
+  if (windrow === undefined || best === undefined) return '';
+  return `${shortMs(timingOf(windrow).medianMs)} / ${best.label} ${shortMs(timingOf(best).medianMs)}`;
 }
 
-function bar(label, times, y, isWindrow) {
-  const length = lengthOf(times);
-  const shown = times >= 10 ? times.toFixed(0) : times.toFixed(2);
-  return `<text x="${LEFT - 8}" y="${y + 11}" text-anchor="end">${escaped(label)}</text>
-<rect x="${LEFT}" y="${y}" width="${length}" height="${BAR - 2}" fill="${isWindrow ? '#1f7a4d' : '#9aa5b1'}"/>
-<text x="${LEFT + length + 5}" y="${y + 11}">${shown} ×</text>`;
+/** README's table: one thread, each mode a column, the rows that are not too much alike. */
+export function readmeTable(found) {
+  const wanted = ['csv-hourly-5000000', 'csv-long', 'csv-wide', 'stream-1', 'stream-1000', 'elementwise', 'average-hourly'];
+  wanted.push('sum-quarter', 'mask', 'cleanse', 'shift', 'resample');
+  const rows = groups(found.filter((figure) => figure.threads === 1 && wanted.includes(figure.work))).map((figures) => [
+    figures[0].title,
+    duel(figures, (figure) => figure.whole),
+    duel(figures, (figure) => figure.first),
+    duel(figures, (figure) => figure.kept),
+    duel(figures, (figure) => figure.givenBack),
+  ]);
+  return [
+    '| one thread; ms, windrow / the fastest rival | whole process | first | kept | given back |',
+    '|---|---:|---:|---:|---:|',
+    ...rows.map((cellsOfRow) => `| ${cellsOfRow.join(' | ')} |`),
+    '',
+  ].join('\n');
 }
 
-/** Works that windrow ran, each with its rivals as bars of its time's multiple. */
-function chart(found) {
-  const parts = [];
-  let y = 30;
-  for (const figures of groups(found)) {
-    const windrow = figures.find((figure) => figure.name === 'windrow' && figure.medianMs !== undefined);
-    if (windrow === undefined) continue;
-    const [{ title, threads }] = figures;
-    parts.push(`<text x="10" y="${y + 12}" font-weight="bold">${escaped(`${title}, threads: ${threads}`)}</text>`);
-    y += BAR + 6;
-    const ran = figures.filter((figure) => figure.medianMs !== undefined).toSorted((a, b) => a.medianMs - b.medianMs);
-    for (const figure of ran) {
-      parts.push(bar(figure.label, figure.medianMs / windrow.medianMs, y, figure === windrow));
-      y += BAR;
-    }
-    y += 12;
-  }
-  const font = 'font-family="sans-serif" font-size="11"';
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" ${font}>`;
-  const caption = `<text x="10" y="16" font-size="13">Time taken, as a multiple of windrow's (logarithmic)</text>`;
-  return `${head}\n<rect width="${WIDTH}" height="${y}" fill="#fff"/>\n${caption}\n${parts.join('\n')}\n</svg>\n`;
+const README_MARKS = /(<!-- bench:rivals -->\n)[\s\S]*?(<!-- \/bench:rivals -->)/;
+
+/** One page from one report or several, the first of which says when, where and how. */
+export function writeReport(reports) {
+  const report = { ...reports[0], found: reports.flatMap((one) => one.found) };
+  writeFileSync(join(ROOT, 'docs/benchmarks.md'), markdown(report));
+  writeFileSync(join(ROOT, 'docs/benchmarks.svg'), chart(groups(report.found)));
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  writeFileSync(join(ROOT, 'README.md'), readme.replace(README_MARKS, `$1${readmeTable(report.found)}$2`));
 }
 
-export function writeReport(report, folder = DOCS) {
-  writeFileSync(join(folder, 'benchmarks.md'), markdown(report));
-  writeFileSync(join(folder, 'benchmarks.svg'), chart(report.found));
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  writeReport(process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8'))));
 }
