@@ -11,7 +11,8 @@ export function readPairs(path) {
 
 /** A CSV in the long or the wide layout, in any order and any form of UTC times: pairs, series by series. */
 export function readCsvPairs(path) {
-  const [header, ...lines] = readFileSync(path, 'utf8').replaceAll('"', '').trim().split('\n').map((one) => one.split(','));
+  const text = readFileSync(path, 'utf8').replaceAll('"', '').trim();
+  const [header, ...lines] = text.split('\n').map((line) => line.split(','));
   const columns = new Map(header.map((name, index) => [name, index]));
   const timeIndex = columns.get('timestamp') ?? columns.get('start');
   const nameIndex = columns.get('timeseriesId');

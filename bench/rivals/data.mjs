@@ -63,10 +63,15 @@ export function columnFiles({ columns, rows }) {
   return files;
 }
 
-/** The same columns as one file in ClickHouse's own format, which it loads fastest. */
-export function nativeFile({ columns, rows }) {
-  const path = join(FOLDER, `columns-${rows}`, `${Object.values(columns).join('-')}.native`);
-  return made(path, () => writeNative(path, columns, rows));
+/** Where the same columns lie as one file in another format. */
+export function formattedPath({ columns, rows }, extension) {
+  return join(FOLDER, `columns-${rows}`, `${Object.values(columns).join('-')}.${extension}`);
+}
+
+/** In ClickHouse's own format, which it loads fastest; made if it is not there. */
+export function nativeFile(work) {
+  const path = formattedPath(work, 'native');
+  return made(path, () => writeNative(path, work.columns, work.rows));
 }
 
 /** One column file, read into a Float64Array. */

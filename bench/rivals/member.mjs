@@ -36,7 +36,8 @@ export async function runProcess([command, ...args], env, deadlineMs) {
   }, POLL_MS);
   const error = await new Promise((resolve) => {
     child.on('error', (failure) => resolve(`${failure}`));
-    child.on('close', (code, signal) => resolve(code === 0 ? undefined : errorIn(errors) || `ended with ${code ?? signal}`));
+    const ending = (code, signal) => errorIn(errors) || `ended with ${code ?? signal}`;
+    child.on('close', (code, signal) => resolve(code === 0 ? undefined : ending(code, signal)));
   });
   const ms = performance.now() - startMs;
   clearInterval(watch);

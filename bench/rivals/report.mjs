@@ -25,48 +25,49 @@ const isWindrow = (figure) => figure.name.startsWith('windrow');
 /** What a figure is compared with: windrow over loaded series, as the first row of it is. */
 const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow' && figure.failed === undefined);
 
-/** A median with its range, and how many times windrow's it is. */
-function cells(timing, base) {
-  if (timing === undefined) return ['', '', ''];
-  const range = `${shortMs(timing.minMs)}–${shortMs(timing.maxMs)}`;
+/** A median with its range, and the number of runs where there were fewer; then the multiple of windrow's. */
+function cells(timing, base, usualRuns) {
+  if (timing === undefined) return ['', ''];
+  const runs = timing.runs === usualRuns ? '' : `; ${timing.runs} runs`;
+  const range = `${shortMs(timing.minMs)}–${shortMs(timing.maxMs)}${runs}`;
   const times = base === undefined ? '' : `${(timing.medianMs / base.medianMs).toFixed(2)} ×`;
-  return [shortMs(timing.medianMs), `${range} (${timing.runs})`, times];
+  return [`${shortMs(timing.medianMs)} (${range})`, times];
 }
 
 const memory = (figure) => (figure.peakMb === undefined ? '' : `${figure.peakMb.toFixed(0)} MB`);
+const perSecond = (figure, { medianMs }) => `${(figure.rows / medianMs / 1000).toFixed(1)} M`;
 
 /** Kind of work -> the columns of its table. */
 const layouts = {
   csv: {
-    head: ['whole process, ms', 'range (runs)', 'against windrow', 'rows a second', 'peak memory'],
+    head: ['whole process, ms', '×', 'rows a second', 'peak memory'],
     line: (figure, windrow) => [
-      ...cells(figure.whole, windrow?.whole),
-      `${(figure.rows / figure.whole.medianMs / 1000).toFixed(1)} M`,
+      ...cells(figure.whole, windrow?.whole, figure.usualRuns),
+      perSecond(figure, figure.whole),
       memory(figure),
     ],
     order: (figure) => figure.whole?.medianMs,
   },
   stream: {
-    head: ['kept, ms', 'range (runs)', 'against windrow', 'samples a second'],
+    head: ['kept, ms', '×', 'samples a second'],
     line: (figure, windrow) => [
-      ...cells(figure.kept, windrow?.kept),
-      `${(figure.rows / figure.kept.medianMs / 1000).toFixed(1)} M`,
+      ...cells(figure.kept, windrow?.kept, figure.usualRuns),
+      perSecond(figure, figure.kept),
     ],
     order: (figure) => figure.kept?.medianMs,
   },
   memory: {
-    head: [
-      ...['first: load + run, ms', 'together', 'against windrow', 'peak memory'],
-      ...['kept, ms', 'range (runs)', 'against windrow', 'kernel'],
-      ...['given back, ms', 'range (runs)', 'against windrow'],
-    ],
+    head: ['first: load + run, ms', '×', 'peak memory', 'kept, ms', '×', 'system', 'given back, ms', '×'],
     line(figure, windrow) {
-      const { first, kept, givenBack } = figure;
-      const parts = first === undefined ? '' : `${shortMs(first.loadMs)} + ${shortMs(first.runMs)}`;
-      const [together, , times] = cells(first, windrow?.first);
-      const kernel = kept === undefined ? '' : shortMs(kept.kernelMs);
-      const firstCells = [parts, together, times, memory(figure)];
-      return [...firstCells, ...cells(kept, windrow?.kept), kernel, ...cells(givenBack, windrow?.givenBack)];
+      const { first, kept, givenBack, usualRuns } = figure;
+      const parts = (one) => `${shortMs(one.loadMs)} + ${shortMs(one.runMs)} = ${shortMs(one.medianMs)}`;
+      const [, times] = cells(first, windrow?.first);
+      const system = kept === undefined ? '' : shortMs(kept.systemMs);
+      return [
+        ...[first === undefined ? '' : parts(first), times, memory(figure)],
+        ...[...cells(kept, windrow?.kept, usualRuns), system],
+        ...cells(givenBack, windrow?.givenBack, usualRuns),
+      ];
     },
     order: (figure) => (figure.givenBack ?? figure.kept ?? figure.first)?.medianMs,
   },
@@ -106,47 +107,48 @@ export function groups(found) {
 
 function givenBackForms() {
   const forms = RIVALS.filter((rival) => rival.givesBack !== undefined);
-  return forms.map(({ label, givesBack }) => `${label}: ${givesBack}`).join('; ');
+  return forms.map(({ label, givesBack }) => `  - ${label}: ${givesBack}`).join('\n');
 }
 
-function markdown({ date, machine: where, repeat, processes, versions, found }) {
+function markdown({ date, machine: where, repeat, processes, minutes, versions, found }) {
   const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
-windrow beside its rivals, measured in one run on one machine: same data, same cores and threads. The rivals take
-turns. Every answer is compared: as many samples, the same times, values within 1e-9. A figure is the median of all
-runs; none is left out, and nobody calls a garbage collector. Behind it stand the fastest and the slowest run, and in
-parentheses how many there were. The machine is shared, so trust ratios more than milliseconds, and a ratio only as far
-as the ranges stand apart.
+windrow beside its rivals: same data, same cores, same threads, in one run on one machine. The rivals take turns. Every
+answer is compared: as many samples, the same times, values within 1e-9.
 
-## What is timed
+A figure is the median of all runs. None is left out as a warm-up, and nobody calls a garbage collector. In parentheses
+stand the fastest and the slowest run, and how many there were if not ${repeat} (CSV) or ${repeat * processes} (in
+memory): slow rivals run less often. × says how many times windrow's time a rival takes. The machine is shared: trust
+ratios more than milliseconds, and ratios only as far as the ranges lie apart. Free memory is written to once before the
+first row: a virtual machine's host hands it out only then, which is slow, and counts against nobody here.
 
-**CSV rows** time whole processes, from start to exit; the file is in the system's cache.
+**CSV rows** time whole processes, from start to exit. The file is in the system's cache.
 
-**In-memory rows** time three things, as it depends on what a program does with its results:
+**In-memory rows** have three modes, as the time depends on what a program does with its results:
 
-- **first**: a fresh process loads the columns from files into the rival's own form, then runs once. Median of ${processes}
-  processes; the time of starting Node or Python is not in it. Peak memory is that of this run, with what was loaded.
-- **kept**: one process runs ${repeat} times and holds every result to the end, so each run gets fresh memory from the
-  system. The answer that is compared is the first, read after the last run. ${processes} processes. *kernel* is how much of the
-  time the system took, nearly all of it to hand out that memory.
-- **given back**: one process runs ${repeat} times and gives each result back before the next; that counts. ${givenBackForms()}.
-
-Slow rivals get fewer runs, as the figure in parentheses says.
+- **first**: a fresh process loads the columns from files into the rival's own form, then runs once. The start of Node
+  or Python is not in it. Of ${processes} processes the one with the median sum is shown. *Peak memory* is that of
+  this run, with the data it runs over.
+- **kept**: a process runs ${repeat} times and holds every result to the end, so that each run needs fresh memory. The
+  answer that is compared is the first, read after the last run. There are ${processes} processes. *System* is the
+  operating system's part of the time, which is mostly the cost of that memory.
+- **given back**: a process runs ${repeat} times and gives each result back before the next; that is timed too.
+  There are ${processes} processes. How each gives back:
+${givenBackForms()}
 
 **Stream rows** keep all results.
 
-*windrow* runs over series that \`loadSeries\` has laid out. *Arrays as they are* is the same run without it. A result has
-times of its own, but for *shareTimes*: there it shares the input's, as those of NumPy, pandas and Polars do; the row
-*windrow* beside it is without. "Against windrow" compares with the *windrow* row, with *shareTimes* where there is one.
-Values are a daily curve of three decimals; *full-precision values* are sines. The limit is what the machine needs to
-copy the input's values, or to read the file, and to do nothing with them.
+The row *windrow* runs over series that \`loadSeries\` has laid out; *arrays as they are* does without. A result has
+times of its own; with *shareTimes* it shares the input's, as results of NumPy, pandas and Polars do. Where there is
+such a row, × compares with it. Values are a daily curve of three decimals; *full-precision values* are sines. The limit
+is what the machine needs to copy the input's values (into fresh memory or the same), or to read the file.
 
 - ${date}; ${where}
 - ${rivals.join(' · ')}
-- \`npm run bench:rivals -- --write\`; the forms used are in \`bench/rivals/rivals/\`
+- \`npm run bench:rivals -- --write\` took ${minutes.toFixed(0)} minutes; the forms used are in \`bench/rivals/rivals/\`
 
-![Time taken when results are kept, as a multiple of windrow's](benchmarks.svg)
+![Results kept: time taken as a multiple of windrow's](benchmarks.svg)
 
 ${groups(found).map(table).join('\n')}`;
 }
@@ -162,20 +164,23 @@ function duel(figures, timingOf) {
   return `${shortMs(timingOf(windrow).medianMs)} / ${best.label} ${shortMs(timingOf(best).medianMs)}`;
 }
 
-/** README's table: one thread, each mode a column, the rows that are not too much alike. */
+const README_WORKS = [
+  ...['csv-hourly-5000000', 'csv-long', 'csv-wide', 'stream-1', 'stream-1000', 'elementwise', 'average-hourly'],
+  ...['sum-quarter', 'mask', 'cleanse', 'shift', 'resample'],
+];
+
+/** README's table: one thread, each mode a column, of works that are much alike only one. */
 export function readmeTable(found) {
-  const wanted = ['csv-hourly-5000000', 'csv-long', 'csv-wide', 'stream-1', 'stream-1000', 'elementwise', 'average-hourly'];
-  wanted.push('sum-quarter', 'mask', 'cleanse', 'shift', 'resample');
-  const rows = groups(found.filter((figure) => figure.threads === 1 && wanted.includes(figure.work))).map((figures) => [
+  const wanted = groups(found.filter((figure) => figure.threads === 1 && README_WORKS.includes(figure.work)));
+  const rows = wanted.map((figures) => [
     figures[0].title,
-    duel(figures, (figure) => figure.whole),
-    duel(figures, (figure) => figure.first),
+    duel(figures, (figure) => figure.whole ?? figure.first),
     duel(figures, (figure) => figure.kept),
     duel(figures, (figure) => figure.givenBack),
   ]);
   return [
-    '| one thread; ms, windrow / the fastest rival | whole process | first | kept | given back |',
-    '|---|---:|---:|---:|---:|',
+    '| one thread; ms: windrow / the fastest rival | first (CSV: whole process) | kept | given back |',
+    '|---|---:|---:|---:|',
     ...rows.map((cellsOfRow) => `| ${cellsOfRow.join(' | ')} |`),
     '',
   ].join('\n');
@@ -185,7 +190,8 @@ const README_MARKS = /(<!-- bench:rivals -->\n)[\s\S]*?(<!-- \/bench:rivals -->)
 
 /** One page from one report or several, the first of which says when, where and how. */
 export function writeReport(reports) {
-  const report = { ...reports[0], found: reports.flatMap((one) => one.found) };
+  const minutes = reports.reduce((sum, one) => sum + one.minutes, 0);
+  const report = { ...reports[0], minutes, found: reports.flatMap((one) => one.found) };
   writeFileSync(join(ROOT, 'docs/benchmarks.md'), markdown(report));
   writeFileSync(join(ROOT, 'docs/benchmarks.svg'), chart(groups(report.found)));
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');

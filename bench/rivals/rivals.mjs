@@ -15,7 +15,7 @@ const python = (name) => [PYTHON, file(name)];
 /**
  * `threaded`: uses more than one thread in memory works when given them; the others are run at one thread alone.
  * `way`: a second way of a work that the same file knows, as `elementwise:out`. `givesBack`: its form of that mode,
- * for the page. `onlyGivenBack`: a way that says nothing in the other modes.
+ * for the page. `onlyGivenBack`: a way that says nothing in the other modes. `ownFiles`: loads from its own format.
  */
 export const RIVALS = [
   {
@@ -28,12 +28,20 @@ export const RIVALS = [
   },
   { name: 'windrow-own-times', label: 'windrow', command: node('windrow.mjs'), way: ':own-times' },
   { name: 'windrow-arrays', label: 'windrow, arrays as they are', command: node('windrow.mjs'), way: ':arrays' },
-  { name: 'duckdb', label: 'DuckDB', command: node('duckdb.mjs'), threaded: true, givesBack: 'dropped' },
+  {
+    name: 'duckdb',
+    label: 'DuckDB',
+    command: node('duckdb.mjs'),
+    threaded: true,
+    ownFiles: true,
+    givesBack: 'dropped',
+  },
   {
     name: 'clickhouse',
     label: 'ClickHouse (chdb)',
     command: node('clickhouse.mjs'),
     threaded: true,
+    ownFiles: true,
     givesBack: '`DROP TABLE`',
   },
   { name: 'polars', label: 'Polars', command: node('polars.mjs'), threaded: true, givesBack: 'dropped' },

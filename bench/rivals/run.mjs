@@ -2,27 +2,28 @@
  * Side by side, in one run: every work, windrow and each rival that can say it.
  *
  *   node run.mjs [--rows 1,3] [--works mask,where] [--modes first,kept,given-back] [--rivals windrow,duckdb]
- *                [--threads 1,2] [--processes 3] [--repeat 7] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
- *                [--save FILE.json] [--write]
+ *                [--threads 1,2] [--processes 3] [--repeat 7] [--size ROWS] [--cpus 0,1 | --no-pin] [--no-touch]
+ *                [--large] [--save FILE.json] [--write]
  *
  * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
- * each (for CSV how many processes), --size tries the in-memory rows on fewer samples, --large adds the 100M rows,
- * --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md and its chart in place.
+ * each (for CSV how many processes), --size tries the in-memory rows on fewer samples, --no-touch leaves out touch.mjs,
+ * --large adds the 100M rows, --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md, its
+ * chart and README's table in place.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { difference, readCsvPairs, readPairs } from './answers.mjs';
-import { columnFiles, csvFile, nativeFile, readThrough } from './data.mjs';
+import { columnFiles, csvFile, readThrough } from './data.mjs';
 import { runProcess } from './member.mjs';
 import { machine, table, writeReport } from './report.mjs';
-import { RIVALS, commandOf, environment, hasWindrow, labelIn, windrowCommand } from './rivals.mjs';
+import { HERE, RIVALS, commandOf, environment, hasWindrow, labelIn, windrowCommand } from './rivals.mjs';
 import { MODES, WORKS, workById } from './works.mjs';
 
 const DEADLINE_MS = 180_000;
 /** What the runs of one process may take before it stops early; `serve.mjs` says how. */
-const BUDGET_MS = 1500;
+const BUDGET_MS = 1000;
 const CSV_BUDGET_MS = 10_000;
 const CSV_RUNS_MIN = 3;
 /** Results kept may fill so much. */
@@ -41,6 +42,7 @@ const { values: given } = parseArgs({
     size: { type: 'string' },
     cpus: { type: 'string', default: '0,1' },
     'no-pin': { type: 'boolean', default: false },
+    'no-touch': { type: 'boolean', default: false },
     large: { type: 'boolean', default: false },
     save: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -123,6 +125,14 @@ async function measureCsv(work, threads, entered) {
   return running;
 }
 
+/** Files in a rival's own format are made before anything is timed. */
+async function makeOwnFiles(work, files, entered) {
+  for (const member of entered.filter((one) => one.ownFiles)) {
+    const task = JSON.stringify({ work: work.id, rows: work.rows, files });
+    await runProcess(commandOf(member, 1, cpus, ['files', task]), environment(1), DEADLINE_MS);
+  }
+}
+
 /** The processes a member runs: `kept`'s first run is also the mode `first`, so one process serves both. */
 function modesOf(member, work) {
   if (work.kind === 'csv') return modes.filter((mode) => mode === 'first');
@@ -133,20 +143,22 @@ function modesOf(member, work) {
 }
 
 async function measureMemory(work, threads, entered) {
-  // Nobody is to make them while others are timed.
   const files = columnFiles(work);
-  nativeFile(work);
+  await makeOwnFiles(work, files, entered);
   const running = entered.map((member) => ({ member, kept: [], 'given-back': [], answers: [] }));
-  await rounds(processes, running, async (one) => {
+  const { id, operation, rows } = work;
+  const limits = { budgetMs: BUDGET_MS, limitMb: LIMIT_MB };
+  await rounds(processes, running, async (one, round) => {
     for (const mode of modesOf(one.member, work)) {
-      const answer = join(SCRATCH, `${one.member.name}-${mode}.f64`);
-      const { id, operation, rows } = work;
-      const limits = { runs: mode === 'kept' && !modes.includes('kept') ? 1 : repeat, budgetMs: BUDGET_MS };
-      const task = { work: id, operation, rows, way: one.member.way, mode, threads, files, ...limits, limitMb: LIMIT_MB };
-      const command = commandOf(one.member, threads, cpus, ['memory', JSON.stringify({ ...task, answer })]);
+      const runs = mode === 'kept' && !modes.includes('kept') ? 1 : repeat;
+      const path = join(SCRATCH, `${one.member.name}-${mode}.f64`);
+      // One answer of each mode will do: it takes longer to write than many a work.
+      const answer = round === 0 ? path : undefined;
+      const task = { work: id, operation, rows, way: one.member.way, mode, threads, files, runs, ...limits, answer };
+      const command = commandOf(one.member, threads, cpus, ['memory', JSON.stringify(task)]);
       const { text } = await runProcess(command, environment(threads), DEADLINE_MS);
       one[mode].push(JSON.parse(text));
-      if (one[mode].length === 1) one.answers.push(() => readPairs(answer));
+      if (answer !== undefined) one.answers.push(() => readPairs(answer));
     }
   });
   for (const one of running) one.figures = () => memoryFigures(one, work);
@@ -157,17 +169,17 @@ function memoryFigures({ kept, 'given-back': givenBack }, work) {
   const figures = {};
   const all = (sessions, field) => sessions.flatMap((one) => one.runs.map((run) => run[field]));
   if (kept.length > 0 && modes.includes('first') && work.kind === 'memory') {
-    const loadMs = median(kept.map((one) => one.loadMs));
-    const runMs = median(kept.map((one) => one.runs[0].ms));
-    const sums = spread(kept.map((one) => one.loadMs + one.runs[0].ms));
-    figures.first = { loadMs, runMs, ...sums };
+    const firsts = kept.map(({ loadMs, runs: [{ ms: runMs }] }) => ({ loadMs, runMs, ms: loadMs + runMs }));
+    // Both parts are those of the process in the middle, so that they add up.
+    const { loadMs, runMs } = firsts.toSorted((x, y) => x.ms - y.ms)[firsts.length >> 1];
+    figures.first = { loadMs, runMs, ...spread(firsts.map((one) => one.ms)) };
     figures.peakMb = Math.max(...kept.map((one) => one.firstPeakMb));
   }
   if (kept.length > 0 && modes.includes('kept')) {
-    figures.kept = { ...spread(all(kept, 'ms')), kernelMs: median(all(kept, 'kernelMs')) };
+    figures.kept = { ...spread(all(kept, 'ms')), systemMs: median(all(kept, 'systemMs')) };
   }
   if (givenBack.length > 0) {
-    figures.givenBack = { ...spread(all(givenBack, 'ms')), kernelMs: median(all(givenBack, 'kernelMs')) };
+    figures.givenBack = { ...spread(all(givenBack, 'ms')), systemMs: median(all(givenBack, 'systemMs')) };
   }
   return figures;
 }
@@ -194,10 +206,12 @@ async function measure(members, work, threads) {
   const running = await (work.kind === 'csv' ? measureCsv : measureMemory)(work, threads, entered);
   checkAnswers(running);
   const { id, row, kind, title, rows } = work;
+  const usualRuns = kind === 'csv' ? repeat : repeat * processes;
   const found = running.map(({ member, samples, failed, figures }) => {
     const { name, isLimit = false } = member;
-    const what = { work: id, row, kind, title, rows, threads, name, label: labelIn(work, member), isLimit, samples };
-    return { ...what, ...(failed === undefined ? figures() : { failed }) };
+    const what = { work: id, row, kind, title, rows, threads, usualRuns };
+    const who = { name, label: labelIn(work, member), isLimit, samples };
+    return { ...what, ...who, ...(failed === undefined ? figures() : { failed }) };
   });
   console.log(`\n${table(found)}`);
   return found;
@@ -210,18 +224,21 @@ async function main() {
   const works = WORKS.filter((work) => listed(given.rows, work.row) && listed(given.works, work.id));
   const found = [];
   const startMs = performance.now();
+  if (!given['no-touch'] && works.some((work) => work.kind === 'memory')) {
+    console.log((await runProcess([process.execPath, join(HERE, 'touch.mjs')], process.env, DEADLINE_MS)).text.trim());
+  }
   for (const work of works.filter((one) => given.large || given.works !== undefined || !one.onlyWhenAsked)) {
-    // Cost against size and streams are questions about one core.
-    const counts = [6, 8].includes(work.row) ? ['1'] : given.threads.split(',');
-    for (const threads of counts) {
+    for (const threads of given.threads.split(',').filter((count) => work.threads?.includes(count) ?? true)) {
       const sized = workById(work.id, work.kind === 'memory' ? size : undefined);
       found.push(...(await measure(members, sized, Number(threads))));
     }
   }
   rmSync(SCRATCH, { recursive: true, force: true });
-  const versions = Object.fromEntries(members.filter((one) => one.way === undefined && !one.isLimit).map((one) => [one.label, one.version]));
+  const named = members.filter((one) => one.way === undefined && !one.isLimit);
+  const versions = Object.fromEntries(named.map(({ label, version }) => [label, version]));
   const minutes = (performance.now() - startMs) / 60_000;
-  const report = { date: new Date().toISOString().slice(0, 10), machine: machine(), repeat, processes, minutes, versions, found };
+  const date = new Date().toISOString().slice(0, 10);
+  const report = { date, machine: machine(), repeat, processes, minutes, versions, found };
   console.log(`${minutes.toFixed(1)} minutes`);
   if (given.save !== undefined) writeFileSync(given.save, JSON.stringify(report, null, 2));
   if (given.write) writeReport([report]);

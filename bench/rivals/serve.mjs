@@ -3,10 +3,11 @@
  *
  *   node rivals/NAME.mjs version
  *   node rivals/NAME.mjs csv LAYOUT IN.csv OUT.csv THREADS    the whole work, then exit; the runner times it
+ *   node rivals/NAME.mjs files TASK                           makes the files of its own format, where it has one
  *   node rivals/NAME.mjs memory TASK                          loads, runs, and says how long each took, as JSON
  *
- * TASK is JSON: `{ work, rows, way, mode, threads, files, runs, budgetMs, limitMb, answer }`. There are `runs` of them,
- * fewer where they take longer than `budgetMs` or the process holds more than `limitMb`, but two at the least.
+ * TASK is JSON: `{ work, rows, way, mode, threads, files, runs, budgetMs, limitMb, answer? }`. There are `runs` runs, but
+ * none begins after `budgetMs`, or when the process holds more than `limitMb`.
  *
  * - `kept`: each result is held to the end, so that none gets the memory of another. The answer is that of the first
  *   run, read after all the others.
@@ -19,18 +20,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readColumn } from './data.mjs';
 import { workById } from './works.mjs';
 
-const RUNS_MIN = 2;
-
 /**
- * `rival`: `version()`, `csv`: layout -> (input, output, threads), and `works`: operation -> prepare, or
- * `OPERATION:WAY` for a second way. `prepare({ work, files, column, threads, mode })` loads in the rival's own form and
- * gives `{ run, giveBack?, answer }`: `run()` does the work, `giveBack(result)` gives back its memory, and
- * `answer(result)` gives `{ timeMs, value }`, or `answer(result, path)` writes the file itself.
+ * `rival`: `version()`, `csv`: layout -> (input, output, threads), `makeFiles({ work, column })` where it loads from a
+ * format of its own, and `works`: operation -> prepare, or `OPERATION:WAY` for a second way.
+ * `prepare({ work, column, threads, mode })` loads in the rival's own form and gives `{ run, giveBack?, answer }`:
+ * `run()` does the work, `giveBack(result)` gives back its memory, and `answer(result)` gives `{ timeMs, value }`, or
+ * `answer(result, path)` writes the file itself.
  */
 export async function serve(rival) {
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'version') say({ version: await rival.version(), operations: operationsOf(rival) });
   else if (command === 'csv') await rival.csv[rest[0]](rest[1], rest[2], Number(rest[3]));
+  else if (command === 'files') await rival.makeFiles(givenBy(JSON.parse(rest[0])));
   else say(await measure(rival, JSON.parse(rest[0])));
   // Native engines keep threads that would hold the process open.
   process.exit(0);
@@ -40,18 +41,23 @@ function operationsOf(rival) {
   return [...Object.keys(rival.csv ?? {}).map((layout) => `csv-${layout}`), ...Object.keys(rival.works ?? {})];
 }
 
+/** What a rival's file is told of a task. */
+function givenBy({ work, rows, files, threads, mode }) {
+  return { work: workById(work, rows), column: (name) => readColumn(files[name]), threads, mode };
+}
+
 async function measure(rival, task) {
-  const { way = '', mode, threads, files } = task;
-  const work = workById(task.work, task.rows);
-  const column = (name) => readColumn(files[name]);
+  const given = givenBy(task);
   const startMs = performance.now();
-  const prepared = await rival.works[work.operation + way]({ work, files, column, threads, mode });
+  const prepared = await rival.works[given.work.operation + (task.way ?? '')](given);
   const loadMs = performance.now() - startMs;
   forgetPeakMb();
-  const { runs, firstPeakMb, first } = await (mode === 'kept' ? runKeeping : runGivingBack)(prepared, task);
+  const { runs, firstPeakMb, first } = await (task.mode === 'kept' ? runKeeping : runGivingBack)(prepared, task);
   const peakMb = readPeakMb();
-  const columns = await prepared.answer(first, task.answer);
-  if (columns !== undefined) writeAnswer(task.answer, columns);
+  if (task.answer !== undefined) {
+    const columns = await prepared.answer(first, task.answer);
+    if (columns !== undefined) writeAnswer(task.answer, columns);
+  }
   return { loadMs, runs, firstPeakMb, peakMb };
 }
 
@@ -63,22 +69,21 @@ async function runKeeping({ run }, task) {
 
 async function runGivingBack({ run, giveBack = () => {} }, task) {
   const timed = await timedRuns(task, async () => giveBack(await run()));
-  return { ...timed, first: await run() };
+  return { ...timed, first: task.answer === undefined ? undefined : await run() };
 }
 
-/** Wall-clock and kernel time of each run: the kernel's is what fresh memory costs, in the main. */
+/** Wall-clock time of each run, and the system's part in it: in the main what fresh memory costs. */
 async function timedRuns(task, step) {
   const runs = [];
   let firstPeakMb;
   const untilMs = performance.now() + task.budgetMs;
-  const hasRoom = () => performance.now() < untilMs || runs.length < RUNS_MIN;
-  while (runs.length < task.runs && hasRoom() && !(readPeakMb() > task.limitMb)) {
+  while (runs.length < task.runs && performance.now() < untilMs && !(readPeakMb() > task.limitMb)) {
     const before = process.resourceUsage();
     const startMs = performance.now();
     await step();
     const ms = performance.now() - startMs;
     const after = process.resourceUsage();
-    runs.push({ ms, kernelMs: (after.systemCPUTime - before.systemCPUTime) / 1000 });
+    runs.push({ ms, systemMs: (after.systemCPUTime - before.systemCPUTime) / 1000 });
     firstPeakMb ??= readPeakMb();
   }
   return { runs, firstPeakMb };

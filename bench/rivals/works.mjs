@@ -24,6 +24,9 @@ function request(inputs, steps) {
   return [{ metric: 'Result', processingType: 'Batch', operations }];
 }
 
+/** Of works that ask nothing about a second thread. */
+const ONE = ['1'];
+
 const aggregate = (name, interval) => ['Aggregate', { function: name, interval }];
 
 /**
@@ -40,7 +43,7 @@ function inMemory(row, operation, title, columns, steps, { sharesTimes = false }
 function withSines(work) {
   const sines = { a: 'sine', b: 'cosine' };
   const columns = Object.fromEntries(Object.entries(work.columns).map(([name, from]) => [name, sines[name] ?? from]));
-  return { ...work, id: `${work.id}-sine`, title: `${work.title}, full-precision values`, columns };
+  return { ...work, id: `${work.id}-sine`, title: `${work.title}, full-precision values`, columns, threads: ONE };
 }
 
 const STREAM_STEPS = [
@@ -55,7 +58,8 @@ const REGULAR = { t: 'timeMs', a: 'a' };
 const JITTERED = { t: 'jitteredMs', a: 'a' };
 
 function stream(id, title, chunkRows) {
-  return { ...inMemory(6, id, title, REGULAR, STREAM_STEPS), kind: 'stream', rows: 1_000_000, chunkRows };
+  const work = inMemory(6, id, title, REGULAR, STREAM_STEPS);
+  return { ...work, kind: 'stream', rows: 1_000_000, chunkRows, threads: ONE };
 }
 
 /** Hourly averages of each series of a file of `rows` rows. */
@@ -71,6 +75,9 @@ function csvHourly(row, layout, rows, title, seriesCount = 1) {
   const items = operations.map((operation) => ({ metric: 'Result', processingType: 'Batch', operations: [operation] }));
   return { row, id, operation: `csv-${layout}`, title, kind: 'csv', layout, rows, seriesCount, request: items };
 }
+
+/** Cost against size. */
+const csvOfSize = (rows, title) => ({ ...csvHourly(8, 'single', rows, title), threads: ONE });
 
 const PAIR = [
   ['Mul', { scalar: 1.5 }],
@@ -124,9 +131,9 @@ export const WORKS = [
   stream('stream-10', 'the same, chunks of 10', 10),
   stream('stream-1000', 'the same, chunks of 1000', 1000),
   stream('stream-whole', 'the same as one batch', 1_000_000),
-  csvHourly(8, 'single', 1_000_000, 'cost against size: CSV hourly average, 1M rows'),
-  csvHourly(8, 'single', 10_000_000, 'the same, 10M rows'),
-  { ...csvHourly(8, 'single', 100_000_000, 'the same, 100M rows (3.2 GB)'), onlyWhenAsked: true },
+  csvOfSize(1_000_000, 'cost against size: CSV hourly average, 1M rows'),
+  csvOfSize(10_000_000, 'the same, 10M rows'),
+  { ...csvOfSize(100_000_000, 'the same, 100M rows (3.2 GB)'), onlyWhenAsked: true },
 ];
 
 /** A work by its id, at a size of one's own where that is given: `--size` is for trying the harness out. */

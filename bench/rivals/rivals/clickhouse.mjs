@@ -28,7 +28,7 @@ const csv = {
   single: (input, output, threads) =>
     hourly({ input, output, threads, columns: ONE_VALUE, select: 'avg(value)', made: ONE_VALUE, by: 'start' }),
   long(input, output, threads) {
-    const columns = `timeseriesId LowCardinality(String), ${ONE_VALUE}`;
+    const columns = `timeseriesId String, ${ONE_VALUE}`;
     const by = 'timeseriesId, start';
     hourly({ input, output, threads, columns, select: 'timeseriesId, avg(value)', made: columns, by });
   },
@@ -99,6 +99,7 @@ const holdAt = (stepMs) => `
   ON ticks.one = samples.one AND ticks.t >= samples.t`;
 
 await serve({
+  makeFiles: ({ work }) => nativeFile(work),
   version: () => version().libchdb.replaceAll(`"`, ""),
   csv,
   works: {

@@ -14,26 +14,37 @@ const TIME = pl.Datetime('ms');
 const HOUR = pl.lit(HOUR_MS).cast(pl.Int64);
 const NONE = pl.lit(0).cast(pl.Int64);
 
-/** Windows of an hour over the file's times; `by` names the series where rows are of several. */
-function hourly({ input, output, columns, by, values }) {
-  pl.scanCSV(input, { schema: { timestamp: pl.Utf8, ...columns } })
-    .withColumn(pl.col('timestamp').str.strptime(TIME, '%Y-%m-%dT%H:%M:%S%.3fZ'))
-    .groupByDynamic({ indexColumn: 'timestamp', every: '1h', ...(by === undefined ? {} : { by }) })
-    .agg(...values.map((name) => pl.col(name).mean()))
+function scan(input, columns) {
+  const time = pl.col('timestamp').str.strptime(TIME, '%Y-%m-%dT%H:%M:%S%.3fZ');
+  return pl.scanCSV(input, { schema: { timestamp: pl.Utf8, ...columns } }).withColumn(time);
+}
+
+const means = (names) => names.map((name) => pl.col(name).mean());
+
+/** Of all columns; the times rise. */
+function hourly(input, output, names) {
+  scan(input, Object.fromEntries(names.map((name) => [name, pl.Float64])))
+    .groupByDynamic({ indexColumn: 'timestamp', every: '1h' })
+    .agg(...means(names))
+    .collectSync({ engine: 'streaming' })
+    .writeCSV(output);
+}
+
+/** groupByDynamic with `by` takes half as long again. */
+function hourlyLong(input, output) {
+  scan(input, { timeseriesId: pl.Utf8, value: pl.Float64 })
+    .withColumn(pl.col('timestamp').dt.truncate('1h'))
+    .groupBy(['timeseriesId', 'timestamp'])
+    .agg(...means(['value']))
+    .sort(['timeseriesId', 'timestamp'])
     .collectSync({ engine: 'streaming' })
     .writeCSV(output);
 }
 
 const csv = {
-  single: (input, output) => hourly({ input, output, columns: { value: pl.Float64 }, values: ['value'] }),
-  long(input, output) {
-    const columns = { timeseriesId: pl.Utf8, value: pl.Float64 };
-    hourly({ input, output, columns, by: 'timeseriesId', values: ['value'] });
-  },
-  wide(input, output) {
-    const values = seriesNames(20);
-    hourly({ input, output, columns: Object.fromEntries(values.map((name) => [name, pl.Float64])), values });
-  },
+  single: (input, output) => hourly(input, output, ['value']),
+  long: hourlyLong,
+  wide: (input, output) => hourly(input, output, seriesNames(20)),
 };
 
 function load({ work, column }) {
