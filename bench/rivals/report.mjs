@@ -3,7 +3,7 @@
  *
  *   node report.mjs FILE.json...     the page from figures that `run.mjs --save` kept, put together
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,8 +19,10 @@ export function machine() {
   return `${cpu.model.trim()}, ${cpus().length} cores, ${memory}, ${system}, Node ${process.version}`;
 }
 
+/** Whether the system gives free memory back to the host it runs on. */
+export const hasPageReporting = () => existsSync('/sys/module/page_reporting');
+
 const shortMs = (ms) => (ms >= 100 ? ms.toFixed(0) : ms.toFixed(1));
-const isWindrow = (figure) => figure.name.startsWith('windrow');
 
 /** What a figure is compared with: windrow over loaded series, as the first row of it is. */
 const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow' && figure.failed === undefined);
@@ -28,7 +30,7 @@ const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow
 /** A median with its range, and the number of runs where there were fewer; then the multiple of windrow's. */
 function cells(timing, base, usualRuns) {
   if (timing === undefined) return ['', ''];
-  const runs = timing.runs === usualRuns ? '' : `; ${timing.runs} runs`;
+  const runs = timing.runs === usualRuns ? '' : `; of ${timing.runs}`;
   const range = `${shortMs(timing.minMs)}–${shortMs(timing.maxMs)}${runs}`;
   const times = base === undefined ? '' : `${(timing.medianMs / base.medianMs).toFixed(2)} ×`;
   return [`${shortMs(timing.medianMs)} (${range})`, times];
@@ -110,7 +112,13 @@ function givenBackForms() {
   return forms.map(({ label, givesBack }) => `  - ${label}: ${givesBack}`).join('\n');
 }
 
-function markdown({ date, machine: where, repeat, processes, minutes, versions, found }) {
+const MEMORY_NOTE = `
+This machine is a virtual one that gives free memory back to its host (page reporting), so fresh memory costs more than
+elsewhere, and most in the huge pages that NumPy and pandas ask for. That is in *first* and *kept*, and hardly in *given
+back*: on a machine of one's own the rivals that take much memory stand better in the former two.
+`;
+
+function markdown({ date, machine: where, pageReporting, repeat, processes, minutes, versions, found }) {
   const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
@@ -118,10 +126,9 @@ windrow beside its rivals: same data, same cores, same threads, in one run on on
 answer is compared: as many samples, the same times, values within 1e-9.
 
 A figure is the median of all runs. None is left out as a warm-up, and nobody calls a garbage collector. In parentheses
-stand the fastest and the slowest run, and how many there were if not ${repeat} (CSV) or ${repeat * processes} (in
-memory): slow rivals run less often. × says how many times windrow's time a rival takes. The machine is shared: trust
-ratios more than milliseconds, and ratios only as far as the ranges lie apart. Free memory is written to once before the
-first row: a virtual machine's host hands it out only then, which is slow, and counts against nobody here.
+stand the fastest and the slowest run, and of how many if not of ${repeat} (CSV) or ${repeat * processes} (in memory):
+slow rivals run less often. × says how many times windrow's time a rival takes. The machine is shared: trust
+ratios more than milliseconds, and ratios only as far as the ranges lie apart.
 
 **CSV rows** time whole processes, from start to exit. The file is in the system's cache.
 
@@ -141,9 +148,9 @@ ${givenBackForms()}
 
 The row *windrow* runs over series that \`loadSeries\` has laid out; *arrays as they are* does without. A result has
 times of its own; with *shareTimes* it shares the input's, as results of NumPy, pandas and Polars do. Where there is
-such a row, × compares with it. Values are a daily curve of three decimals; *full-precision values* are sines. The limit
-is what the machine needs to copy the input's values (into fresh memory or the same), or to read the file.
-
+such a row, × compares with it. Values are a daily curve of three decimals; *full-precision values* are sines. The
+limit is what the machine needs to copy the input's values (into fresh memory or the same), or to read the file.
+${pageReporting ? MEMORY_NOTE : ''}
 - ${date}; ${where}
 - ${rivals.join(' · ')}
 - \`npm run bench:rivals -- --write\` took ${minutes.toFixed(0)} minutes; the forms used are in \`bench/rivals/rivals/\`
@@ -153,12 +160,12 @@ is what the machine needs to copy the input's values (into fresh memory or the s
 ${groups(found).map(table).join('\n')}`;
 }
 
-/** `windrow / fastest rival` in one mode. */
-function duel(figures, timingOf) {
+/** `windrow / fastest rival` in one mode; `own` is the form of windrow that one takes there. */
+function duel(figures, timingOf, own = 'windrow') {
   const ran = figures.filter((figure) => !figure.isLimit && timingOf(figure) !== undefined);
-  const windrow = windrowOf(ran);
+  const windrow = ran.find((figure) => figure.name === own);
   const [best] = ran
-    .filter((figure) => !isWindrow(figure) && figure.name !== 'javascript')
+    .filter((figure) => !figure.name.startsWith('windrow') && figure.name !== 'javascript')
     .toSorted((x, y) => timingOf(x).medianMs - timingOf(y).medianMs);
   if (windrow === undefined || best === undefined) return '';
   return `${shortMs(timingOf(windrow).medianMs)} / ${best.label} ${shortMs(timingOf(best).medianMs)}`;
@@ -174,7 +181,8 @@ export function readmeTable(found) {
   const wanted = groups(found.filter((figure) => figure.threads === 1 && README_WORKS.includes(figure.work)));
   const rows = wanted.map((figures) => [
     figures[0].title,
-    duel(figures, (figure) => figure.whole ?? figure.first),
+    // Nobody lays series out for a single run.
+    duel(figures, (figure) => figure.first, 'windrow-arrays') || duel(figures, (figure) => figure.whole),
     duel(figures, (figure) => figure.kept),
     duel(figures, (figure) => figure.givenBack),
   ]);

@@ -2,13 +2,13 @@
  * Side by side, in one run: every work, windrow and each rival that can say it.
  *
  *   node run.mjs [--rows 1,3] [--works mask,where] [--modes first,kept,given-back] [--rivals windrow,duckdb]
- *                [--threads 1,2] [--processes 3] [--repeat 7] [--size ROWS] [--cpus 0,1 | --no-pin] [--no-touch]
- *                [--large] [--save FILE.json] [--write]
+ *                [--threads 1,2] [--processes 3] [--repeat 7] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
+ *                [--save FILE.json] [--write]
  *
  * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
- * each (for CSV how many processes), --size tries the in-memory rows on fewer samples, --no-touch leaves out touch.mjs,
- * --large adds the 100M rows, --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md, its
- * chart and README's table in place.
+ * each (for CSV how many processes), --size tries the in-memory rows on fewer samples, --large adds the 100M rows,
+ * --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md, its chart and README's table in
+ * place.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ import { parseArgs } from 'node:util';
 import { difference, readCsvPairs, readPairs } from './answers.mjs';
 import { columnFiles, csvFile, readThrough } from './data.mjs';
 import { runProcess } from './member.mjs';
-import { machine, table, writeReport } from './report.mjs';
-import { HERE, RIVALS, commandOf, environment, hasWindrow, labelIn, windrowCommand } from './rivals.mjs';
+import { hasPageReporting, machine, table, writeReport } from './report.mjs';
+import { RIVALS, commandOf, environment, hasWindrow, labelIn, windrowCommand } from './rivals.mjs';
 import { MODES, WORKS, workById } from './works.mjs';
 
 const DEADLINE_MS = 180_000;
@@ -42,7 +42,6 @@ const { values: given } = parseArgs({
     size: { type: 'string' },
     cpus: { type: 'string', default: '0,1' },
     'no-pin': { type: 'boolean', default: false },
-    'no-touch': { type: 'boolean', default: false },
     large: { type: 'boolean', default: false },
     save: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -194,9 +193,18 @@ function checkAnswers(running) {
   for (const one of answered) {
     one.samples = expected.length / 2;
     for (const read of one.answers) {
-      const wrong = difference(expected, read());
+      const wrong = differenceOf(expected, read);
       if (wrong !== undefined) one.failed = `another answer than ${reference.member.label}: ${wrong}`;
     }
+  }
+}
+
+/** An answer that cannot be read is a wrong one, and no reason to lose the other figures. */
+function differenceOf(expected, read) {
+  try {
+    return difference(expected, read());
+  } catch (error) {
+    return error.message;
   }
 }
 
@@ -217,30 +225,34 @@ async function measure(members, work, threads) {
   return found;
 }
 
-async function main() {
-  mkdirSync(SCRATCH, { recursive: true });
-  const members = await present();
-  const size = given.size === undefined ? undefined : Number(given.size);
-  const works = WORKS.filter((work) => listed(given.rows, work.row) && listed(given.works, work.id));
-  const found = [];
-  const startMs = performance.now();
-  if (!given['no-touch'] && works.some((work) => work.kind === 'memory')) {
-    console.log((await runProcess([process.execPath, join(HERE, 'touch.mjs')], process.env, DEADLINE_MS)).text.trim());
-  }
-  for (const work of works.filter((one) => given.large || given.works !== undefined || !one.onlyWhenAsked)) {
-    for (const threads of given.threads.split(',').filter((count) => work.threads?.includes(count) ?? true)) {
-      const sized = workById(work.id, work.kind === 'memory' ? size : undefined);
-      found.push(...(await measure(members, sized, Number(threads))));
-    }
-  }
-  rmSync(SCRATCH, { recursive: true, force: true });
+/** What the page says of the run as a whole. */
+function about(members, startMs) {
   const named = members.filter((one) => one.way === undefined && !one.isLimit);
   const versions = Object.fromEntries(named.map(({ label, version }) => [label, version]));
   const minutes = (performance.now() - startMs) / 60_000;
   const date = new Date().toISOString().slice(0, 10);
-  const report = { date, machine: machine(), repeat, processes, minutes, versions, found };
-  console.log(`${minutes.toFixed(1)} minutes`);
-  if (given.save !== undefined) writeFileSync(given.save, JSON.stringify(report, null, 2));
+  return { date, machine: machine(), pageReporting: hasPageReporting(), repeat, processes, minutes, versions };
+}
+
+async function main() {
+  mkdirSync(SCRATCH, { recursive: true });
+  const members = await present();
+  const size = given.size === undefined ? undefined : Number(given.size);
+  const asked = WORKS.filter((work) => listed(given.rows, work.row) && listed(given.works, work.id));
+  const works = asked.filter((one) => given.large || given.works !== undefined || !one.onlyWhenAsked);
+  const startMs = performance.now();
+  let report = { ...about(members, startMs), found: [] };
+  for (const work of works) {
+    for (const threads of given.threads.split(',').filter((count) => work.threads?.includes(count) ?? true)) {
+      const sized = workById(work.id, work.kind === 'memory' ? size : undefined);
+      const found = [...report.found, ...(await measure(members, sized, Number(threads)))];
+      report = { ...about(members, startMs), found };
+      // After each work, so that a run broken off leaves what it has found.
+      if (given.save !== undefined) writeFileSync(given.save, JSON.stringify(report, null, 2));
+    }
+  }
+  rmSync(SCRATCH, { recursive: true, force: true });
+  console.log(`${report.minutes.toFixed(1)} minutes`);
   if (given.write) writeReport([report]);
 }
 

@@ -6,8 +6,8 @@
  *   node rivals/NAME.mjs files TASK                           makes the files of its own format, where it has one
  *   node rivals/NAME.mjs memory TASK                          loads, runs, and says how long each took, as JSON
  *
- * TASK is JSON: `{ work, rows, way, mode, threads, files, runs, budgetMs, limitMb, answer? }`. There are `runs` runs, but
- * none begins after `budgetMs`, or when the process holds more than `limitMb`.
+ * TASK is JSON: `{ work, rows, way, mode, threads, files, runs, budgetMs, limitMb, answer? }`. There are `runs` runs,
+ * but no further one begins after `budgetMs`, or when the process holds more than `limitMb`.
  *
  * - `kept`: each result is held to the end, so that none gets the memory of another. The answer is that of the first
  *   run, read after all the others.
@@ -77,7 +77,8 @@ async function timedRuns(task, step) {
   const runs = [];
   let firstPeakMb;
   const untilMs = performance.now() + task.budgetMs;
-  while (runs.length < task.runs && performance.now() < untilMs && !(readPeakMb() > task.limitMb)) {
+  const isDone = () => runs.length >= task.runs || performance.now() >= untilMs || readPeakMb() > task.limitMb;
+  while (runs.length === 0 || !isDone()) {
     const before = process.resourceUsage();
     const startMs = performance.now();
     await step();

@@ -1,8 +1,8 @@
 /**
  * pond-ts. Columns are adopted without a copy (fromColumns of Float64Array); its columnar operators are used where it
  * has them (mapColumns, collapse, aggregate), and pushMany for chunks. It cannot say TimeWeightedAverage or a shift by
- * time; filter makes an event object a sample. A series has no way of being given back: it is dropped. From npm where it
- * is there, else from a build that POND_TS names.
+ * time; filter makes an event object a sample. A series cannot be given back: it is dropped. From npm where it is
+ * there, else from a build that POND_TS names.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

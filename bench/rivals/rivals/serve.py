@@ -50,7 +50,11 @@ def run_giving_back(run, task):
 def timed_runs(task, step):
     runs, first_peak_mb = [], None
     until = time.perf_counter() + task['budgetMs'] / 1000
-    while len(runs) < task['runs'] and time.perf_counter() < until and not (read_peak_mb() or 0) > task['limitMb']:
+
+    def is_done():
+        return len(runs) >= task['runs'] or time.perf_counter() >= until or (read_peak_mb() or 0) > task['limitMb']
+
+    while not runs or not is_done():
         system_before = resource.getrusage(resource.RUSAGE_SELF).ru_stime
         start = time.perf_counter()
         step()
