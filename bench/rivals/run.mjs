@@ -24,6 +24,8 @@ import { MODES, WORKS, workById } from './works.mjs';
 const DEADLINE_MS = 180_000;
 /** What the runs of one process may take before it stops early; `serve.mjs` says how. */
 const BUDGET_MS = 1000;
+/** A process that took so long is not started again. */
+const SLOW_PROCESS_MS = 10_000;
 const CSV_BUDGET_MS = 10_000;
 const CSV_RUNS_MIN = 3;
 /** Results kept may fill so much. */
@@ -144,19 +146,21 @@ function modesOf(member, work) {
 async function measureMemory(work, threads, entered) {
   const files = columnFiles(work);
   await makeOwnFiles(work, files, entered);
-  const running = entered.map((member) => ({ member, kept: [], 'given-back': [], answers: [] }));
+  const running = entered.map((member) => ({ member, kept: [], 'given-back': [], slow: new Set(), answers: [] }));
   const { id, operation, rows } = work;
   const limits = { budgetMs: BUDGET_MS, limitMb: LIMIT_MB };
   await rounds(processes, running, async (one, round) => {
     for (const mode of modesOf(one.member, work)) {
+      if (one.slow.has(mode)) continue;
       const runs = mode === 'kept' && !modes.includes('kept') ? 1 : repeat;
       const path = join(SCRATCH, `${one.member.name}-${mode}.f64`);
       // One answer of each mode will do: it takes longer to write than many a work.
       const answer = round === 0 ? path : undefined;
       const task = { work: id, operation, rows, way: one.member.way, mode, threads, files, runs, ...limits, answer };
       const command = commandOf(one.member, threads, cpus, ['memory', JSON.stringify(task)]);
-      const { text } = await runProcess(command, environment(threads), DEADLINE_MS);
+      const { text, ms } = await runProcess(command, environment(threads), DEADLINE_MS);
       one[mode].push(JSON.parse(text));
+      if (ms > SLOW_PROCESS_MS) one.slow.add(mode);
       if (answer !== undefined) one.answers.push(() => readPairs(answer));
     }
   });
