@@ -113,9 +113,9 @@ function givenBackForms() {
 }
 
 const MEMORY_NOTE = `
-This machine is a virtual one that gives free memory back to its host (page reporting), so fresh memory costs more than
-elsewhere, and most in the huge pages that NumPy and pandas ask for. That is in *first* and *kept*, and hardly in *given
-back*: on a machine of one's own the rivals that take much memory stand better in the former two.
+This machine is a virtual one that gives free memory back to its host (page reporting), and waits for the host when it
+takes it again. Before each process of *first* and *kept* 1.5 GB are taken and freed (\`touch.py\`), so that all find
+the same; what goes beyond costs more here than on a machine of one's own.
 `;
 
 function markdown({ date, machine: where, pageReporting, repeat, processes, minutes, versions, found }) {

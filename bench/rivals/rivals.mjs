@@ -104,4 +104,7 @@ export function windrowCommand(threads, cpus, { request, input, output }) {
   return commandOf(rival, threads, cpus, args);
 }
 
+/** Puts memory into the same state before each process; touch.py says why. */
+export const touchCommand = (mb) => [PYTHON, join(HERE, 'touch.py'), String(mb)];
+
 export const hasWindrow = () => existsSync(WINDROW_COMMAND) && statSync(WINDROW_COMMAND).size > 0;

@@ -2,7 +2,7 @@
  * Side by side, in one run: every work, windrow and each rival that can say it.
  *
  *   node run.mjs [--rows 1,3] [--works mask,where] [--modes first,kept,given-back] [--rivals windrow,duckdb]
- *                [--threads 1,2] [--processes 3] [--repeat 7] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
+ *                [--threads 1,2] [--processes 3] [--repeat 5] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
  *                [--save FILE.json] [--write]
  *
  * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
@@ -18,7 +18,7 @@ import { difference, readCsvPairs, readPairs } from './answers.mjs';
 import { columnFiles, csvFile, readThrough } from './data.mjs';
 import { runProcess } from './member.mjs';
 import { hasPageReporting, machine, table, writeReport } from './report.mjs';
-import { RIVALS, commandOf, environment, hasWindrow, labelIn, windrowCommand } from './rivals.mjs';
+import { RIVALS, commandOf, environment, hasWindrow, labelIn, touchCommand, windrowCommand } from './rivals.mjs';
 import { MODES, WORKS, workById } from './works.mjs';
 
 const DEADLINE_MS = 180_000;
@@ -30,6 +30,8 @@ const CSV_BUDGET_MS = 10_000;
 const CSV_RUNS_MIN = 3;
 /** Results kept may fill so much. */
 const LIMIT_MB = 5000;
+/** About what a process takes that keeps its results. */
+const TOUCHED_MB = 1500;
 const SCRATCH = join(tmpdir(), `windrow-rivals-${process.pid}`);
 
 const { values: given } = parseArgs({
@@ -40,7 +42,7 @@ const { values: given } = parseArgs({
     rivals: { type: 'string' },
     threads: { type: 'string', default: '1,2' },
     processes: { type: 'string', default: '3' },
-    repeat: { type: 'string', default: '7' },
+    repeat: { type: 'string', default: '5' },
     size: { type: 'string' },
     cpus: { type: 'string', default: '0,1' },
     'no-pin': { type: 'boolean', default: false },
@@ -158,6 +160,7 @@ async function measureMemory(work, threads, entered) {
       const answer = round === 0 ? path : undefined;
       const task = { work: id, operation, rows, way: one.member.way, mode, threads, files, runs, ...limits, answer };
       const command = commandOf(one.member, threads, cpus, ['memory', JSON.stringify(task)]);
+      if (mode === 'kept' && hasPageReporting()) await runProcess(touchCommand(TOUCHED_MB), process.env, DEADLINE_MS);
       const { text, ms } = await runProcess(command, environment(threads), DEADLINE_MS);
       one[mode].push(JSON.parse(text));
       if (ms > SLOW_PROCESS_MS) one.slow.add(mode);
