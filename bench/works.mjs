@@ -90,7 +90,7 @@ function batchWork(name, steps, series) {
   const plan = createPlan(requestOf(steps));
   const inputs = series.slice(0, plan.sources.length);
   // Each run is given back, so that the work is measured and not the system's handing out of memory.
-  const call = () => runBatch(plan, inputs).dispose?.();
+  const call = () => runBatch(plan, inputs).dispose();
   return { name, count: SAMPLES, call };
 }
 

@@ -27,15 +27,14 @@ function renderOperations(operations) {
   return page(
     'src/operations',
     '# Operations',
-    `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` does too.
+    `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` prints the same.
 What they mean down to the last sample is in [semantics.md](semantics.md).`,
     `Names of operations, functions and intervals are matched in any case. Parameters marked **+** are extensions
-of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\`, where windows are made
-also \`Weekly\`, \`Monthly\`, \`Yearly\`, or an ISO 8601 duration. A *duration* is ISO 8601: weeks, days, hours,
-minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says, at equal times
-where it is absent.`,
-    `Times of the examples without a date lie on one day in UTC. Each example is run by the tests, as batch and as
-stream.`,
+of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\` or an ISO 8601 duration;
+operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks, days,
+hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says: by
+default, at equal times.`,
+    `Times without a date in the examples are on one day in UTC. The tests run each example as batch and as stream.`,
     table(['operation', 'what it does', 'results'], rows),
     ...operations.map(renderOperation),
   );
@@ -107,19 +106,18 @@ function inlineJson(value) {
 const ERROR_GROUPS = {
   request: [
     'Requests',
-    '`createPlan` throws a `RequestError`; its `issues` hold every problem, each with its own code.',
+    '`createPlan` throws a `RequestError`, whose `issues` hold every problem, each with its own code.',
   ],
   option: ['Options of a run', 'An `InputError`. A bad option `timezone` has the code `request.timezone`.'],
   input: ['Input series', 'An `InputError`.'],
   output: ['Results', 'An `OutputLimitError`, which names the step, the count and the limit.'],
   stream: ['Streams', 'An `InputError`; a `CheckpointError` from `checkpoint`.'],
   checkpoint: ['Checkpoints', 'A `CheckpointError`.'],
-  csv: [
-    'CSV',
-    'A `CsvError` of `windrow/csv`, with file, line, column and text; `csv.gzip` comes from the command alone.',
-  ],
-  file: ['Files', 'From the command alone.'],
-  arguments: ['Arguments', 'From the command alone.'],
+  csv: ['CSV', 'A `CsvError` of `windrow/csv`, with file, line, column and text; only the command gives `csv.gzip`.'],
+  file: ['Files', 'Only from the command.'],
+  storage: ['Storage', 'Only from the service.'],
+  identity: ['Identity', 'Only from the service and the commands that administer it.'],
+  arguments: ['Arguments', 'Only from the command.'],
 };
 
 function renderErrors(errorCodes) {
@@ -135,12 +133,12 @@ function renderErrors(errorCodes) {
   return page(
     'src/core/errors.ts',
     '# Errors',
-    `Every error of windrow is a \`WindrowError\` with a \`code\`, which is stable: programs may branch on it. The
-message says where, what was expected, what came and, where it can be told, how to mend it; its words may change.`,
-    `The command ends with 0 when it is done, with 1 when it failed while running (bad data among others), with 2
-when the request or the arguments are wrong: all codes of requests, options and arguments, a series or file that is
-not there, and output over the limit. Interrupted, it ends with 130 or 143, as shells have it. An error that is no
-\`WindrowError\` is a mistake of ours: please report it.`,
+    `Every error that windrow throws on purpose is a \`WindrowError\` with a \`code\`. Codes are stable: programs may
+branch on them. The message says where the problem is, what was expected, what came and, if that is known, how to mend
+it; its words may change. Any other error is our mistake: please report it.`,
+    `The command exits with 0 when it is done; with 1 when it failed while running, on bad data for example; with 2 when
+the request or the arguments are wrong: all codes of requests, options and arguments, a series or file that does not
+exist, and output over the limit. When it is interrupted it exits with 130 or 143, as is usual in shells.`,
     ...sections,
   );
 }

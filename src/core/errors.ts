@@ -4,55 +4,55 @@
  */
 export const errorCodes = {
   'request.type': 'A value of the request has the wrong JSON type.',
-  'request.missing': 'A required field or parameter is not there.',
-  'request.unknown': 'A field, parameter or name that windrow does not know.',
-  'request.value': 'A value of the right type that is not allowed here.',
-  'request.range': 'A number outside its range, or bounds in the wrong order.',
-  'request.duration': 'Text that is not an ISO 8601 duration, or one that does not fit here.',
-  'request.instant': 'Text that is not an ISO 8601 instant.',
-  'request.timezone': 'A name that is not an IANA time zone.',
-  'request.inputs': 'A step with the wrong number of inputs.',
-  'request.conflict': 'Two parts of the request that exclude each other.',
-  'request.duplicate': 'Two steps or items that give the same series.',
-  'request.cycle': 'Steps that wait for each other in a circle.',
-  'request.window': 'A ShiftByWindow that knows no window to shift by.',
+  'request.missing': 'A required field or parameter is missing.',
+  'request.unknown': 'A field, parameter or name is unknown.',
+  'request.value': 'A value has the right type but is not allowed here.',
+  'request.range': 'A number is outside its range, or bounds are in the wrong order.',
+  'request.duration': 'A text is not an ISO 8601 duration, or the duration does not fit here.',
+  'request.instant': 'A text is not an ISO 8601 instant.',
+  'request.timezone': 'A name is not an IANA time zone.',
+  'request.inputs': 'A step has the wrong number of inputs.',
+  'request.conflict': 'Two parts of the request exclude each other.',
+  'request.duplicate': 'Two steps or items give the same series.',
+  'request.cycle': 'Steps depend on each other in a circle.',
+  'request.window': 'A ShiftByWindow has no window to shift by.',
   'request.json': 'The text of the request is not JSON.',
-  'option.value': 'An option of a run that is not allowed.',
-  'input.plan': 'Something else where a plan of createPlan is expected.',
+  'option.value': 'An option of a run has a value that is not allowed.',
+  'input.plan': 'The plan does not come from createPlan.',
   'input.columns': 'The columns of an input series do not fit together.',
-  'input.time': 'A time that is not a number, or outside the years 0001 to 9999.',
-  'input.missing': 'The request names a series that the input lacks.',
+  'input.time': 'A time is not a number, or outside the years 0001 to 9999.',
+  'input.missing': 'The request names a series that is not in the input.',
   'output.limit': 'The request would make more samples than `maxOutputSamples`.',
   'stream.closed': 'A stream that was closed was used again.',
   'checkpoint.format': 'The bytes are not a checkpoint of windrow, or are damaged.',
   'checkpoint.version': 'The checkpoint was written by another version of the format.',
   'checkpoint.plan': 'The checkpoint belongs to another plan or to other options.',
-  'csv.empty': 'The file holds nothing.',
+  'csv.empty': 'The file is empty.',
   'csv.binary': 'The file is not text.',
   'csv.header': 'The header has no time column, or columns that cannot be told apart.',
-  'csv.row': 'A row with the wrong number of fields, or a quote that is never closed.',
-  'csv.time': 'A time in a row that cannot be read.',
-  'csv.number': 'A number in a row that cannot be read.',
-  'csv.gzip': 'A compressed file that cannot be unpacked.',
-  'file.missing': 'There is no such file.',
-  'file.directory': 'A folder stands where a file is expected.',
+  'csv.row': 'A row has the wrong number of fields, or a quote that is never closed.',
+  'csv.time': 'A time in a row cannot be read.',
+  'csv.number': 'A number in a row cannot be read.',
+  'csv.gzip': 'A compressed file cannot be decompressed.',
+  'file.missing': 'The file does not exist.',
+  'file.directory': 'A file is expected, but this is a folder.',
   'file.denied': 'The file may not be read or written.',
-  'file.full': 'There is no room left on the disk.',
+  'file.full': 'No space is left on the disk.',
   'file.write': 'The file could not be written.',
   'file.read': 'The file could not be read.',
   'storage.locked': 'The data directory is in use by another process.',
-  'storage.newer': 'The store was written by a newer version of windrow, or with another count of shards.',
-  'storage.full': 'There is no room left on the disk of the store; reading goes on.',
-  'storage.claim': 'The claim of a shard has passed on to another worker.',
-  'storage.duplicate': 'There is a row of this key already.',
-  'storage.key': 'A key, column or shard that the table does not have.',
-  'storage.value': 'A value that a column of the store can not hold.',
-  'storage.damaged': 'The file of the store is damaged, or not one of windrow.',
+  'storage.newer': 'The store was written by a newer version of windrow, or with another number of shards.',
+  'storage.full': 'No space is left on the disk of the store; reading still works.',
+  'storage.claim': 'The claim of a shard has passed to another worker.',
+  'storage.duplicate': 'A row with this key exists already.',
+  'storage.key': 'The table has no such key, column or shard.',
+  'storage.value': 'A column of the store cannot hold the value.',
+  'storage.damaged': 'The file of the store is damaged, or is not a store of windrow.',
   'storage.failed': 'The store could not be read or written.',
   'storage.ended': 'A transaction of the store was used after its end.',
   'storage.closed': 'The store was used after it was closed.',
-  'identity.exists': 'There is a client, user or collection of this name already.',
-  'identity.missing': 'There is no such client, user or collection.',
+  'identity.exists': 'A client, user or collection of this name exists already.',
+  'identity.missing': 'The client, user or collection does not exist.',
   arguments: 'The arguments of the command are wrong.',
 } as const;
 
@@ -64,7 +64,7 @@ export class WindrowError extends Error {
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
-    // Classes of the library write their names out: in its published code classes have short ones.
+    // The classes below set their names again: minifying the published code shortens those of the classes.
     this.name = new.target.name;
     this.code = code;
   }
@@ -79,11 +79,11 @@ export interface Issue {
   readonly expected: string;
   /** What came, shortened; 'nothing' where the value is absent. */
   readonly received: string;
-  /** How to mend it, where that can be told. */
+  /** How to mend it, if that is known. */
   readonly suggestion?: string;
 }
 
-/** A request with problems: all of them, in the order of the request. */
+/** A request with problems, all of them, in the order of the request. */
 export class RequestError extends WindrowError {
   override readonly name = 'RequestError';
   readonly issues: readonly Issue[];
@@ -120,7 +120,7 @@ export class OutputLimitError extends WindrowError {
   }
 }
 
-/** Bytes that are no checkpoint of this plan. */
+/** Bytes that are not a checkpoint of this plan. */
 export class CheckpointError extends WindrowError {
   override readonly name = 'CheckpointError';
 }
@@ -138,7 +138,7 @@ function describeIssues(issues: readonly Issue[]): string {
   return `the request has ${count}\n${lines.join('\n')}`;
 }
 
-/** A value as it came, short enough for a message. */
+/** A value as it was received, shortened for a message. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);

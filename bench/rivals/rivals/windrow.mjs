@@ -25,7 +25,7 @@ const batch = ({ isLoaded, sharesTimes = true }) => (given) => {
   const options = { shareTimes: sharesTimes && work.sharesTimes };
   return {
     run: () => runBatch(plan, series, options),
-    giveBack: (run) => run.dispose?.(),
+    giveBack: (run) => run.dispose(),
     answer: (run) => run.series[0],
   };
 };
