@@ -9,15 +9,30 @@ export function readPairs(path) {
   return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
 }
 
-/** A CSV with a header, its time first and its value last; times in any of the rivals' forms, all UTC. */
+/** A CSV in the long or the wide layout, in any order and any form of UTC times: pairs, series by series. */
 export function readCsvPairs(path) {
-  const lines = readFileSync(path, 'utf8').trim().split('\n').slice(1);
-  return Float64Array.from(lines.flatMap((line) => [epochMs(line), Number(line.slice(line.lastIndexOf(',') + 1))]));
+  const text = readFileSync(path, 'utf8').replaceAll('"', '').trim();
+  const [header, ...lines] = text.split('\n').map((line) => line.split(','));
+  const columns = new Map(header.map((name, index) => [name, index]));
+  const timeIndex = columns.get('timestamp') ?? columns.get('start');
+  const nameIndex = columns.get('timeseriesId');
+  const bySeries = new Map();
+  const add = (name, cells, index) => {
+    if (!bySeries.has(name)) bySeries.set(name, []);
+    bySeries.get(name).push([epochMs(cells[timeIndex]), Number(cells[index])]);
+  };
+  const values = header.flatMap((name, index) => (index === timeIndex ? [] : [[name, index]]));
+  for (const cells of lines) {
+    if (nameIndex !== undefined) add(cells[nameIndex], cells, columns.get('value'));
+    else for (const [name, index] of values) add(name, cells, index);
+  }
+  const names = [...bySeries.keys()].sort();
+  return Float64Array.from(names.flatMap((name) => bySeries.get(name).sort((x, y) => x[0] - y[0])).flat());
 }
 
-function epochMs(line) {
-  const text = line.slice(0, line.indexOf(',')).replaceAll('"', '').replace(' ', 'T');
-  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
+function epochMs(text) {
+  const instant = text.replace(' ', 'T');
+  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(instant) ? instant : `${instant}Z`);
 }
 
 /** undefined when the same; else what differs. */

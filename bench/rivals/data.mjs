@@ -1,13 +1,11 @@
 /**
- * The data every rival is given: the same bytes on every machine, made from the row number alone.
+ * The data every rival is given: the same bytes on every machine, made from the row number alone (but for the two
+ * columns of sines, whose last digit is the JavaScript engine's).
  * Files are made once and kept in `data/` (git-ignored), or where WINDROW_BENCH_DATA points.
- *
- *   node data.mjs csv 5000000          samples-5000000.csv, `timestamp,value`, 32 bytes a row
- *   node data.mjs columns 10000000     one .f64 file a column, and the same rows as ClickHouse's RowBinary
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 const FOLDER = process.env.WINDROW_BENCH_DATA ?? join(dirname(fileURLToPath(import.meta.url)), 'data');
 const START_MS = Date.UTC(1990, 0, 1);
@@ -15,10 +13,6 @@ const MINUTE_MS = 60_000;
 const CSV_STEP_MS = 10_000;
 const DAY_MS = 86_400_000;
 const CHUNK_ROWS = 1 << 16;
-/** 2024-05-17T10:20:30.123Z,12.345 and a line feed. */
-const CSV_ROW_BYTES = 32;
-
-export const COLUMNS = ['timeMs', 'jitteredMs', 'a', 'b'];
 
 /** A well mixed 32-bit number from a row number (the finaliser of MurmurHash3). */
 function mix(row) {
@@ -41,23 +35,43 @@ const columnAt = {
   jitteredMs: (row) => START_MS + row * MINUTE_MS + (mix(row + 0x51ed) % MINUTE_MS),
   a: (row) => (thousandths(row, row * MINUTE_MS) - 30_000) / 1000,
   b: (row) => (mix(row + 0x9e37) % 1000) / 100 + 0.0003,
+  // The range of `a` and `b`, with all digits of a double; the second sine stands for the noise.
+  sine: (row) => 20 + 40 * Math.sin((2 * Math.PI * row) / 1440) + 10 * Math.sin(row * 12.9898),
+  cosine: (row) => 5 + 5 * Math.cos(row * 78.233),
 };
 
-/** Where the CSV of so many rows lies; made if it is not there. */
-export function csvFile(rowCount) {
-  const path = join(FOLDER, `samples-${rowCount}.csv`);
-  return made(path, () => writeCsv(path, rowCount));
+/** The names of the series in files that have several. */
+export function seriesNames(count) {
+  return Array.from({ length: count }, (_, k) => `sensor_${String(k).padStart(2, '0')}`);
 }
 
-/** Where the files of the in-memory columns lie; made if they are not there. */
-export function columnFiles(rowCount) {
-  const folder = join(FOLDER, `columns-${rowCount}`);
-  const files = { rowBinary: join(folder, 'rows.rowbinary') };
-  for (const name of COLUMNS) {
-    files[name] = made(join(folder, `${name}.f64`), () => writeColumn(join(folder, `${name}.f64`), name, rowCount));
+/** Where the CSV of a work lies; made if it is not there. */
+export function csvFile({ layout, rows, seriesCount }) {
+  // The file names the series of the single layout.
+  const path = join(FOLDER, `${layout === 'single' ? 'samples' : layout}-${rows}.csv`);
+  return made(path, () => writeCsv(path, rows, csvLayouts[layout](seriesNames(seriesCount))));
+}
+
+/** Where the columns of a work lie, by the work's own names for them; made if they are not there. */
+export function columnFiles({ columns, rows }) {
+  const folder = join(FOLDER, `columns-${rows}`);
+  const files = {};
+  for (const [name, column] of Object.entries(columns)) {
+    const path = join(folder, `${column}.f64`);
+    files[name] = made(path, () => writeColumn(path, column, rows));
   }
-  made(files.rowBinary, () => writeRowBinary(files.rowBinary, rowCount));
   return files;
+}
+
+/** Where the same columns lie as one file in another format. */
+export function formattedPath({ columns, rows }, extension) {
+  return join(FOLDER, `columns-${rows}`, `${Object.values(columns).join('-')}.${extension}`);
+}
+
+/** In ClickHouse's own format, which it loads fastest; made if it is not there. */
+export function nativeFile(work) {
+  const path = formattedPath(work, 'native');
+  return made(path, () => writeNative(path, work.columns, work.rows));
 }
 
 /** One column file, read into a Float64Array. */
@@ -69,6 +83,14 @@ export function readColumn(path) {
   for (let at = 0; at < bytes.length; ) at += readSync(file, bytes, at, Math.min(bytes.length - at, 1 << 30), at);
   closeSync(file);
   return column;
+}
+
+/** Reads a file once, so that the system has it in memory for everybody. */
+export function readThrough(path) {
+  const buffer = Buffer.allocUnsafe(1 << 20);
+  const file = openSync(path, 'r');
+  while (readSync(file, buffer) > 0);
+  closeSync(file);
 }
 
 function made(path, write) {
@@ -89,42 +111,71 @@ function writeChunks(path, rowCount, head, fill) {
   renameSync(`${path}.part`, path);
 }
 
-function writeCsv(path, rowCount) {
-  const chunk = Buffer.alloc(CHUNK_ROWS * CSV_ROW_BYTES);
-  writeChunks(path, rowCount, 'timestamp,value\n', (firstRow, rows) => {
-    let at = 0;
-    for (let row = firstRow; row < firstRow + rows; row++) {
-      const timeMs = START_MS + row * CSV_STEP_MS + (mix(row + 0x51ed) % CSV_STEP_MS);
-      const value = Math.max(10_000, thousandths(row, timeMs));
-      const text = `${new Date(timeMs).toISOString()},${(value / 1000).toFixed(3)}\n`;
-      at += chunk.latin1Write(text, at);
-    }
-    return chunk.subarray(0, at);
+/** A reading of three digits from 10 to 99.999. */
+const reading = (row, timeMs) => (Math.max(10_000, thousandths(row, timeMs)) / 1000).toFixed(3);
+const jittered = (row, stepMs) => START_MS + row * stepMs + (mix(row + 0x51ed) % stepMs);
+const iso = (timeMs) => new Date(timeMs).toISOString();
+
+/** Layout -> header, and the text of a row. */
+const csvLayouts = {
+  single: () => ({
+    header: 'timestamp,value',
+    line(row) {
+      const timeMs = jittered(row, CSV_STEP_MS);
+      return `${iso(timeMs)},${reading(row, timeMs)}\n`;
+    },
+  }),
+  /** The series report in turn, each once a minute. */
+  long: (names) => ({
+    header: 'timestamp,timeseriesId,value',
+    line(row) {
+      const timeMs = jittered(row, MINUTE_MS / names.length);
+      return `${iso(timeMs)},${names[row % names.length]},${reading(row, timeMs)}\n`;
+    },
+  }),
+  wide: (names) => ({
+    header: `timestamp,${names.join(',')}`,
+    line(row) {
+      const timeMs = jittered(row, CSV_STEP_MS);
+      return `${iso(timeMs)},${names.map((_, k) => reading(row * names.length + k, timeMs)).join(',')}\n`;
+    },
+  }),
+};
+
+function writeCsv(path, rowCount, { header, line }) {
+  writeChunks(path, rowCount, `${header}\n`, (firstRow, rows) => {
+    let text = '';
+    for (let row = firstRow; row < firstRow + rows; row++) text += line(row);
+    return Buffer.from(text, 'latin1');
   });
+}
+
+function fillColumn(name, firstRow, rows) {
+  const column = new Float64Array(rows);
+  for (let i = 0; i < rows; i++) column[i] = columnAt[name](firstRow + i);
+  return column;
 }
 
 function writeColumn(path, name, rowCount) {
-  const chunk = new Float64Array(CHUNK_ROWS);
+  writeChunks(path, rowCount, '', (firstRow, rows) => new Uint8Array(fillColumn(name, firstRow, rows).buffer));
+}
+
+/** Blocks of columns: counts of both, then each column's name, type and values (ClickHouse's format Native). */
+function writeNative(path, columns, rowCount) {
+  const text = (value) => [varint(value.length), Buffer.from(value)];
   writeChunks(path, rowCount, '', (firstRow, rows) => {
-    for (let i = 0; i < rows; i++) chunk[i] = columnAt[name](firstRow + i);
-    return new Uint8Array(chunk.buffer, 0, rows * 8);
+    const parts = Object.entries(columns).flatMap(([name, column]) => {
+      const values = fillColumn(column, firstRow, rows);
+      const isTime = name === 't';
+      const bytes = isTime ? BigInt64Array.from(values, BigInt) : values;
+      return [...text(name), ...text(isTime ? `DateTime64(3, 'UTC')` : 'Float64'), Buffer.from(bytes.buffer)];
+    });
+    return Buffer.concat([varint(Object.keys(columns).length), varint(rows), ...parts]);
   });
 }
 
-function writeRowBinary(path, rowCount) {
-  const chunk = new DataView(new ArrayBuffer(CHUNK_ROWS * 32));
-  writeChunks(path, rowCount, '', (firstRow, rows) => {
-    for (let i = 0; i < rows; i++) {
-      chunk.setBigInt64(i * 32, BigInt(columnAt.timeMs(firstRow + i)), true);
-      chunk.setBigInt64(i * 32 + 8, BigInt(columnAt.jitteredMs(firstRow + i)), true);
-      chunk.setFloat64(i * 32 + 16, columnAt.a(firstRow + i), true);
-      chunk.setFloat64(i * 32 + 24, columnAt.b(firstRow + i), true);
-    }
-    return new Uint8Array(chunk.buffer, 0, rows * 32);
-  });
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [kind, rowCount] = process.argv.slice(2);
-  console.log(kind === 'csv' ? csvFile(Number(rowCount)) : columnFiles(Number(rowCount)));
+function varint(value) {
+  const bytes = [];
+  for (; value > 127; value >>>= 7) bytes.push((value & 127) | 128);
+  return Buffer.from([...bytes, value]);
 }

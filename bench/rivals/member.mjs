@@ -1,7 +1,6 @@
-/** One rival's process, as the runner sees it: started, spoken to, watched for its memory. */
+/** One rival's process, as the runner sees it: started, timed, watched for its memory. */
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
 const POLL_MS = 20;
@@ -16,27 +15,6 @@ function peakMb(pid) {
   }
 }
 
-/** Forgets the peak so far, so that loading does not count; only Linux knows this. */
-function forgetPeak(pid) {
-  try {
-    writeFileSync(`/proc/${pid}/clear_refs`, '5');
-  } catch {
-    // Without it the peak includes loading: more, never less.
-  }
-}
-
-function start([command, ...args], env) {
-  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
-  const errors = [];
-  child.stderr.on('data', (bytes) => errors.push(bytes));
-  child.stdin.on('error', () => {});
-  const ended = new Promise((resolve) => {
-    child.on('error', (error) => resolve(`${error}`));
-    child.on('close', (code) => resolve(code === 0 ? undefined : errorIn(errors) || `ended with ${code}`));
-  });
-  return { child, ended };
-}
-
 /** The line that names the error, among what a process said as it died. */
 function errorIn(chunks) {
   const text = Buffer.concat(chunks).toString().trim();
@@ -45,46 +23,24 @@ function errorIn(chunks) {
 }
 
 /** Runs a whole process. `{ ms, peakMb, text }`; throws what it said when it failed. */
-export async function runProcess(command, env) {
+export async function runProcess([command, ...args], env, deadlineMs) {
   const startMs = performance.now();
-  const { child, ended } = start(command, env);
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: deadlineMs });
+  const errors = [];
   const text = [];
+  child.stderr.on('data', (bytes) => errors.push(bytes));
   child.stdout.on('data', (bytes) => text.push(bytes));
   let peak = 0;
   const watch = setInterval(() => {
     peak = peakMb(child.pid) ?? peak;
   }, POLL_MS);
-  const error = await ended;
+  const error = await new Promise((resolve) => {
+    child.on('error', (failure) => resolve(`${failure}`));
+    const ending = (code, signal) => errorIn(errors) || `ended with ${code ?? signal}`;
+    child.on('close', (code, signal) => resolve(code === 0 ? undefined : ending(code, signal)));
+  });
   const ms = performance.now() - startMs;
   clearInterval(watch);
   if (error !== undefined) throw new Error(error);
   return { ms, peakMb: peak, text: Buffer.concat(text).toString() };
-}
-
-/** Starts a member that loads and then obeys; resolves when it is ready. */
-export async function startMember(command, env, deadlineMs) {
-  const { child, ended } = start(command, env);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const reply = async () => {
-    const late = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
-    const { value, done } = await lines.next();
-    clearTimeout(late);
-    if (done) throw new Error((await ended) ?? 'ended early');
-    return JSON.parse(value);
-  };
-  await reply();
-  forgetPeak(child.pid);
-  const ask = (order) => {
-    child.stdin.write(`${order}\n`);
-    return reply();
-  };
-  return {
-    run: async () => (await ask('run')).ms,
-    answer: (path) => ask(`answer ${path}`),
-    peakMb: () => peakMb(child.pid),
-    stop: () => {
-      child.stdin.end();
-      return ended;
-    },
-  };
 }

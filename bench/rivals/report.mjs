@@ -1,10 +1,16 @@
-/** Figures as text: a table for each work, docs/benchmarks.md, and a chart of ratios as SVG. */
-import { writeFileSync } from 'node:fs';
+/**
+ * Figures as text: a table for each work, docs/benchmarks.md, its chart as SVG, and README's table.
+ *
+ *   node report.mjs FILE.json...     the page from figures that `run.mjs --save` kept, put together
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { HERE } from './rivals.mjs';
+import { pathToFileURL } from 'node:url';
+import { chart } from './chart.mjs';
+import { HERE, RIVALS } from './rivals.mjs';
 
-const DOCS = join(HERE, '../../docs');
+const ROOT = join(HERE, '../..');
 
 export function machine() {
   const [cpu] = cpus();
@@ -13,41 +19,86 @@ export function machine() {
   return `${cpu.model.trim()}, ${cpus().length} cores, ${memory}, ${system}, Node ${process.version}`;
 }
 
+/** Whether the system gives free memory back to the host it runs on. */
+export const hasPageReporting = () => existsSync('/sys/module/page_reporting');
+
 const shortMs = (ms) => (ms >= 100 ? ms.toFixed(0) : ms.toFixed(1));
 
-/** How many times windrow's time; empty where windrow did not run. */
-function ratio(figure, windrow) {
-  if (figure.medianMs === undefined || windrow?.medianMs === undefined) return '';
-  return `${(figure.medianMs / windrow.medianMs).toFixed(2)} ×`;
+/** What a figure is compared with: windrow over loaded series, as the first row of it is. */
+const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow' && figure.failed === undefined);
+
+/** A median with its range, and the number of runs where there were fewer; then the multiple of windrow's. */
+function cells(timing, base, usualRuns) {
+  if (timing === undefined) return ['', ''];
+  const runs = timing.runs === usualRuns ? '' : `; of ${timing.runs}`;
+  const range = `${shortMs(timing.minMs)}–${shortMs(timing.maxMs)}${runs}`;
+  const times = base === undefined ? '' : `${(timing.medianMs / base.medianMs).toFixed(2)} ×`;
+  return [`${shortMs(timing.medianMs)} (${range})`, times];
 }
 
-function line(figure, windrow) {
-  if (figure.failed !== undefined) return `| ${figure.label} | – | | | | ${figure.failed.replaceAll('|', '/')} |`;
-  const spread = `${shortMs(figure.minMs)}–${shortMs(figure.maxMs)}`;
-  const perSecond = `${(figure.rows / figure.medianMs / 1000).toFixed(1)} M`;
-  const peak = figure.peakMb === undefined ? '' : `${figure.peakMb.toFixed(0)} MB`;
-  const cells = [figure.label, shortMs(figure.medianMs), spread, perSecond, peak, ratio(figure, windrow)];
-  return `| ${cells.join(' | ')} |`;
-}
+const memory = (figure) => (figure.peakMb === undefined ? '' : `${figure.peakMb.toFixed(0)} MB`);
+const perSecond = (figure, { medianMs }) => `${(figure.rows / medianMs / 1000).toFixed(1)} M`;
+
+/** Kind of work -> the columns of its table. */
+const layouts = {
+  csv: {
+    head: ['whole process, ms', '×', 'rows a second', 'peak memory'],
+    line: (figure, windrow) => [
+      ...cells(figure.whole, windrow?.whole, figure.usualRuns),
+      perSecond(figure, figure.whole),
+      memory(figure),
+    ],
+    order: (figure) => figure.whole?.medianMs,
+  },
+  stream: {
+    head: ['kept, ms', '×', 'samples a second'],
+    line: (figure, windrow) => [
+      ...cells(figure.kept, windrow?.kept, figure.usualRuns),
+      perSecond(figure, figure.kept),
+    ],
+    order: (figure) => figure.kept?.medianMs,
+  },
+  memory: {
+    head: ['first: load + run, ms', '×', 'peak memory', 'kept, ms', '×', 'system', 'given back, ms', '×'],
+    line(figure, windrow) {
+      const { first, kept, givenBack, usualRuns } = figure;
+      const parts = (one) => `${shortMs(one.loadMs)} + ${shortMs(one.runMs)} = ${shortMs(one.medianMs)}`;
+      const [, times] = cells(first, windrow?.first);
+      const system = kept === undefined ? '' : shortMs(kept.systemMs);
+      return [
+        ...[first === undefined ? '' : parts(first), times, memory(figure)],
+        ...[...cells(kept, windrow?.kept, usualRuns), system],
+        ...cells(givenBack, windrow?.givenBack, usualRuns),
+      ];
+    },
+    order: (figure) => (figure.givenBack ?? figure.kept ?? figure.first)?.medianMs,
+  },
+};
 
 /** One work at one count of threads; fastest first, the machine's limit last. */
 export function table(figures) {
-  const windrow = figures.find((figure) => figure.name === 'windrow');
-  const order = (figure) => (figure.isLimit ? Number.POSITIVE_INFINITY : (figure.medianMs ?? Number.MAX_VALUE));
-  const [{ row, title, threads }] = figures;
+  const [{ row, kind, title, threads }] = figures;
+  const { head, line, order } = layouts[kind];
+  const windrow = windrowOf(figures);
+  const rank = (figure) => (figure.isLimit ? Number.POSITIVE_INFINITY : (order(figure) ?? Number.MAX_VALUE));
+  const rows = figures.toSorted((x, y) => rank(x) - rank(y)).map((figure) => {
+    if (figure.failed !== undefined) return [figure.label, `failed: ${figure.failed.replaceAll('|', '/')}`];
+    return [figure.label, ...line(figure, windrow)];
+  });
   const targetRow = row === 1 && threads === 2 ? 2 : row;
+  const width = `${threads === 1 ? 'one thread' : `${threads} threads`}`;
   return [
-    `### ${title} · ${threads === 1 ? 'one thread' : `${threads} threads`} (target row ${targetRow})`,
+    `### ${title} · ${width} (target row ${targetRow})`,
     '',
-    '| | median, ms | range | rows a second | peak memory | against windrow |',
-    '|---|---:|---:|---:|---:|---:|',
-    ...figures.toSorted((x, y) => order(x) - order(y)).map((figure) => line(figure, windrow)),
+    `| | ${head.join(' | ')} |`,
+    `|---|${'---:|'.repeat(head.length)}`,
+    ...rows.map((one) => `| ${one.join(' | ')} |`),
     '',
   ].join('\n');
 }
 
 /** Figures of one work at one count of threads, together, in order of running (Node 20 has no Map.groupBy). */
-function groups(found) {
+export function groups(found) {
   const byKey = new Map();
   for (const figure of found) {
     const key = `${figure.work} ${figure.threads}`;
@@ -56,74 +107,105 @@ function groups(found) {
   return [...byKey.values()];
 }
 
-function versionList(versions) {
-  const rivals = Object.entries(versions).filter(([, version]) => version !== 'this machine');
-  return rivals.map(([label, version]) => `${label} ${version}`).join(' · ');
+function givenBackForms() {
+  const forms = RIVALS.filter((rival) => rival.givesBack !== undefined);
+  return forms.map(({ label, givesBack }) => `  - ${label}: ${givesBack}`).join('\n');
 }
 
-function markdown({ date, machine: where, repeat, versions, found }) {
+const MEMORY_NOTE = `
+This machine is a virtual one that gives free memory back to its host (page reporting), and waits for the host when it
+takes it again. Before each process of *first* and *kept* 1.5 GB are taken and freed (\`touch.py\`), so that all find
+the same; what goes beyond costs more here than on a machine of one's own.
+`;
+
+function markdown({ date, machine: where, pageReporting, repeat, processes, minutes, versions, found }) {
+  const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
-Side by side in one run: the rivals take turns, each in a process of its own, held to the same cores and threads; the
-median of ${repeat} after a warm-up. Every answer is compared: as many samples, the same times, values within 1e-9. CSV
-rows are whole processes. In-memory rows have their inputs loaded first, in the rival's own form, and time the
-operation alone; windrow's own form is what \`loadSeries\` gives, and *arrays as they are* is a run without it. Peak memory
-is that of the process (for in-memory rows from the end of loading). "Against windrow" is how many times windrow's time it
-takes. The limit is what the machine needs to copy the input's values, or to read the file, and to do nothing with them.
+windrow beside its rivals: same data, same cores, same threads, in one run on one machine. The rivals take turns. Every
+answer is compared: as many samples, the same times, values within 1e-9.
 
+A figure is the median of all runs. None is left out as a warm-up, and nobody calls a garbage collector. In parentheses
+stand the fastest and the slowest run, and of how many if not of ${repeat} (CSV) or ${repeat * processes} (in memory):
+slow rivals run less often. × says how many times windrow's time a rival takes. The machine is shared: trust
+ratios more than milliseconds, and ratios only as far as the ranges lie apart.
+
+**CSV rows** time whole processes, from start to exit. The file is in the system's cache.
+
+**In-memory rows** have three modes, as the time depends on what a program does with its results:
+
+- **first**: a fresh process loads the columns from files into the rival's own form, then runs once. The start of Node
+  or Python is not in it. Of ${processes} processes the one with the median sum is shown. *Peak memory* is that of
+  this run, with the data it runs over.
+- **kept**: a process runs ${repeat} times and holds every result to the end, so that each run needs fresh memory. The
+  answer that is compared is the first, read after the last run. There are ${processes} processes. *System* is the
+  operating system's part of the time, which is mostly the cost of that memory.
+- **given back**: a process runs ${repeat} times and gives each result back before the next; that is timed too.
+  There are ${processes} processes. How each gives back:
+${givenBackForms()}
+
+**Stream rows** keep all results.
+
+The row *windrow* runs over series that \`loadSeries\` has laid out; *arrays as they are* does without. A result has
+times of its own; with *shareTimes* it shares the input's, as results of NumPy, pandas and Polars do. Where there is
+such a row, × compares with it. Values are a daily curve of three decimals; *full-precision values* are sines. The
+limit is what the machine needs to copy the input's values (into fresh memory or the same), or to read the file.
+${pageReporting ? MEMORY_NOTE : ''}
 - ${date}; ${where}
-- ${versionList(versions)}
-- \`npm run bench:rivals -- --write\`; the forms used are in \`bench/rivals/rivals/\`
+- ${rivals.join(' · ')}
+- \`npm run bench:rivals -- --write\` took ${minutes.toFixed(0)} minutes; the forms used are in \`bench/rivals/rivals/\`
 
-![How many times windrow's time the rivals take](benchmarks.svg)
+![Results kept: time taken as a multiple of windrow's](benchmarks.svg)
 
 ${groups(found).map(table).join('\n')}`;
 }
 
-const LEFT = 330;
-const BAR = 14;
-const WIDTH = 900;
-const FULL_RATIO = 100;
-const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-
-/** A bar's length: logarithmic, from a tenth of windrow's time to a hundred times it. */
-function lengthOf(times) {
-  const share = (Math.log10(Math.min(Math.max(times, 0.1), FULL_RATIO)) + 1) / 3;
-  return Math.round(share * (WIDTH - LEFT - 70));
+/** `windrow / fastest rival` in one mode; `own` is the form of windrow that one takes there. */
+function duel(figures, timingOf, own = 'windrow') {
+  const ran = figures.filter((figure) => !figure.isLimit && timingOf(figure) !== undefined);
+  const windrow = ran.find((figure) => figure.name === own);
+  const [best] = ran
+    .filter((figure) => !figure.name.startsWith('windrow') && figure.name !== 'javascript')
+    .toSorted((x, y) => timingOf(x).medianMs - timingOf(y).medianMs);
+  if (windrow === undefined || best === undefined) return '';
+  return `${shortMs(timingOf(windrow).medianMs)} / ${best.label} ${shortMs(timingOf(best).medianMs)}`;
 }
 
-function bar(label, times, y, isWindrow) {
-  const length = lengthOf(times);
-  const shown = times >= 10 ? times.toFixed(0) : times.toFixed(2);
-  return `<text x="${LEFT - 8}" y="${y + 11}" text-anchor="end">${escaped(label)}</text>
-<rect x="${LEFT}" y="${y}" width="${length}" height="${BAR - 2}" fill="${isWindrow ? '#1f7a4d' : '#9aa5b1'}"/>
-<text x="${LEFT + length + 5}" y="${y + 11}">${shown} ×</text>`;
+const README_WORKS = [
+  ...['csv-hourly-5000000', 'csv-long', 'csv-wide', 'stream-1', 'stream-1000', 'elementwise', 'average-hourly'],
+  ...['sum-quarter', 'mask', 'cleanse', 'shift', 'resample'],
+];
+
+/** README's table: one thread, each mode a column, of works that are much alike only one. */
+export function readmeTable(found) {
+  const wanted = groups(found.filter((figure) => figure.threads === 1 && README_WORKS.includes(figure.work)));
+  const rows = wanted.map((figures) => [
+    figures[0].title,
+    // Nobody lays series out for a single run.
+    duel(figures, (figure) => figure.first, 'windrow-arrays') || duel(figures, (figure) => figure.whole),
+    duel(figures, (figure) => figure.kept),
+    duel(figures, (figure) => figure.givenBack),
+  ]);
+  return [
+    '| one thread; ms: windrow / the fastest rival | first (CSV: whole process) | kept | given back |',
+    '|---|---:|---:|---:|',
+    ...rows.map((cellsOfRow) => `| ${cellsOfRow.join(' | ')} |`),
+    '',
+  ].join('\n');
 }
 
-/** Works that windrow ran, each with its rivals as bars of its time's multiple. */
-function chart(found) {
-  const parts = [];
-  let y = 30;
-  for (const figures of groups(found)) {
-    const windrow = figures.find((figure) => figure.name === 'windrow' && figure.medianMs !== undefined);
-    if (windrow === undefined) continue;
-    const [{ title, threads }] = figures;
-    parts.push(`<text x="10" y="${y + 12}" font-weight="bold">${escaped(`${title}, threads: ${threads}`)}</text>`);
-    y += BAR + 6;
-    const ran = figures.filter((figure) => figure.medianMs !== undefined).toSorted((a, b) => a.medianMs - b.medianMs);
-    for (const figure of ran) {
-      parts.push(bar(figure.label, figure.medianMs / windrow.medianMs, y, figure === windrow));
-      y += BAR;
-    }
-    y += 12;
-  }
-  const font = 'font-family="sans-serif" font-size="11"';
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" ${font}>`;
-  const caption = `<text x="10" y="16" font-size="13">Time taken, as a multiple of windrow's (logarithmic)</text>`;
-  return `${head}\n<rect width="${WIDTH}" height="${y}" fill="#fff"/>\n${caption}\n${parts.join('\n')}\n</svg>\n`;
+const README_MARKS = /(<!-- bench:rivals -->\n)[\s\S]*?(<!-- \/bench:rivals -->)/;
+
+/** One page from one report or several, the first of which says when, where and how. */
+export function writeReport(reports) {
+  const minutes = reports.reduce((sum, one) => sum + one.minutes, 0);
+  const report = { ...reports[0], minutes, found: reports.flatMap((one) => one.found) };
+  writeFileSync(join(ROOT, 'docs/benchmarks.md'), markdown(report));
+  writeFileSync(join(ROOT, 'docs/benchmarks.svg'), chart(groups(report.found)));
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  writeFileSync(join(ROOT, 'README.md'), readme.replace(README_MARKS, `$1${readmeTable(report.found)}$2`));
 }
 
-export function writeReport(report, folder = DOCS) {
-  writeFileSync(join(folder, 'benchmarks.md'), markdown(report));
-  writeFileSync(join(folder, 'benchmarks.svg'), chart(report.found));
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  writeReport(process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8'))));
 }

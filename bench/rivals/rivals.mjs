@@ -9,27 +9,67 @@ const WINDROW_COMMAND = join(HERE, '../../dist/cli/main.js');
 const PYTHON = process.env.WINDROW_BENCH_PYTHON ?? (existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3');
 
 const file = (name) => join(HERE, 'rivals', name);
-// Event objects by the million need a larger heap than Node's default; a larger one costs the others nothing.
-const node = (name) => [process.execPath, '--expose-gc', '--max-old-space-size=8192', file(name)];
+const node = (name, ...flags) => [process.execPath, ...flags, file(name)];
+const python = (name) => [PYTHON, file(name)];
 
 /**
  * `threaded`: uses more than one thread in memory works when given them; the others are run at one thread alone.
- * `suffix`: a second way of a work that the same file knows, as `elementwise:reuse`.
+ * `way`: a second way of a work that the same file knows, as `elementwise:out`. `givesBack`: its form of that mode,
+ * for the page. `onlyGivenBack`: a way that says nothing in the other modes. `ownFiles`: loads from its own format.
  */
 export const RIVALS = [
-  { name: 'windrow', label: 'windrow', command: node('windrow.mjs'), threaded: true, runsCsvItself: true },
-  { name: 'windrow-reuse', label: 'windrow, columns reused', command: node('windrow.mjs'), suffix: ':reuse' },
-  { name: 'windrow-arrays', label: 'windrow, arrays as they are', command: node('windrow.mjs'), suffix: ':arrays' },
-  { name: 'duckdb', label: 'DuckDB', command: node('duckdb.mjs'), threaded: true },
-  { name: 'clickhouse', label: 'ClickHouse (chdb)', command: node('clickhouse.mjs'), threaded: true },
-  { name: 'polars', label: 'Polars', command: node('polars.mjs'), threaded: true },
-  { name: 'numpy', label: 'NumPy', command: [PYTHON, file('with_numpy.py')] },
-  { name: 'numpy-reuse', label: 'NumPy, outputs reused', command: [PYTHON, file('with_numpy.py')], suffix: ':reuse' },
-  { name: 'pandas', label: 'pandas', command: [PYTHON, file('with_pandas.py')] },
-  { name: 'pond', label: 'pond-ts', command: node('pond.mjs') },
-  { name: 'javascript', label: 'plain JavaScript', command: node('javascript.mjs') },
+  {
+    name: 'windrow',
+    label: 'windrow',
+    command: node('windrow.mjs'),
+    threaded: true,
+    runsCsvItself: true,
+    givesBack: '`using run`, which is `run.dispose()`',
+  },
+  { name: 'windrow-own-times', label: 'windrow', command: node('windrow.mjs'), way: ':own-times' },
+  { name: 'windrow-arrays', label: 'windrow, arrays as they are', command: node('windrow.mjs'), way: ':arrays' },
+  {
+    name: 'duckdb',
+    label: 'DuckDB',
+    command: node('duckdb.mjs'),
+    threaded: true,
+    ownFiles: true,
+    givesBack: 'dropped',
+  },
+  {
+    name: 'clickhouse',
+    label: 'ClickHouse (chdb)',
+    command: node('clickhouse.mjs'),
+    threaded: true,
+    ownFiles: true,
+    givesBack: '`DROP TABLE`',
+  },
+  { name: 'polars', label: 'Polars', command: node('polars.mjs'), threaded: true, givesBack: 'dropped' },
+  { name: 'numpy', label: 'NumPy', command: python('with_numpy.py'), givesBack: 'dropped, which frees it at once' },
+  {
+    name: 'numpy-out',
+    label: 'NumPy, `out=`',
+    command: python('with_numpy.py'),
+    way: ':out',
+    onlyGivenBack: true,
+    givesBack: 'outputs and temporaries allocated once',
+  },
+  { name: 'pandas', label: 'pandas', command: python('with_pandas.py'), givesBack: 'dropped, which frees it at once' },
+  {
+    name: 'pond',
+    label: 'pond-ts',
+    // Event objects by the million need a larger heap than Node's default.
+    command: node('pond.mjs', '--max-old-space-size=8192'),
+    givesBack: 'dropped',
+  },
+  { name: 'javascript', label: 'plain JavaScript', command: node('javascript.mjs'), givesBack: 'dropped' },
   { name: 'limit', label: 'limit: memory copy, file read', command: node('limit.mjs'), isLimit: true },
 ];
+
+/** What a rival is called in a row: there the page says whether windrow's results share the input's times. */
+export function labelIn(work, { name, label }) {
+  return work.sharesTimes && ['windrow', 'windrow-arrays'].includes(name) ? `${label}, shareTimes` : label;
+}
 
 /** Every engine's own knob; taskset on top holds those that have none. */
 export function environment(threads) {
@@ -63,5 +103,8 @@ export function windrowCommand(threads, cpus, { request, input, output }) {
   const rival = { command: [process.execPath, WINDROW_COMMAND] };
   return commandOf(rival, threads, cpus, args);
 }
+
+/** Puts memory into the same state before each process; touch.py says why. */
+export const touchCommand = (mb) => [PYTHON, join(HERE, 'touch.py'), String(mb)];
 
 export const hasWindrow = () => existsSync(WINDROW_COMMAND) && statSync(WINDROW_COMMAND).size > 0;

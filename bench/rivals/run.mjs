@@ -1,33 +1,49 @@
 /**
  * Side by side, in one run: every work, windrow and each rival that can say it.
  *
- *   node run.mjs [--rows 1,3] [--works mask,where] [--rivals windrow,duckdb] [--threads 1,2] [--repeat 5]
- *                [--cpus 0,1 | --no-pin] [--large] [--save FILE.json] [--write]
+ *   node run.mjs [--rows 1,3] [--works mask,where] [--modes first,kept,given-back] [--rivals windrow,duckdb]
+ *                [--threads 1,2] [--processes 3] [--repeat 5] [--size ROWS] [--cpus 0,1 | --no-pin] [--large]
+ *                [--save FILE.json] [--write]
  *
- * --rows are those of the target table, --large adds the 100M rows, --save keeps the figures as JSON,
- * --write puts docs/benchmarks.md and docs/benchmarks.svg in place.
+ * --rows are those of the target table, --processes how many fresh processes of each rival, --repeat how many runs in
+ * each (for CSV how many processes), --size tries the in-memory rows on fewer samples, --large adds the 100M rows,
+ * --save keeps the figures as JSON, for report.mjs; --write puts docs/benchmarks.md, its chart and README's table in
+ * place.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { difference, readCsvPairs, readPairs } from './answers.mjs';
-import { columnFiles, csvFile } from './data.mjs';
-import { runProcess, startMember } from './member.mjs';
-import { machine, table, writeReport } from './report.mjs';
-import { RIVALS, commandOf, environment, hasWindrow, windrowCommand } from './rivals.mjs';
-import { WORKS } from './works.mjs';
+import { columnFiles, csvFile, readThrough } from './data.mjs';
+import { runProcess } from './member.mjs';
+import { hasPageReporting, machine, table, writeReport } from './report.mjs';
+import { RIVALS, commandOf, environment, hasWindrow, labelIn, touchCommand, windrowCommand } from './rivals.mjs';
+import { MODES, WORKS, workById } from './works.mjs';
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 180_000;
+/** What the runs of one process may take before it stops early; `serve.mjs` says how. */
+const BUDGET_MS = 1000;
+/** A process that took so long is not started again. */
+const SLOW_PROCESS_MS = 10_000;
+const CSV_BUDGET_MS = 10_000;
+const CSV_RUNS_MIN = 3;
+/** Results kept may fill so much. */
+const LIMIT_MB = 5000;
+/** About what a process takes that keeps its results. */
+const TOUCHED_MB = 1500;
 const SCRATCH = join(tmpdir(), `windrow-rivals-${process.pid}`);
 
 const { values: given } = parseArgs({
   options: {
     rows: { type: 'string' },
     works: { type: 'string' },
+    modes: { type: 'string', default: MODES.join(',') },
     rivals: { type: 'string' },
     threads: { type: 'string', default: '1,2' },
+    processes: { type: 'string', default: '3' },
     repeat: { type: 'string', default: '5' },
+    size: { type: 'string' },
     cpus: { type: 'string', default: '0,1' },
     'no-pin': { type: 'boolean', default: false },
     large: { type: 'boolean', default: false },
@@ -36,12 +52,19 @@ const { values: given } = parseArgs({
   },
 });
 const listed = (text, item) => text === undefined || text.split(',').includes(String(item));
+const modes = MODES.filter((mode) => listed(given.modes, mode));
 const repeat = Number(given.repeat);
+const processes = Number(given.processes);
 const cpus = given['no-pin'] || process.platform !== 'linux' ? undefined : given.cpus.split(',');
 
-function median(sorted) {
+function median(numbers) {
+  const sorted = numbers.toSorted((x, y) => x - y);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function spread(numbers) {
+  return { medianMs: median(numbers), minMs: Math.min(...numbers), maxMs: Math.max(...numbers), runs: numbers.length };
 }
 
 /** Asks each rival what it is and what it can say; one that does not start is named and left out. */
@@ -50,7 +73,7 @@ async function present() {
   for (const rival of RIVALS.filter((one) => listed(given.rivals, one.name))) {
     try {
       if (rival.name === 'windrow' && !hasWindrow()) throw new Error('not built: no dist/cli/main.js');
-      const { text } = await runProcess(commandOf(rival, 1, undefined, ['version']), environment(1));
+      const { text } = await runProcess(commandOf(rival, 1, undefined, ['version']), environment(1), DEADLINE_MS);
       members.push({ ...rival, ...JSON.parse(text) });
     } catch (error) {
       console.error(`${rival.label} is left out: ${error.message}`);
@@ -62,8 +85,9 @@ async function present() {
 /** Who takes part in a work at so many threads. */
 function entrants(members, work, threads) {
   return members.filter((member) => {
-    if (work.kind === 'process') return member.runsCsvItself || (member.works.includes('process') && !member.suffix);
-    return member.works.includes(work.id + (member.suffix ?? '')) && (threads === 1 || member.threaded);
+    if (threads > 1 && !member.threaded) return false;
+    if (work.kind === 'csv' && member.runsCsvItself) return true;
+    return member.operations.includes(work.operation + (member.way ?? ''));
   });
 }
 
@@ -80,50 +104,90 @@ async function rounds(count, running, step) {
   }
 }
 
-async function measureProcess(work, threads, entered) {
-  const input = csvFile(work.rows);
+async function measureCsv(work, threads, entered) {
+  const input = csvFile(work);
   const request = join(SCRATCH, 'request.json');
   writeFileSync(request, JSON.stringify(work.request));
+  readThrough(input);
   const running = entered.map((member) => ({ member, ms: [], peaks: [] }));
-  // The first round warms the file cache and is not counted.
-  await rounds(repeat + 1, running, async (one, round) => {
+  await rounds(repeat, running, async (one, round) => {
+    if (round >= CSV_RUNS_MIN && one.ms.reduce((sum, ms) => sum + ms, 0) > CSV_BUDGET_MS) return;
     const output = join(SCRATCH, `${one.member.name}.csv`);
     rmSync(output, { force: true });
     const command = one.member.runsCsvItself
       ? windrowCommand(threads, cpus, { request, input, output })
-      : commandOf(one.member, threads, cpus, ['process', input, output, String(threads)]);
-    const { ms, peakMb } = await runProcess(command, environment(threads));
-    if (round > 0) one.ms.push(ms);
+      : commandOf(one.member, threads, cpus, ['csv', work.layout, input, output, String(threads)]);
+    const { ms, peakMb } = await runProcess(command, environment(threads), DEADLINE_MS);
+    one.ms.push(ms);
     one.peaks.push(peakMb);
   });
   for (const one of running) {
-    one.peakMb = Math.max(...one.peaks);
-    one.read = () => readCsvPairs(join(SCRATCH, `${one.member.name}.csv`));
+    one.answers = [() => readCsvPairs(join(SCRATCH, `${one.member.name}.csv`))];
+    one.figures = () => ({ whole: spread(one.ms), peakMb: Math.max(...one.peaks) });
   }
   return running;
 }
 
+/** Files in a rival's own format are made before anything is timed. */
+async function makeOwnFiles(work, files, entered) {
+  for (const member of entered.filter((one) => one.ownFiles)) {
+    const task = JSON.stringify({ work: work.id, rows: work.rows, files });
+    await runProcess(commandOf(member, 1, cpus, ['files', task]), environment(1), DEADLINE_MS);
+  }
+}
+
+/** The processes a member runs: `kept`'s first run is also the mode `first`, so one process serves both. */
+function modesOf(member, work) {
+  if (work.kind === 'csv') return modes.filter((mode) => mode === 'first');
+  if (work.kind === 'stream') return modes.filter((mode) => mode === 'kept');
+  const givenBack = modes.includes('given-back') ? ['given-back'] : [];
+  if (member.onlyGivenBack) return givenBack;
+  return modes.includes('first') || modes.includes('kept') ? ['kept', ...givenBack] : givenBack;
+}
+
 async function measureMemory(work, threads, entered) {
-  const running = entered.map((member) => ({ member, ms: [] }));
-  await rounds(1, running, async (one) => {
-    const args = ['memory', work.id + (one.member.suffix ?? ''), String(threads)];
-    // Python cannot ask data.mjs where the files are, and nobody is to make them while others are timed.
-    args.push(JSON.stringify(columnFiles(work.rows)));
-    one.process = await startMember(commandOf(one.member, threads, cpus, args), environment(threads), DEADLINE_MS);
+  const files = columnFiles(work);
+  await makeOwnFiles(work, files, entered);
+  const running = entered.map((member) => ({ member, kept: [], 'given-back': [], slow: new Set(), answers: [] }));
+  const { id, operation, rows } = work;
+  const limits = { budgetMs: BUDGET_MS, limitMb: LIMIT_MB };
+  await rounds(processes, running, async (one, round) => {
+    for (const mode of modesOf(one.member, work)) {
+      if (one.slow.has(mode)) continue;
+      const runs = mode === 'kept' && !modes.includes('kept') ? 1 : repeat;
+      const path = join(SCRATCH, `${one.member.name}-${mode}.f64`);
+      // One answer of each mode will do: it takes longer to write than many a work.
+      const answer = round === 0 ? path : undefined;
+      const task = { work: id, operation, rows, way: one.member.way, mode, threads, files, runs, ...limits, answer };
+      const command = commandOf(one.member, threads, cpus, ['memory', JSON.stringify(task)]);
+      if (mode === 'kept' && hasPageReporting()) await runProcess(touchCommand(TOUCHED_MB), process.env, DEADLINE_MS);
+      const { text, ms } = await runProcess(command, environment(threads), DEADLINE_MS);
+      one[mode].push(JSON.parse(text));
+      if (ms > SLOW_PROCESS_MS) one.slow.add(mode);
+      if (answer !== undefined) one.answers.push(() => readPairs(answer));
+    }
   });
-  // Two rounds uncounted: compilers and caches warm up.
-  await rounds(repeat + 2, running, async (one, round) => {
-    const ms = await one.process.run();
-    if (round > 1) one.ms.push(ms);
-  });
-  await rounds(1, running, async (one) => {
-    one.peakMb = one.process.peakMb();
-    const path = join(SCRATCH, `${one.member.name}.f64`);
-    await one.process.answer(path);
-    one.read = () => readPairs(path);
-  });
-  await Promise.all(running.map((one) => one.process?.stop()));
+  for (const one of running) one.figures = () => memoryFigures(one, work);
   return running;
+}
+
+function memoryFigures({ kept, 'given-back': givenBack }, work) {
+  const figures = {};
+  const all = (sessions, field) => sessions.flatMap((one) => one.runs.map((run) => run[field]));
+  if (kept.length > 0 && modes.includes('first') && work.kind === 'memory') {
+    const firsts = kept.map(({ loadMs, runs: [{ ms: runMs }] }) => ({ loadMs, runMs, ms: loadMs + runMs }));
+    // Both parts are those of the process in the middle, so that they add up.
+    const { loadMs, runMs } = firsts.toSorted((x, y) => x.ms - y.ms)[firsts.length >> 1];
+    figures.first = { loadMs, runMs, ...spread(firsts.map((one) => one.ms)) };
+    figures.peakMb = Math.max(...kept.map((one) => one.firstPeakMb));
+  }
+  if (kept.length > 0 && modes.includes('kept')) {
+    figures.kept = { ...spread(all(kept, 'ms')), systemMs: median(all(kept, 'systemMs')) };
+  }
+  if (givenBack.length > 0) {
+    figures.givenBack = { ...spread(all(givenBack, 'ms')), systemMs: median(all(givenBack, 'systemMs')) };
+  }
+  return figures;
 }
 
 /** Against windrow where it ran, else against plain JavaScript, else the first. */
@@ -132,50 +196,71 @@ function checkAnswers(running) {
   const judge = ['windrow', 'javascript'].map((name) => answered.find((one) => one.member.name === name)).find(Boolean);
   const reference = judge ?? answered[0];
   if (reference === undefined) return;
-  const expected = reference.read();
+  const expected = reference.answers[0]();
   for (const one of answered) {
     one.samples = expected.length / 2;
-    const wrong = one === reference ? undefined : difference(expected, one.read());
-    if (wrong !== undefined) one.failed = `another answer than ${reference.member.label}: ${wrong}`;
+    for (const read of one.answers) {
+      const wrong = differenceOf(expected, read);
+      if (wrong !== undefined) one.failed = `another answer than ${reference.member.label}: ${wrong}`;
+    }
   }
 }
 
-function figures(work, threads, running) {
-  return running.map(({ member, ms, peakMb, samples, failed }) => {
-    const sorted = ms.toSorted((x, y) => x - y);
-    const spread = { medianMs: median(sorted), minMs: sorted[0], maxMs: sorted.at(-1) };
-    const { id, row, title, rows } = work;
-    const { name, label, isLimit = false } = member;
-    const what = { work: id, row, title, rows, threads, name, label, isLimit, peakMb, samples };
-    return { ...what, ...(failed === undefined ? spread : { failed }) };
-  });
+/** An answer that cannot be read is a wrong one, and no reason to lose the other figures. */
+function differenceOf(expected, read) {
+  try {
+    return difference(expected, read());
+  } catch (error) {
+    return error.message;
+  }
 }
 
 async function measure(members, work, threads) {
-  const entered = entrants(members, work, threads);
+  const entered = entrants(members, work, threads).filter((one) => modesOf(one, work).length > 0);
   if (entered.every((member) => member.isLimit)) return [];
-  const running = await (work.kind === 'process' ? measureProcess : measureMemory)(work, threads, entered);
+  const running = await (work.kind === 'csv' ? measureCsv : measureMemory)(work, threads, entered);
   checkAnswers(running);
-  const found = figures(work, threads, running);
+  const { id, row, kind, title, rows } = work;
+  const usualRuns = kind === 'csv' ? repeat : repeat * processes;
+  const found = running.map(({ member, samples, failed, figures }) => {
+    const { name, isLimit = false } = member;
+    const what = { work: id, row, kind, title, rows, threads, usualRuns };
+    const who = { name, label: labelIn(work, member), isLimit, samples };
+    return { ...what, ...who, ...(failed === undefined ? figures() : { failed }) };
+  });
   console.log(`\n${table(found)}`);
   return found;
+}
+
+/** What the page says of the run as a whole. */
+function about(members, startMs) {
+  const named = members.filter((one) => one.way === undefined && !one.isLimit);
+  const versions = Object.fromEntries(named.map(({ label, version }) => [label, version]));
+  const minutes = (performance.now() - startMs) / 60_000;
+  const date = new Date().toISOString().slice(0, 10);
+  return { date, machine: machine(), pageReporting: hasPageReporting(), repeat, processes, minutes, versions };
 }
 
 async function main() {
   mkdirSync(SCRATCH, { recursive: true });
   const members = await present();
-  const works = WORKS.filter((work) => listed(given.rows, work.row) && listed(given.works, work.id));
-  const found = [];
-  for (const work of works.filter((one) => given.large || given.works !== undefined || !one.onlyWhenAsked)) {
-    // Cost against size and streams are questions about one core.
-    const counts = [6, 8].includes(work.row) ? ['1'] : given.threads.split(',');
-    for (const threads of counts) found.push(...(await measure(members, work, Number(threads))));
+  const size = given.size === undefined ? undefined : Number(given.size);
+  const asked = WORKS.filter((work) => listed(given.rows, work.row) && listed(given.works, work.id));
+  const works = asked.filter((one) => given.large || given.works !== undefined || !one.onlyWhenAsked);
+  const startMs = performance.now();
+  let report = { ...about(members, startMs), found: [] };
+  for (const work of works) {
+    for (const threads of given.threads.split(',').filter((count) => work.threads?.includes(count) ?? true)) {
+      const sized = workById(work.id, work.kind === 'memory' ? size : undefined);
+      const found = [...report.found, ...(await measure(members, sized, Number(threads)))];
+      report = { ...about(members, startMs), found };
+      // After each work, so that a run broken off leaves what it has found.
+      if (given.save !== undefined) writeFileSync(given.save, JSON.stringify(report, null, 2));
+    }
   }
   rmSync(SCRATCH, { recursive: true, force: true });
-  const versions = Object.fromEntries(members.map(({ label, version }) => [label, version]));
-  const report = { date: new Date().toISOString().slice(0, 10), machine: machine(), repeat, versions, found };
-  if (given.save !== undefined) writeFileSync(given.save, JSON.stringify(report, null, 2));
-  if (given.write) writeReport(report);
+  console.log(`${report.minutes.toFixed(1)} minutes`);
+  if (given.write) writeReport([report]);
 }
 
 await main();

@@ -1,9 +1,15 @@
 /**
  * The works: what is measured, on what data, and the request that says it to windrow.
- * Rivals know a work by its id; a rival that has no such id cannot say it and is left out of that row.
+ * Rivals know a work by its `operation`; a rival that cannot say one is left out of that row.
  *
- * kind `process`: CSV to CSV, whole process timed. kind `memory`: inputs loaded first, the operation alone timed.
+ * kind `csv`: CSV to CSV, whole process timed. kind `memory`: inputs loaded first, then run in each mode.
+ * kind `stream`: inputs loaded first, then streamed, results kept.
  */
+import { seriesNames } from './data.mjs';
+
+/** How the results of one run are treated before the next; `serve.mjs` says what each times. */
+export const MODES = ['first', 'kept', 'given-back'];
+
 const ref = (name) => ({ timeseriesId: name, metric: 'Raw' });
 const made = (name) => ({ timeseriesId: 'result', metric: name });
 
@@ -18,12 +24,26 @@ function request(inputs, steps) {
   return [{ metric: 'Result', processingType: 'Batch', operations }];
 }
 
+/** Of works that ask nothing about a second thread. */
+const ONE = ['1'];
+
 const aggregate = (name, interval) => ['Aggregate', { function: name, interval }];
 
-/** An in-memory work over column `a` at the times of `time`; `more` names further columns at the same times. */
-function inMemory(row, id, title, time, steps, more = []) {
-  const columns = ['a', ...more];
-  return { row, id, title, kind: 'memory', rows: 10_000_000, time, columns, request: request(columns, steps) };
+/**
+ * An in-memory work. `columns`: what the work calls a column, and which of data.mjs it is; `t` are the times.
+ * `sharesTimes`: the rivals that work by columns hand out the input's times again, so windrow is told to do so too.
+ */
+function inMemory(row, operation, title, columns, steps, { sharesTimes = false } = {}) {
+  const inputs = Object.keys(columns).filter((name) => name !== 't');
+  const what = { row, id: operation, operation, title, kind: 'memory', rows: 10_000_000 };
+  return { ...what, columns, sharesTimes, request: request(inputs, steps) };
+}
+
+/** The same over values whose digits fill a double: decimals make Round's work lighter. */
+function withSines(work) {
+  const sines = { a: 'sine', b: 'cosine' };
+  const columns = Object.fromEntries(Object.entries(work.columns).map(([name, from]) => [name, sines[name] ?? from]));
+  return { ...work, id: `${work.id}-sine`, title: `${work.title}, full-precision values`, columns, threads: ONE };
 }
 
 const STREAM_STEPS = [
@@ -34,14 +54,30 @@ const STREAM_STEPS = [
   aggregate('Average', 'QuarterHourly'),
 ];
 
+const REGULAR = { t: 'timeMs', a: 'a' };
+const JITTERED = { t: 'jitteredMs', a: 'a' };
+
 function stream(id, title, chunkRows) {
-  return { ...inMemory(6, id, title, 'timeMs', STREAM_STEPS), kind: 'stream', rows: 1_000_000, chunkRows };
+  const work = inMemory(6, id, title, REGULAR, STREAM_STEPS);
+  return { ...work, kind: 'stream', rows: 1_000_000, chunkRows, threads: ONE };
 }
 
-function csvHourly(row, rows, title) {
-  const hourly = request([`samples-${rows}`], [aggregate('Average', 'Hourly')]);
-  return { row, id: `csv-hourly-${rows}`, title, kind: 'process', rows, request: hourly };
+/** Hourly averages of each series of a file of `rows` rows. */
+function csvHourly(row, layout, rows, title, seriesCount = 1) {
+  const id = layout === 'single' ? `csv-hourly-${rows}` : `csv-${layout}`;
+  const names = layout === 'single' ? [`samples-${rows}`] : seriesNames(seriesCount);
+  const operations = names.map((name) => ({
+    operation: 'Aggregate',
+    input: [ref(name)],
+    output: [{ timeseriesId: name, metric: 'Result' }],
+    parameters: { function: 'Average', interval: 'Hourly' },
+  }));
+  const items = operations.map((operation) => ({ metric: 'Result', processingType: 'Batch', operations: [operation] }));
+  return { row, id, operation: `csv-${layout}`, title, kind: 'csv', layout, rows, seriesCount, request: items };
 }
+
+/** Cost against size. */
+const csvOfSize = (rows, title) => ({ ...csvHourly(8, 'single', rows, title), threads: ONE });
 
 const PAIR = [
   ['Mul', { scalar: 1.5 }],
@@ -52,38 +88,57 @@ const PAIR = [
 ];
 const MIDDLE = { valuerangelist: [{ lower: 0, upper: 20 }] };
 const CLAMP = { function: 'BoundsLimitCleanse', lowerbound: 0, upperbound: 50 };
+const HOUR_ON = { function: 'ShiftByTime', shift: 'PT1H', direction: 'forward' };
+
+const sharesTimes = true;
+const elementwise = inMemory(
+  3,
+  'elementwise',
+  'Mul 1.5, Add a series, Round 2, Gt 0, Mul 2; 10M',
+  { ...REGULAR, b: 'b' },
+  PAIR,
+  { sharesTimes },
+);
+const mask = inMemory(5, 'mask', 'Mask 0..20, 10M', REGULAR, [['Mask', MIDDLE]]);
+const where = inMemory(5, 'where', 'Where 0..20, 10M', REGULAR, [['Where', MIDDLE]]);
+const cleanse = inMemory(5, 'cleanse', 'Cleanse into 0..50, 10M', REGULAR, [['Cleanse', CLAMP]], { sharesTimes });
 
 export const WORKS = [
-  csvHourly(1, 5_000_000, 'CSV to CSV, hourly average, 5M rows (160 MB)'),
-  inMemory(3, 'elementwise', 'Mul 1.5, Add a series, Round 2, Gt 0, Mul 2; 10M', 'timeMs', PAIR, ['b']),
-  inMemory(4, 'average-hourly', 'Aggregate Average Hourly, 10M', 'timeMs', [aggregate('Average', 'Hourly')]),
-  inMemory(4, 'sum-quarter', 'Aggregate Sum QuarterHourly, 10M', 'timeMs', [aggregate('Sum', 'QuarterHourly')]),
-  inMemory(4, 'time-weighted', 'TimeWeightedAverage Hourly, 10M (times jittered)', 'jitteredMs', [
+  csvHourly(1, 'single', 5_000_000, 'CSV to CSV, hourly average, 5M rows (160 MB)'),
+  csvHourly(1, 'long', 5_000_000, 'CSV to CSV, hourly average of 100 series, long layout, 5M rows (220 MB)', 100),
+  csvHourly(1, 'wide', 500_000, 'CSV to CSV, hourly average of 20 series, wide layout, 0.5M rows (82 MB)', 20),
+  elementwise,
+  withSines(elementwise),
+  inMemory(4, 'average-hourly', 'Aggregate Average Hourly, 10M', REGULAR, [aggregate('Average', 'Hourly')]),
+  inMemory(4, 'sum-quarter', 'Aggregate Sum QuarterHourly, 10M', REGULAR, [aggregate('Sum', 'QuarterHourly')]),
+  inMemory(4, 'time-weighted', 'TimeWeightedAverage Hourly, 10M (times jittered)', JITTERED, [
     aggregate('TimeWeightedAverage', 'Hourly'),
   ]),
-  inMemory(5, 'mask', 'Mask 0..20, 10M', 'timeMs', [['Mask', MIDDLE]]),
-  inMemory(5, 'where', 'Where 0..20, 10M', 'timeMs', [['Where', MIDDLE]]),
-  inMemory(5, 'cleanse', 'Cleanse into 0..50, 10M', 'timeMs', [['Cleanse', CLAMP]]),
-  inMemory(5, 'shift', 'Shift by an hour, 10M', 'timeMs', [
-    ['Shift', { function: 'ShiftByTime', shift: 'PT1H', direction: 'forward' }],
-  ]),
-  inMemory(5, 'hold', 'HoldLastValue QuarterHourly, 10M (times jittered)', 'jitteredMs', [
+  mask,
+  withSines(mask),
+  where,
+  withSines(where),
+  cleanse,
+  withSines(cleanse),
+  inMemory(5, 'shift', 'Shift by an hour, 10M', REGULAR, [['Shift', HOUR_ON]]),
+  inMemory(5, 'hold', 'HoldLastValue QuarterHourly, 10M (times jittered)', JITTERED, [
     ['HoldLastValue', { function: 'HoldLastValue', interval: 'QuarterHourly' }],
   ]),
-  inMemory(5, 'resample', 'Resample PT1M, 10M (times jittered)', 'jitteredMs', [
+  inMemory(5, 'resample', 'Resample PT1M, 10M (times jittered)', JITTERED, [
     ['Resample', { function: 'Resample', frequency: 'PT1M' }],
   ]),
   stream('stream-1', 'stream, five steps with a window, chunks of 1; 1M', 1),
   stream('stream-10', 'the same, chunks of 10', 10),
   stream('stream-1000', 'the same, chunks of 1000', 1000),
   stream('stream-whole', 'the same as one batch', 1_000_000),
-  csvHourly(8, 1_000_000, 'cost against size: CSV hourly average, 1M rows'),
-  csvHourly(8, 10_000_000, 'the same, 10M rows'),
-  { ...csvHourly(8, 100_000_000, 'the same, 100M rows (3.2 GB)'), onlyWhenAsked: true },
+  csvOfSize(1_000_000, 'cost against size: CSV hourly average, 1M rows'),
+  csvOfSize(10_000_000, 'the same, 10M rows'),
+  { ...csvOfSize(100_000_000, 'the same, 100M rows (3.2 GB)'), onlyWhenAsked: true },
 ];
 
-export function workById(id) {
+/** A work by its id, at a size of one's own where that is given: `--size` is for trying the harness out. */
+export function workById(id, rows) {
   const work = WORKS.find((one) => one.id === id);
   if (work === undefined) throw new Error(`no work ${id}; there are ${WORKS.map((one) => one.id).join(', ')}`);
-  return work;
+  return rows === undefined ? work : { ...work, rows };
 }

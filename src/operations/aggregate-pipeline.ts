@@ -9,7 +9,7 @@ import {
   type WindowParameters,
   windowParameters,
 } from './aggregate.js';
-import type { Example, Operation, StepDraft } from './operation.js';
+import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import {
   listOf,
   type Parameter,
@@ -59,7 +59,7 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   }),
 };
 
-export const aggregatePipelineExamples: readonly Example[] = [
+export const aggregatePipelineExamples: readonly WrittenExample[] = [
   {
     title: 'The highest hourly average of a day',
     parameters: {
@@ -68,16 +68,8 @@ export const aggregatePipelineExamples: readonly Example[] = [
         { function: 'Max', interval: 'Daily' },
       ],
     },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:30', 3],
-        ['05:00', 7],
-        ['05:30', 8],
-        ['05:45', 3],
-      ],
-    ],
-    output: [['00:00', 6]],
+    inputs: ['00:00 1, 00:30 3, 05:00 7, 05:30 8, 05:45 3'],
+    output: '00:00 6',
   },
   {
     title: 'How many hours of a day had samples',
@@ -87,15 +79,8 @@ export const aggregatePipelineExamples: readonly Example[] = [
         { function: 'Count', interval: 'Daily' },
       ],
     },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:30', 3],
-        ['05:00', 7],
-        ['23:59', 0],
-      ],
-    ],
-    output: [['00:00', 3]],
+    inputs: ['00:00 1, 00:30 3, 05:00 7, 23:59 0'],
+    output: '00:00 3',
   },
   {
     title: 'The average daily sum of a month',
@@ -105,14 +90,8 @@ export const aggregatePipelineExamples: readonly Example[] = [
         { function: 'Average', interval: 'Monthly' },
       ],
     },
-    inputs: [
-      [
-        ['2024-03-01T06:00:00Z', 1],
-        ['2024-03-01T18:00:00Z', 2],
-        ['2024-03-02T06:00:00Z', 5],
-      ],
-    ],
-    output: [['2024-03-01T00:00:00Z', 4]],
+    inputs: ['2024-03-01T06:00:00Z 1, 2024-03-01T18:00:00Z 2, 2024-03-02T06:00:00Z 5'],
+    output: '2024-03-01T00:00:00Z 4',
   },
 ];
 

@@ -7,7 +7,7 @@ import {
   timeWeightedNames,
 } from './aggregate-functions.js';
 import { windowRunner } from './aggregate-windows.js';
-import type { Description, Example, Operation, RegridRunner, RunContext, StepDraft } from './operation.js';
+import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
 import {
   choice,
   duration,
@@ -105,82 +105,36 @@ export const aggregate: Operation<AggregateMethods> = {
   },
 };
 
-export const aggregateExamples: readonly Example[] = [
+export const aggregateExamples: readonly WrittenExample[] = [
   {
     title: 'The average of each hour; an hour without samples gives nothing',
     parameters: { function: 'Average', interval: 'Hourly' },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:30', 2],
-        ['00:45', 6],
-        ['02:00', 10],
-      ],
-    ],
-    output: [
-      ['00:00', 3],
-      ['02:00', 10],
-    ],
+    inputs: ['00:00 1, 00:30 2, 00:45 6, 02:00 10'],
+    output: '00:00 3, 02:00 10',
   },
   {
     title: 'A time-weighted average holds each value until the next, across windows too',
     parameters: { function: 'TimeWeightedAverage', interval: 'Hourly' },
-    inputs: [
-      [
-        ['00:00', 10],
-        ['00:45', 30],
-        ['01:30', 50],
-      ],
-    ],
-    output: [
-      ['00:00', 15],
-      ['01:00', 40],
-    ],
+    inputs: ['00:00 10, 00:45 30, 01:30 50'],
+    output: '00:00 15, 01:00 40',
   },
   {
     title: 'Counts, with zeros for empty windows, stamped with the end of the window',
     parameters: { function: 'Count', interval: 'QuarterHourly', empty: 'zero', label: 'end' },
-    inputs: [
-      [
-        ['00:01', 1],
-        ['00:02', 1],
-        ['00:40', 1],
-      ],
-    ],
-    output: [
-      ['00:15', 2],
-      ['00:30', 0],
-      ['00:45', 1],
-    ],
+    inputs: ['00:01 1, 00:02 1, 00:40 1'],
+    output: '00:15 2, 00:30 0, 00:45 1',
   },
   {
     title: 'Local days in Berlin; 31 March 2024 has 23 hours',
     parameters: { function: 'Sum', interval: 'Daily', timezone: 'Europe/Berlin' },
-    inputs: [
-      [
-        ['2024-03-30T22:59:00Z', 1],
-        ['2024-03-30T23:00:00Z', 2],
-        ['2024-03-31T21:59:00Z', 4],
-        ['2024-03-31T22:00:00Z', 8],
-      ],
-    ],
-    output: [
-      ['2024-03-29T23:00:00Z', 1],
-      ['2024-03-30T23:00:00Z', 6],
-      ['2024-03-31T22:00:00Z', 8],
-    ],
+    inputs: ['2024-03-30T22:59:00Z 1, 2024-03-30T23:00:00Z 2, 2024-03-31T21:59:00Z 4, 2024-03-31T22:00:00Z 8'],
+    output: '2024-03-29T23:00:00Z 1, 2024-03-30T23:00:00Z 6, 2024-03-31T22:00:00Z 8',
   },
   {
     title: 'The 90th percentile',
     parameters: { function: 'Percentile', percentile: 90, interval: 'Daily' },
-    inputs: [
-      [
-        ['00:00', 10],
-        ['06:00', 20],
-        ['12:00', 30],
-      ],
-    ],
-    output: [['00:00', 28]],
+    inputs: ['00:00 10, 06:00 20, 12:00 30'],
+    output: '00:00 28',
   },
 ];
 

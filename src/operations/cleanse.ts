@@ -1,6 +1,6 @@
 import { clamp } from '../kernels/arithmetic.js';
 import { selectRange } from '../kernels/select.js';
-import type { Example, Operation, StepDraft } from './operation.js';
+import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
 export interface CleanseMethods {
@@ -50,53 +50,23 @@ export const cleanse: Operation<CleanseMethods> = {
   },
 };
 
-export const cleanseExamples: readonly Example[] = [
+export const cleanseExamples: readonly WrittenExample[] = [
   {
     title: 'Values are clamped into the range',
     parameters: { function: 'BoundsLimitCleanse', lowerbound: 0, upperbound: 100 },
-    inputs: [
-      [
-        ['00:00', -5],
-        ['00:01', 50],
-        ['00:02', 120],
-      ],
-    ],
-    output: [
-      ['00:00', 0],
-      ['00:01', 50],
-      ['00:02', 100],
-    ],
+    inputs: ['00:00 -5, 00:01 50, 00:02 120'],
+    output: '00:00 0, 00:01 50, 00:02 100',
   },
   {
     title: 'The samples outside the range',
     parameters: { function: 'BoundsLimitAnomaly', lowerbound: 0, upperbound: 100 },
-    inputs: [
-      [
-        ['00:00', -5],
-        ['00:01', 50],
-        ['00:02', 120],
-        ['00:03', 100],
-      ],
-    ],
-    output: [
-      ['00:00', -5],
-      ['00:02', 120],
-    ],
+    inputs: ['00:00 -5, 00:01 50, 00:02 120, 00:03 100'],
+    output: '00:00 -5, 00:02 120',
   },
   {
     title: 'Bounds may be fractions',
     parameters: { function: 'BoundsLimitCleanse', lowerbound: 18.5, upperbound: 21.5 },
-    inputs: [
-      [
-        ['00:00', 18],
-        ['00:01', 20],
-        ['00:02', 22],
-      ],
-    ],
-    output: [
-      ['00:00', 18.5],
-      ['00:01', 20],
-      ['00:02', 21.5],
-    ],
+    inputs: ['00:00 18, 00:01 20, 00:02 22'],
+    output: '00:00 18.5, 00:01 20, 00:02 21.5',
   },
 ];

@@ -1,5 +1,5 @@
 import * as kernels from '../kernels/compare.js';
-import type { Example, Operation, StepDraft } from './operation.js';
+import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
@@ -93,62 +93,35 @@ function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels
 /** The results for values below 2, equal to 2 and above it. */
 type Results = readonly [below: number, equal: number, above: number];
 
-function comparisonExamples(words: string, [below, equal, above]: Results): readonly Example[] {
-  const values = [
-    ['00:00', 1.5],
-    ['00:01', 2],
-    ['00:02', 2.5],
-  ] as const;
-  const output = [
-    ['00:00', below],
-    ['00:01', equal],
-    ['00:02', above],
-  ] as const;
+function comparisonExamples(words: string, [below, equal, above]: Results): readonly WrittenExample[] {
+  const values = '00:00 1.5, 00:01 2, 00:02 2.5';
+  const output = `00:00 ${below}, 00:01 ${equal}, 00:02 ${above}`;
   return [
     { title: `Which values are ${words} 2`, parameters: { scalar: 2 }, inputs: [values], output },
     {
       title: `Where the first series is ${words} the second`,
       parameters: {},
-      inputs: [
-        values,
-        [
-          ['00:00', 2],
-          ['00:01', 2],
-          ['00:02', 2],
-        ],
-      ],
+      inputs: [values, '00:00 2, 00:01 2, 00:02 2'],
       output,
     },
     {
       title: `Against a slower series, as it was last known`,
       parameters: { align: 'asof' },
-      inputs: [values, [['00:00', 2]]],
+      inputs: [values, '00:00 2'],
       output,
     },
   ];
 }
 
-function examplesWithTolerance(words: string, results: Results): readonly Example[] {
+function examplesWithTolerance(words: string, results: Results): readonly WrittenExample[] {
   const [, inside] = results;
   return [
     ...comparisonExamples(words, results),
     {
       title: 'With a tolerance',
       parameters: { scalar: 2, tolerance: 0.5 },
-      inputs: [
-        [
-          ['00:00', 1.5],
-          ['00:01', 2],
-          ['00:02', 2.5],
-          ['00:03', 2.75],
-        ],
-      ],
-      output: [
-        ['00:00', inside],
-        ['00:01', inside],
-        ['00:02', inside],
-        ['00:03', 1 - inside],
-      ],
+      inputs: ['00:00 1.5, 00:01 2, 00:02 2.5, 00:03 2.75'],
+      output: `00:00 ${inside}, 00:01 ${inside}, 00:02 ${inside}, 00:03 ${1 - inside}`,
     },
   ];
 }

@@ -7,7 +7,7 @@ import { eqExamples, gtExamples, gteExamples, ltExamples, lteExamples, neExample
 import { holdLastValueExamples } from './hold-last-value.js';
 import { andExamples, notExamples, orExamples } from './logic.js';
 import { maskExamples, whereExamples } from './mask.js';
-import type { Example } from './operation.js';
+import type { Example, ExampleSample, WrittenExample } from './operation.js';
 import { resampleExamples } from './resample.js';
 import { roundExamples } from './round.js';
 import { shiftExamples } from './shift.js';
@@ -16,7 +16,7 @@ import { shiftExamples } from './shift.js';
  * The worked examples of every operation by its name, in the order of the interface. They are not fields of the
  * operations, which every application needs: bundlers leave out a constant that nobody reads, but never a property.
  */
-export const examplesByName: Readonly<Record<string, readonly Example[]>> = {
+export const examplesByName: Readonly<Record<string, readonly WrittenExample[]>> = {
   Aggregate: aggregateExamples,
   'Aggregate Pipeline': aggregatePipelineExamples,
   Add: addExamples,
@@ -46,5 +46,16 @@ export const examplesByName: Readonly<Record<string, readonly Example[]>> = {
 export function examplesOf(name: string): readonly Example[] {
   const examples = examplesByName[name];
   if (examples === undefined) throw new Error(`assertion failed: no examples of ${name} in examples.ts`);
-  return examples;
+  return examples.map((example) => ({
+    ...example,
+    inputs: example.inputs.map(readSamples),
+    output: readSamples(example.output),
+  }));
+}
+
+function readSamples(text: string): ExampleSample[] {
+  return text.split(', ').map((sample) => {
+    const [time = '', value = ''] = sample.split(' ');
+    return [time, Number(value)];
+  });
 }

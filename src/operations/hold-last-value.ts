@@ -2,7 +2,7 @@ import type { Chunk } from '../core/chunk.js';
 import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Example, Operation, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
+import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
 
@@ -49,52 +49,24 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? fixedLengthMs(parameters) : undefined),
 };
 
-export const holdLastValueExamples: readonly Example[] = [
+export const holdLastValueExamples: readonly WrittenExample[] = [
   {
     title: 'Changes of state, held every quarter of an hour',
     parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
-    inputs: [
-      [
-        ['00:05', 20],
-        ['00:20', 21],
-        ['01:00', 22],
-      ],
-    ],
-    output: [
-      ['00:15', 20],
-      ['00:30', 21],
-      ['00:45', 21],
-      ['01:00', 22],
-    ],
+    inputs: ['00:05 20, 00:20 21, 01:00 22'],
+    output: '00:15 20, 00:30 21, 00:45 21, 01:00 22',
   },
   {
     title: 'Values older than maxhold are unknown',
     parameters: { interval: 'PT10M', maxhold: 'PT15M' },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:50', 2],
-      ],
-    ],
-    output: [
-      ['00:00', 1],
-      ['00:10', 1],
-      ['00:50', 2],
-    ],
+    inputs: ['00:00 1, 00:50 2'],
+    output: '00:00 1, 00:10 1, 00:50 2',
   },
   {
     title: 'Ticks at local midnight',
     parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
-    inputs: [
-      [
-        ['2024-03-30T12:00:00Z', 5],
-        ['2024-04-01T12:00:00Z', 6],
-      ],
-    ],
-    output: [
-      ['2024-03-30T23:00:00Z', 5],
-      ['2024-03-31T22:00:00Z', 5],
-    ],
+    inputs: ['2024-03-30T12:00:00Z 5, 2024-04-01T12:00:00Z 6'],
+    output: '2024-03-30T23:00:00Z 5, 2024-03-31T22:00:00Z 5',
   },
 ];
 

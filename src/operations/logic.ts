@@ -1,7 +1,7 @@
 import type { SeriesReference } from '../core/series.js';
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import type { Example, Operation, StepDraft } from './operation.js';
+import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import { type AlignParameters, alignParameters, checkAlign, describeTwo } from './two-inputs.js';
 
 export interface NotMethods {
@@ -25,54 +25,24 @@ export const not: Operation<NotMethods> = {
   open: () => ({ kind: 'map', apply: kernels.not }),
 };
 
-export const notExamples: readonly Example[] = [
+export const notExamples: readonly WrittenExample[] = [
   {
     title: 'The complement of a binary series',
     parameters: {},
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:01', 0],
-        ['00:02', 1],
-      ],
-    ],
-    output: [
-      ['00:00', 0],
-      ['00:01', 1],
-      ['00:02', 0],
-    ],
+    inputs: ['00:00 1, 00:01 0, 00:02 1'],
+    output: '00:00 0, 00:01 1, 00:02 0',
   },
   {
     title: 'Anything but 0 is true',
     parameters: {},
-    inputs: [
-      [
-        ['00:00', -2.5],
-        ['00:01', 1e-300],
-        ['00:02', 0],
-      ],
-    ],
-    output: [
-      ['00:00', 0],
-      ['00:01', 0],
-      ['00:02', 1],
-    ],
+    inputs: ['00:00 -2.5, 00:01 1e-300, 00:02 0'],
+    output: '00:00 0, 00:01 0, 00:02 1',
   },
   {
     title: 'When a door is closed, from when it is open',
     parameters: {},
-    inputs: [
-      [
-        ['06:00', 0],
-        ['07:30', 1],
-        ['18:45', 0],
-      ],
-    ],
-    output: [
-      ['06:00', 1],
-      ['07:30', 0],
-      ['18:45', 1],
-    ],
+    inputs: ['06:00 0, 07:30 1, 18:45 0'],
+    output: '06:00 1, 07:30 0, 18:45 1',
   },
 ];
 
@@ -112,68 +82,25 @@ function logical<Name extends string>(
 /** The result, by which of the inputs are true. */
 type Truth = readonly [neither: number, second: number, first: number, both: number];
 
-function logicalExamples([neither, second, first, both]: Truth): readonly Example[] {
+function logicalExamples([neither, second, first, both]: Truth): readonly WrittenExample[] {
   return [
     {
       title: 'The truth table',
       parameters: {},
-      inputs: [
-        [
-          ['00:00', 0],
-          ['00:01', 0],
-          ['00:02', 1],
-          ['00:03', 1],
-        ],
-        [
-          ['00:00', 0],
-          ['00:01', 1],
-          ['00:02', 0],
-          ['00:03', 1],
-        ],
-      ],
-      output: [
-        ['00:00', neither],
-        ['00:01', second],
-        ['00:02', first],
-        ['00:03', both],
-      ],
+      inputs: ['00:00 0, 00:01 0, 00:02 1, 00:03 1', '00:00 0, 00:01 1, 00:02 0, 00:03 1'],
+      output: `00:00 ${neither}, 00:01 ${second}, 00:02 ${first}, 00:03 ${both}`,
     },
     {
       title: 'Anything but 0 is true',
       parameters: {},
-      inputs: [
-        [
-          ['00:00', -3],
-          ['00:01', 0],
-        ],
-        [
-          ['00:00', 0.5],
-          ['00:01', 0],
-        ],
-      ],
-      output: [
-        ['00:00', both],
-        ['00:01', neither],
-      ],
+      inputs: ['00:00 -3, 00:01 0', '00:00 0.5, 00:01 0'],
+      output: `00:00 ${both}, 00:01 ${neither}`,
     },
     {
       title: 'States that change at different times, each held until its next change',
       parameters: { align: 'hold' },
-      inputs: [
-        [
-          ['00:00', 1],
-          ['00:20', 0],
-        ],
-        [
-          ['00:00', 0],
-          ['00:10', 1],
-        ],
-      ],
-      output: [
-        ['00:00', first],
-        ['00:10', both],
-        ['00:20', second],
-      ],
+      inputs: ['00:00 1, 00:20 0', '00:00 0, 00:10 1'],
+      output: `00:00 ${first}, 00:10 ${both}, 00:20 ${second}`,
     },
   ];
 }

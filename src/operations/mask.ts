@@ -1,6 +1,6 @@
 import type { Instant } from '../core/instant.js';
 import { type Ranges, selectRanges } from '../kernels/select.js';
-import type { Example, Operation, StepDraft } from './operation.js';
+import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import {
   columnIn,
   isObjectOf,
@@ -17,90 +17,41 @@ import {
 
 export const mask = ranges({ mask: withRanges }, 'Mask', 'Removes', false);
 
-export const maskExamples: readonly Example[] = [
+export const maskExamples: readonly WrittenExample[] = [
   {
     title: 'Values from 10 to 20 are removed; both bounds belong to the range',
     parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
-    inputs: [
-      [
-        ['00:00', 9.9],
-        ['00:01', 10],
-        ['00:02', 15],
-        ['00:03', 20],
-        ['00:04', 20.1],
-      ],
-    ],
-    output: [
-      ['00:00', 9.9],
-      ['00:04', 20.1],
-    ],
+    inputs: ['00:00 9.9, 00:01 10, 00:02 15, 00:03 20, 00:04 20.1'],
+    output: '00:00 9.9, 00:04 20.1',
   },
   {
     title: 'A time range ends before its `endtime`',
     parameters: { timerangelist: [{ starttime: '2024-03-01T00:01:00Z', endtime: '2024-03-01T00:03:00Z' }] },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:01', 2],
-        ['00:02', 3],
-        ['00:03', 4],
-      ],
-    ],
-    output: [
-      ['00:00', 1],
-      ['00:03', 4],
-    ],
+    inputs: ['00:00 1, 00:01 2, 00:02 3, 00:03 4'],
+    output: '00:00 1, 00:03 4',
   },
   {
     title: 'A bound that is left out does not limit',
     parameters: { valuerangelist: [{ upper: 0 }, { lower: 100 }] },
-    inputs: [
-      [
-        ['00:00', -5],
-        ['00:01', 50],
-        ['00:02', 100],
-      ],
-    ],
-    output: [['00:01', 50]],
+    inputs: ['00:00 -5, 00:01 50, 00:02 100'],
+    output: '00:01 50',
   },
 ];
 
 export const where = ranges({ where: withRanges }, 'Where', 'Keeps', true);
 
-export const whereExamples: readonly Example[] = [
+export const whereExamples: readonly WrittenExample[] = [
   {
     title: 'Values from 10 to 20 are kept; both bounds belong to the range',
     parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
-    inputs: [
-      [
-        ['00:00', 9.9],
-        ['00:01', 10],
-        ['00:02', 15],
-        ['00:03', 20],
-        ['00:04', 20.1],
-      ],
-    ],
-    output: [
-      ['00:01', 10],
-      ['00:02', 15],
-      ['00:03', 20],
-    ],
+    inputs: ['00:00 9.9, 00:01 10, 00:02 15, 00:03 20, 00:04 20.1'],
+    output: '00:01 10, 00:02 15, 00:03 20',
   },
   {
     title: 'A time range ends before its `endtime`',
     parameters: { timerangelist: [{ starttime: '2024-03-01T01:01:00+01:00', endtime: '2024-03-01T00:03:00Z' }] },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:01', 2],
-        ['00:02', 3],
-        ['00:03', 4],
-      ],
-    ],
-    output: [
-      ['00:01', 2],
-      ['00:02', 3],
-    ],
+    inputs: ['00:00 1, 00:01 2, 00:02 3, 00:03 4'],
+    output: '00:01 2, 00:02 3',
   },
   {
     title: 'In any value range or in any time range',
@@ -108,17 +59,8 @@ export const whereExamples: readonly Example[] = [
       valuerangelist: [{ lower: 100 }],
       timerangelist: [{ starttime: '2024-03-01T00:00:00Z', endtime: '2024-03-01T00:01:00Z' }],
     },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:01', 2],
-        ['00:02', 300],
-      ],
-    ],
-    output: [
-      ['00:00', 1],
-      ['00:02', 300],
-    ],
+    inputs: ['00:00 1, 00:01 2, 00:02 300'],
+    output: '00:00 1, 00:02 300',
   },
 ];
 

@@ -141,6 +141,18 @@ export interface Output {
   drop(reason: 'duplicate' | 'insufficient', count: number): void;
 }
 
+/**
+ * A worked example as an operation's file has it. Samples are written `time value, time value`; times are `HH:MM[:SS]`
+ * on 2024-03-01 UTC, or whole instants.
+ */
+export interface WrittenExample {
+  readonly title: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The samples of each input. */
+  readonly inputs: readonly string[];
+  readonly output: string;
+}
+
 /** A worked example: run in every mode by the tests, printed in the docs. */
 export interface Example {
   readonly title: string;

@@ -3,7 +3,7 @@ import { SHORTEST_MS } from '../core/interval.js';
 import { firstStartFrom, gridWindows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Example, Operation, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
+import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
 
 /** `frequency` and `maxgap` are ISO 8601 durations. */
@@ -53,54 +53,24 @@ export const resample: Operation<ResampleMethods> = {
   pointsEveryMs: (parameters) => (parameters.maxgap === undefined ? durationMsIn(parameters, 'frequency') : undefined),
 };
 
-export const resampleExamples: readonly Example[] = [
+export const resampleExamples: readonly WrittenExample[] = [
   {
     title: 'The last sample at or before each point',
     parameters: { function: 'Resample', frequency: 'PT15M' },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:20', 2],
-        ['00:45', 3],
-      ],
-    ],
-    output: [
-      ['00:00', 1],
-      ['00:15', 1],
-      ['00:30', 2],
-      ['00:45', 3],
-    ],
+    inputs: ['00:00 1, 00:20 2, 00:45 3'],
+    output: '00:00 1, 00:15 1, 00:30 2, 00:45 3',
   },
   {
     title: 'Interpolated',
     parameters: { frequency: 'PT10M', method: 'linear' },
-    inputs: [
-      [
-        ['00:05', 1],
-        ['00:25', 3],
-      ],
-    ],
-    output: [
-      ['00:10', 1.5],
-      ['00:20', 2.5],
-    ],
+    inputs: ['00:05 1, 00:25 3'],
+    output: '00:10 1.5, 00:20 2.5',
   },
   {
     title: 'No points inside a long gap',
     parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
-    inputs: [
-      [
-        ['00:00', 1],
-        ['00:20', 2],
-        ['01:00', 3],
-      ],
-    ],
-    output: [
-      ['00:00', 1],
-      ['00:10', 1],
-      ['00:20', 2],
-      ['01:00', 3],
-    ],
+    inputs: ['00:00 1, 00:20 2, 01:00 3'],
+    output: '00:00 1, 00:10 1, 00:20 2, 01:00 3',
   },
 ];
 

@@ -1,5 +1,5 @@
 import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
-import type { Example, Operation, StepDraft } from './operation.js';
+import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import { choice, number, numberIn, type Parameters } from './parameters.js';
 
 export interface RoundMethods {
@@ -39,56 +39,24 @@ export const round: Operation<RoundMethods> = {
   },
 };
 
-export const roundExamples: readonly Example[] = [
+export const roundExamples: readonly WrittenExample[] = [
   {
     title: 'Ties go away from zero, judged on the number as it is written',
     parameters: { roundtodigits: 2 },
-    inputs: [
-      [
-        ['00:00', 1.005],
-        ['00:01', 2.675],
-        ['00:02', -0.125],
-        ['00:03', -0.001],
-      ],
-    ],
-    output: [
-      ['00:00', 1.01],
-      ['00:01', 2.68],
-      ['00:02', -0.13],
-      ['00:03', 0],
-    ],
+    inputs: ['00:00 1.005, 00:01 2.675, 00:02 -0.125, 00:03 -0.001'],
+    output: '00:00 1.01, 00:01 2.68, 00:02 -0.13, 00:03 0',
   },
   {
     title: 'Negative digits round to tens',
     parameters: { roundtodigits: -1 },
-    inputs: [
-      [
-        ['00:00', 14.9],
-        ['00:01', 15],
-        ['00:02', -25],
-      ],
-    ],
-    output: [
-      ['00:00', 10],
-      ['00:01', 20],
-      ['00:02', -30],
-    ],
+    inputs: ['00:00 14.9, 00:01 15, 00:02 -25'],
+    output: '00:00 10, 00:01 20, 00:02 -30',
   },
   {
     title: 'Ties to even',
     parameters: { roundtodigits: 0, mode: 'halfeven' },
-    inputs: [
-      [
-        ['00:00', 0.5],
-        ['00:01', 1.5],
-        ['00:02', 2.5],
-      ],
-    ],
-    output: [
-      ['00:00', 0],
-      ['00:01', 2],
-      ['00:02', 2],
-    ],
+    inputs: ['00:00 0.5, 00:01 1.5, 00:02 2.5'],
+    output: '00:00 0, 00:01 2, 00:02 2',
   },
 ];
 

@@ -6,7 +6,7 @@ import type { Windows } from '../core/windows.js';
 import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
-import type { Example, Operation, Output, RegridRunner, StepDraft } from './operation.js';
+import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from './operation.js';
 import {
   choice,
   durationHint,
@@ -69,50 +69,24 @@ export const shift: Operation<ShiftMethods> = {
   },
 };
 
-export const shiftExamples: readonly Example[] = [
+export const shiftExamples: readonly WrittenExample[] = [
   {
     title: 'A week forward, to put last week beside this week',
     parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
-    inputs: [
-      [
-        ['2024-03-01T08:00:00Z', 21.5],
-        ['2024-03-01T09:00:00Z', 22],
-      ],
-    ],
-    output: [
-      ['2024-03-08T08:00:00Z', 21.5],
-      ['2024-03-08T09:00:00Z', 22],
-    ],
+    inputs: ['2024-03-01T08:00:00Z 21.5, 2024-03-01T09:00:00Z 22'],
+    output: '2024-03-08T08:00:00Z 21.5, 2024-03-08T09:00:00Z 22',
   },
   {
     title: 'Back by two windows of half an hour; the position inside a window is kept',
     parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
-    inputs: [
-      [
-        ['10:00', 1],
-        ['10:10', 2],
-        ['11:45', 3],
-      ],
-    ],
-    output: [
-      ['09:00', 1],
-      ['09:10', 2],
-      ['10:45', 3],
-    ],
+    inputs: ['10:00 1, 10:10 2, 11:45 3'],
+    output: '09:00 1, 09:10 2, 10:45 3',
   },
   {
     title: 'A calendar month forward: the first of a month moves to the first of the next',
     parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
-    inputs: [
-      [
-        ['2024-02-01T00:00:00Z', 29],
-        ['2024-03-01T00:00:00Z', 31],
-      ],
-    ],
-    output: [
-      ['2024-03-01T00:00:00Z', 29],
-      ['2024-04-01T00:00:00Z', 31],
-    ],
+    inputs: ['2024-02-01T00:00:00Z 29, 2024-03-01T00:00:00Z 31'],
+    output: '2024-03-01T00:00:00Z 29, 2024-04-01T00:00:00Z 31',
   },
 ];
 

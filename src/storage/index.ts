@@ -1,4 +1,4 @@
-export { DamagedSamplesError, DuplicateKeyError, StaleClaimError, StorageError, StorageFullError } from './errors.js';
+export { DuplicateKeyError, StaleClaimError, StorageError, StorageFullError } from './errors.js';
 export { backupStore, restoreStore } from './sqlite/backup.js';
 export { checkStore, type StoreReport } from './sqlite/check.js';
 export { openSqliteStorage, type SqliteOptions } from './sqlite/open.js';

@@ -1,52 +1,74 @@
 /**
  * ClickHouse, in the process through chdb. CSV: one INSERT INTO FUNCTION file SELECT FROM file. The timestamp is read
  * as String and parsed by parseDateTime64BestEffort: the reader's own basic form refuses the `Z`, and its best-effort
- * form was slower (0.88 against 0.67 s). Memory: tables of ENGINE = Memory on both sides, DateTime64(3) and Float64.
+ * form was slower (0.88 against 0.67 s). Memory: loaded from its Native format; tables of ENGINE = Memory on both
+ * sides, DateTime64(3) and Float64. Each result is a table of its own; it is given back by DROP TABLE.
  */
 import { rmSync } from 'node:fs';
 import { Session, version } from 'chdb';
+import { nativeFile, seriesNames } from '../data.mjs';
 import { serve } from '../serve.mjs';
 
 const TIME = `DateTime64(3, 'UTC')`;
 
-async function csvHourly(input, output, threads) {
+/** `select` over the columns that follow the timestamp, hour by hour. `made` are the columns of the output. */
+function hourly({ input, output, threads, columns, select, made, by }) {
   const session = new Session();
   session.query(`
-    INSERT INTO FUNCTION file('${output}', 'CSVWithNames', 'timestamp DateTime(\\'UTC\\'), value Float64')
-    SELECT toStartOfHour(parseDateTime64BestEffort(timestamp, 3, 'UTC')) AS start, avg(value)
-    FROM file('${input}', 'CSVWithNames', 'timestamp String, value Float64')
-    GROUP BY start ORDER BY start
+    INSERT INTO FUNCTION file('${output}', 'CSVWithNames', 'timestamp DateTime(\\'UTC\\'), ${made}')
+    SELECT toStartOfHour(parseDateTime64BestEffort(timestamp, 3, 'UTC')) AS start, ${select}
+    FROM file('${input}', 'CSVWithNames', 'timestamp String, ${columns}')
+    GROUP BY ${by} ORDER BY ${by}
     SETTINGS max_threads = ${threads}, engine_file_truncate_on_insert = 1`);
   session.close();
 }
 
-function load(session, { work, files, threads }) {
+const ONE_VALUE = 'value Float64';
+const csv = {
+  single: (input, output, threads) =>
+    hourly({ input, output, threads, columns: ONE_VALUE, select: 'avg(value)', made: ONE_VALUE, by: 'start' }),
+  long(input, output, threads) {
+    const columns = `timeseriesId String, ${ONE_VALUE}`;
+    const by = 'timeseriesId, start';
+    hourly({ input, output, threads, columns, select: 'timeseriesId, avg(value)', made: columns, by });
+  },
+  wide(input, output, threads) {
+    const names = seriesNames(20);
+    const columns = names.map((name) => `${name} Float64`).join(', ');
+    const select = names.map((name) => `avg(${name})`).join(', ');
+    hourly({ input, output, threads, columns, select, made: columns, by: 'start' });
+  },
+};
+
+function load(session, { work, threads }) {
   session.query(`SET max_threads = ${threads}, max_insert_threads = ${threads}`);
   session.query('CREATE DATABASE bench ENGINE = Memory');
-  session.query(`CREATE TABLE bench.samples (t ${TIME}, a Float64, b Float64) ENGINE = Memory`);
-  session.query(`CREATE TABLE bench.result (t ${TIME}, value Float64) ENGINE = Memory`);
-  const time = TIME.replaceAll("'", "\\'");
-  const layout = `timeMs ${time}, jitteredMs ${time}, a Float64, b Float64`;
-  session.query(`
-    INSERT INTO bench.samples SELECT ${work.time}, a, b FROM file('${files.rowBinary}', 'RowBinary', '${layout}')`);
+  const values = Object.keys(work.columns).filter((name) => name !== 't');
+  const columns = values.map((name) => `${name} Float64`).join(', ');
+  session.query(`CREATE TABLE bench.samples (t ${TIME}, ${columns}) ENGINE = Memory`);
+  session.query(`INSERT INTO bench.samples SELECT * FROM file('${nativeFile(work)}', 'Native')`);
 }
 
-function writeResult(session, path) {
+function writeResult(session, table, path) {
   rmSync(path, { force: true });
   session.query(`
     INSERT INTO FUNCTION file('${path}', 'RowBinary', 't Float64, value Float64')
-    SELECT toFloat64(toUnixTimestamp64Milli(t)), value FROM bench.result ORDER BY t`);
+    SELECT toFloat64(toUnixTimestamp64Milli(t)), value FROM ${table} ORDER BY t`);
 }
 
 const query = (sql) => (given) => {
   const session = new Session();
   load(session, given);
+  let count = 0;
   return {
     run() {
-      session.query('TRUNCATE TABLE bench.result');
-      session.query(`INSERT INTO bench.result ${sql}`);
+      const table = `bench.result_${++count}`;
+      session.query(`CREATE TABLE ${table} (t ${TIME}, value Float64) ENGINE = Memory`);
+      session.query(`INSERT INTO ${table} ${sql}`);
+      return table;
     },
-    answer: (_, path) => writeResult(session, path),
+    giveBack: (table) => session.query(`DROP TABLE ${table} SYNC`),
+    answer: (table, path) => writeResult(session, table, path),
   };
 };
 
@@ -77,8 +99,9 @@ const holdAt = (stepMs) => `
   ON ticks.one = samples.one AND ticks.t >= samples.t`;
 
 await serve({
+  makeFiles: ({ work }) => nativeFile(work),
   version: () => version().libchdb.replaceAll(`"`, ""),
-  csvHourly,
+  csv,
   works: {
     elementwise: query('SELECT t, (round(a * 1.5 + b, 2) > 0) * 2. FROM bench.samples'),
     'average-hourly': query(

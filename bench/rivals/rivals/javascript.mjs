@@ -1,4 +1,7 @@
-/** Plain JavaScript as a person would write it for the one task: a loop over typed arrays, no library, plain sums. */
+/**
+ * Plain JavaScript as a person would write it for the one task: a loop over typed arrays, no library, plain sums.
+ * Arrays are given back by being dropped: a collector frees them some day.
+ */
 import { createReadStream, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { serve } from '../serve.mjs';
@@ -7,32 +10,60 @@ const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-async function csvHourly(input, output) {
-  const lines = ['timestamp,value'];
+/** One pass over the lines, a sum and a count a column; a window's line goes out when the next begins. */
+async function wide(input, output) {
+  const text = [];
   let windowMs = Number.NaN;
-  let sum = 0;
+  let sums = [];
   let count = 0;
-  const emit = () => count > 0 && lines.push(`${new Date(windowMs).toISOString()},${sum / count}`);
-  let header = true;
+  const emit = () => {
+    if (count > 0) text.push(`${new Date(windowMs).toISOString()},${sums.map((sum) => sum / count).join(',')}`);
+  };
   for await (const line of createInterface({ input: createReadStream(input) })) {
-    if (header) {
-      header = false;
+    if (text.length === 0) {
+      text.push(line);
       continue;
     }
-    const comma = line.indexOf(',');
-    const timeMs = Date.parse(line.slice(0, comma));
+    const cells = line.split(',');
+    const timeMs = Date.parse(cells[0]);
     const startMs = timeMs - (timeMs % HOUR_MS);
     if (startMs !== windowMs) {
       emit();
       windowMs = startMs;
-      sum = 0;
+      sums = new Array(cells.length - 1).fill(0);
       count = 0;
     }
-    sum += Number(line.slice(comma + 1));
+    for (let k = 1; k < cells.length; k++) sums[k - 1] += Number(cells[k]);
     count++;
   }
   emit();
-  writeFileSync(output, `${lines.join('\n')}\n`);
+  writeFileSync(output, `${text.join('\n')}\n`);
+}
+
+async function long(input, output) {
+  const text = ['timestamp,timeseriesId,value'];
+  const open = new Map();
+  const emit = (name, one) => text.push(`${new Date(one.windowMs).toISOString()},${name},${one.sum / one.count}`);
+  let isHeader = true;
+  for await (const line of createInterface({ input: createReadStream(input) })) {
+    if (isHeader) {
+      isHeader = false;
+      continue;
+    }
+    const [time, name, value] = line.split(',');
+    const timeMs = Date.parse(time);
+    const startMs = timeMs - (timeMs % HOUR_MS);
+    let one = open.get(name);
+    if (one?.windowMs !== startMs) {
+      if (one !== undefined) emit(name, one);
+      one = { windowMs: startMs, sum: 0, count: 0 };
+      open.set(name, one);
+    }
+    one.sum += Number(value);
+    one.count++;
+  }
+  for (const [name, one] of open) emit(name, one);
+  writeFileSync(output, `${text.join('\n')}\n`);
 }
 
 /** The first `count` entries of both columns. */
@@ -155,14 +186,14 @@ function stream(timeMs, a) {
 }
 
 const over = (operation) => ({ work, column }) => {
-  const times = column(work.time);
-  const columns = work.columns.map(column);
-  return { run: () => operation(times, ...columns), answer: (result) => result };
+  const columns = Object.keys(work.columns).map(column);
+  return { run: () => operation(...columns), answer: (result) => result };
 };
 
 await serve({
   version: () => `Node ${process.version}`,
-  csvHourly,
+  // One series is a wide file with one column.
+  csv: { single: wide, long, wide },
   works: {
     elementwise: over(elementwise),
     'average-hourly': over((timeMs, a) => aggregate(timeMs, a, HOUR_MS, true)),

@@ -1,23 +1,18 @@
-/** Not a rival but the machine: what it takes to move the bytes of a work's input once, and to do nothing with them. */
-import { closeSync, openSync, readSync } from 'node:fs';
+/**
+ * Not a rival but the machine: what it takes to move the bytes of a work's input once, and to do nothing with them.
+ * Into fresh memory where results are kept, into the same memory where they are given back.
+ */
+import { readThrough } from '../data.mjs';
 import { serve } from '../serve.mjs';
 import { WORKS } from '../works.mjs';
 
-const CHUNK_BYTES = 1 << 20;
-
-/** Reads the file into one buffer again and again. */
-function readThrough(input) {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  const file = openSync(input, 'r');
-  while (readSync(file, buffer) > 0);
-  closeSync(file);
-}
-
-/** Each column read once, one column written, into memory that is already there. */
-function copy({ work, column }) {
-  const columns = work.columns.map(column);
-  const target = new Float64Array(work.rows);
+/** Each column of values read once, one column written. */
+function copy({ work, column, mode }) {
+  const names = Object.keys(work.columns).filter((name) => name !== 't');
+  const columns = names.map(column);
+  const same = new Float64Array(mode === 'kept' ? 0 : work.rows);
   const run = () => {
+    const target = mode === 'kept' ? new Float64Array(work.rows) : same;
     for (const values of columns) target.set(values);
     return target;
   };
@@ -28,6 +23,6 @@ const memoryWorks = WORKS.filter((work) => work.kind === 'memory');
 
 await serve({
   version: () => 'this machine',
-  csvHourly: readThrough,
-  works: Object.fromEntries(memoryWorks.map((work) => [work.id, copy])),
+  csv: { single: readThrough, long: readThrough, wide: readThrough },
+  works: Object.fromEntries(memoryWorks.map((work) => [work.operation, copy])),
 });

@@ -1,7 +1,8 @@
 /**
  * pond-ts. Columns are adopted without a copy (fromColumns of Float64Array); its columnar operators are used where it
  * has them (mapColumns, collapse, aggregate), and pushMany for chunks. It cannot say TimeWeightedAverage or a shift by
- * time; filter makes an event object a sample. From npm where it is there, else from a build that POND_TS names.
+ * time; filter makes an event object a sample. A series cannot be given back: it is dropped. From npm where it is
+ * there, else from a build that POND_TS names.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,9 +18,9 @@ const number = (name) => ({ name, kind: 'number' });
 const schemaOf = (names) => [{ name: 'time', kind: 'time' }, ...names.map(number)];
 
 function load({ work, column }) {
-  const columns = { time: column(work.time) };
-  for (const name of work.columns) columns[name] = column(name);
-  return TimeSeries.fromColumns({ name: 'samples', schema: schemaOf(work.columns), columns });
+  const names = Object.keys(work.columns).filter((name) => name !== 't');
+  const columns = { time: column('t'), ...Object.fromEntries(names.map((name) => [name, column(name)])) };
+  return TimeSeries.fromColumns({ name: 'samples', schema: schemaOf(names), columns });
 }
 
 const readSeries = (name) => (series) => ({
@@ -48,7 +49,7 @@ const inMiddle = (event) => event.get('a') >= 0 && event.get('a') <= 20;
  * buffer is kept short: with 1000 events kept, single pushes are five times slower, and without a bound far more.
  */
 function stream({ work, column }) {
-  const times = column(work.time);
+  const times = column('t');
   const a = column('a');
   // Rows are what push takes; they are made beforehand, as if they had come from outside.
   const rows = Array.from(times, (timeMs, i) => [timeMs, a[i]]);

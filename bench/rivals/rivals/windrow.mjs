@@ -1,4 +1,9 @@
-/** windrow as it is built in ../../dist: the library's door for memory and streams, the command for CSV. */
+/**
+ * windrow as it is built in ../../dist: the library's door for memory and streams, the command for CSV.
+ * Memory: series that `loadSeries` has laid out, or (`:arrays`) the arrays as they are, which each run checks and
+ * copies. Where the rivals' results share the input's times, windrow's do too (`shareTimes`), but for `:own-times`.
+ * A run is given back by `run.dispose()`, which is what `using` calls.
+ */
 import { readFileSync } from 'node:fs';
 import { serve } from '../serve.mjs';
 import { WORKS } from '../works.mjs';
@@ -8,36 +13,22 @@ const { createPlan, loadSeries, openStream, runBatch } = await import(new URL('d
 if (typeof createPlan !== 'function') throw new Error('not built: dist/index.js has no createPlan yet');
 
 function inputs({ work, column }) {
-  const timeMs = column(work.time);
-  return work.columns.map((name) => ({ timeseriesId: name, metric: 'Raw', timeMs, value: column(name) }));
+  const timeMs = column('t');
+  const names = Object.keys(work.columns).filter((name) => name !== 't');
+  return names.map((name) => ({ timeseriesId: name, metric: 'Raw', timeMs, value: column(name) }));
 }
 
-/** Over series that were loaded first, as every rival loads its own form. */
-function batch(given) {
-  return runsOver(loadSeries(inputs(given)), given);
-}
-
-/** Over the arrays as they are, which each run has to check and copy. */
-function batchOverArrays(given) {
-  return runsOver(inputs(given), given);
-}
-
-function runsOver(series, { work }) {
+const batch = ({ isLoaded, sharesTimes = true }) => (given) => {
+  const { work } = given;
   const plan = createPlan(work.request);
-  return { run: () => runBatch(plan, series), answer: (run) => run.series[0] };
-}
-
-/** As a program that runs again and again does it: each run writes over the columns of the one before. */
-function batchReusing(given) {
-  const series = loadSeries(inputs(given));
-  const plan = createPlan(given.work.request);
-  let last = runBatch(plan, series);
-  const run = () => {
-    last = runBatch(plan, series, { reuse: last });
-    return last;
+  const series = isLoaded ? loadSeries(inputs(given)) : inputs(given);
+  const options = { shareTimes: sharesTimes && work.sharesTimes };
+  return {
+    run: () => runBatch(plan, series, options),
+    giveBack: (run) => run.dispose(),
+    answer: (run) => run.series[0],
   };
-  return { run, answer: (result) => result.series[0] };
-}
+};
 
 /** Chunks are made beforehand, as if they had come from outside; the stream's answer is put together afterwards. */
 function stream(given) {
@@ -66,15 +57,16 @@ function joined(parts) {
   return { timeMs: parts.flatMap((one) => [...one.timeMs]), value: parts.flatMap((one) => [...one.value]) };
 }
 
-const isBatch = (work) => work.kind !== 'stream' || work.id === 'stream-whole';
-const prepareOf = (work) => (isBatch(work) ? batch : stream);
-const inProcess = WORKS.filter((work) => work.kind !== 'process');
+const works = {};
+for (const { kind, operation, sharesTimes } of WORKS) {
+  if (kind === 'csv') continue;
+  if (kind === 'stream' && operation !== 'stream-whole') {
+    works[operation] = stream;
+    continue;
+  }
+  works[operation] = batch({ isLoaded: true });
+  works[`${operation}:arrays`] = batch({ isLoaded: false });
+  if (sharesTimes) works[`${operation}:own-times`] = batch({ isLoaded: true, sharesTimes: false });
+}
 
-await serve({
-  version: () => JSON.parse(readFileSync(new URL('package.json', root))).version,
-  works: Object.fromEntries([
-    ...inProcess.map((work) => [work.id, prepareOf(work)]),
-    ...inProcess.filter(isBatch).map((work) => [`${work.id}:reuse`, batchReusing]),
-    ...inProcess.filter(isBatch).map((work) => [`${work.id}:arrays`, batchOverArrays]),
-  ]),
-});
+await serve({ version: () => JSON.parse(readFileSync(new URL('package.json', root))).version, works });

@@ -1,4 +1,6 @@
-"""NumPy as people write it: whole arrays, one expression a step, times as float64 epoch milliseconds."""
+"""NumPy as people write it: whole arrays, one expression a step, times as float64 epoch milliseconds. Arrays are given
+back by being dropped; `:out` is the way of those who give every step its `out=`, so that nothing long is allocated
+while it runs."""
 import numpy as np
 
 from serve import serve
@@ -20,22 +22,6 @@ def over(*names):
 
 def elementwise(time_ms, a, b):
     return time_ms, (np.round(a * 1.5 + b, 2) > 0) * 2.0
-
-
-def elementwise_reusing(column):
-    """The same with every output given: nothing is allocated while it runs."""
-    time_ms, a, b = column('timeMs'), column('a'), column('b')
-    out, positive = np.empty_like(a), np.empty(len(a), dtype=bool)
-
-    def run():
-        np.multiply(a, 1.5, out=out)
-        np.add(out, b, out=out)
-        np.round(out, 2, out=out)
-        np.greater(out, 0, out=positive)
-        np.multiply(positive, 2.0, out=out)
-        return time_ms, out
-
-    return run, lambda result: result
 
 
 def window_starts(time_ms, window_ms):
@@ -86,18 +72,158 @@ def hold_at(step_ms):
     return hold
 
 
+def with_out(*names):
+    """A work whose operation is made once, with the memory it works in."""
+    def with_maker(maker):
+        def prepare(column):
+            return maker(*[column(name) for name in names]), (lambda result: result)
+        return prepare
+    return with_maker
+
+
+def elementwise_out(time_ms, a, b):
+    out, positive = np.empty_like(a), np.empty(len(a), dtype=bool)
+
+    def run():
+        np.multiply(a, 1.5, out=out)
+        np.add(out, b, out=out)
+        np.round(out, 2, out=out)
+        np.greater(out, 0, out=positive)
+        np.multiply(positive, 2.0, out=out)
+        return time_ms, out
+
+    return run
+
+
+def window_starts_out(time_ms, window_ms):
+    """The same as window_starts; only what is as short as the result is made anew."""
+    window, is_first = np.empty_like(time_ms), np.empty(len(time_ms), dtype=bool)
+
+    def starts():
+        np.floor_divide(time_ms, window_ms, out=window)
+        is_first[0] = True
+        np.not_equal(window[1:], window[:-1], out=is_first[1:])
+        first = np.flatnonzero(is_first)
+        return first, window[first] * window_ms
+
+    return starts
+
+
+def average_hourly_out(time_ms, a):
+    find_starts = window_starts_out(time_ms, HOUR_MS)
+
+    def run():
+        first, starts = find_starts()
+        return starts, np.add.reduceat(a, first) / np.diff(first, append=len(a))
+
+    return run
+
+
+def sum_quarter_out(time_ms, a):
+    find_starts = window_starts_out(time_ms, QUARTER_MS)
+
+    def run():
+        first, starts = find_starts()
+        return starts, np.add.reduceat(a, first)
+
+    return run
+
+
+def time_weighted_out(time_ms, a):
+    find_starts = window_starts_out(time_ms, HOUR_MS)
+    next_ms, ends = np.append(time_ms[1:], np.inf), np.empty_like(time_ms)
+
+    def run():
+        first, starts = find_starts()
+        np.floor_divide(time_ms, HOUR_MS, out=ends)
+        np.add(ends, 1, out=ends)
+        np.multiply(ends, HOUR_MS, out=ends)
+        np.minimum(next_ms, ends, out=ends)
+        np.subtract(ends, time_ms, out=ends)
+        np.multiply(a, ends, out=ends)
+        area = np.add.reduceat(ends, first)
+        carried_ms = time_ms[first] - starts
+        area[1:] += a[first[1:] - 1] * carried_ms[1:]
+        known_ms = np.full(len(first), HOUR_MS)
+        known_ms[0] -= carried_ms[0]
+        return starts, area / known_ms
+
+    return run
+
+
+def kept_out(compare):
+    """`compare(a, kept, also)` says which samples stay, in two arrays of bool."""
+    def maker(time_ms, a):
+        kept, also = np.empty(len(a), dtype=bool), np.empty(len(a), dtype=bool)
+        out_ms, out = np.empty_like(time_ms), np.empty_like(a)
+
+        def run():
+            compare(a, kept, also)
+            count = np.count_nonzero(kept)
+            np.compress(kept, time_ms, out=out_ms[:count])
+            np.compress(kept, a, out=out[:count])
+            return out_ms[:count], out[:count]
+
+        return run
+    return maker
+
+
+def outside(a, kept, also):
+    np.logical_or(np.less(a, 0, out=kept), np.greater(a, 20, out=also), out=kept)
+
+
+def inside(a, kept, also):
+    np.logical_and(np.greater_equal(a, 0, out=kept), np.less_equal(a, 20, out=also), out=kept)
+
+
+def cleanse_out(time_ms, a):
+    out = np.empty_like(a)
+    return lambda: (time_ms, np.clip(a, 0, 50, out=out))
+
+
+def shift_out(time_ms, a):
+    out = np.empty_like(time_ms)
+    return lambda: (np.add(time_ms, HOUR_MS, out=out), a)
+
+
+def hold_at_out(step_ms):
+    """searchsorted takes no `out`; the ticks are numbered once and multiplied at each run."""
+    def maker(time_ms, a):
+        first = np.ceil(time_ms[0] / step_ms)
+        number = np.arange(first, time_ms[-1] // step_ms + 1)
+        ticks, out = np.empty_like(number), np.empty_like(number)
+
+        def run():
+            np.multiply(number, step_ms, out=ticks)
+            at = np.searchsorted(time_ms, ticks, side='right')
+            np.subtract(at, 1, out=at)
+            return ticks, np.take(a, at, out=out, mode='clip')
+
+        return run
+    return maker
+
+
 WORKS = {
-    'elementwise': over('timeMs', 'a', 'b')(elementwise),
-    'elementwise:reuse': elementwise_reusing,
-    'average-hourly': over('timeMs', 'a')(average_hourly),
-    'sum-quarter': over('timeMs', 'a')(sum_quarter),
-    'time-weighted': over('jitteredMs', 'a')(time_weighted),
-    'mask': over('timeMs', 'a')(mask),
-    'where': over('timeMs', 'a')(where),
-    'cleanse': over('timeMs', 'a')(lambda time_ms, a: (time_ms, np.clip(a, 0, 50))),
-    'shift': over('timeMs', 'a')(lambda time_ms, a: (time_ms + HOUR_MS, a)),
-    'hold': over('jitteredMs', 'a')(hold_at(QUARTER_MS)),
-    'resample': over('jitteredMs', 'a')(hold_at(MINUTE_MS)),
+    'elementwise': over('t', 'a', 'b')(elementwise),
+    'average-hourly': over('t', 'a')(average_hourly),
+    'sum-quarter': over('t', 'a')(sum_quarter),
+    'time-weighted': over('t', 'a')(time_weighted),
+    'mask': over('t', 'a')(mask),
+    'where': over('t', 'a')(where),
+    'cleanse': over('t', 'a')(lambda time_ms, a: (time_ms, np.clip(a, 0, 50))),
+    'shift': over('t', 'a')(lambda time_ms, a: (time_ms + HOUR_MS, a)),
+    'hold': over('t', 'a')(hold_at(QUARTER_MS)),
+    'resample': over('t', 'a')(hold_at(MINUTE_MS)),
+    'elementwise:out': with_out('t', 'a', 'b')(elementwise_out),
+    'average-hourly:out': with_out('t', 'a')(average_hourly_out),
+    'sum-quarter:out': with_out('t', 'a')(sum_quarter_out),
+    'time-weighted:out': with_out('t', 'a')(time_weighted_out),
+    'mask:out': with_out('t', 'a')(kept_out(outside)),
+    'where:out': with_out('t', 'a')(kept_out(inside)),
+    'cleanse:out': with_out('t', 'a')(cleanse_out),
+    'shift:out': with_out('t', 'a')(shift_out),
+    'hold:out': with_out('t', 'a')(hold_at_out(QUARTER_MS)),
+    'resample:out': with_out('t', 'a')(hold_at_out(MINUTE_MS)),
 }
 
 serve(np.__version__, WORKS)

@@ -13,8 +13,8 @@ import { createWorker, type Worker } from '../../../src/service/operations/worke
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
 import { openSqliteStorage } from '../../../src/storage/index.js';
-import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
+import { createSampleStore } from '../../../src/storage/samples/store.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
