@@ -27,8 +27,8 @@ function renderOperations(operations) {
   return page(
     'src/operations',
     '# Operations',
-    `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` prints the same.
-What they mean down to the last sample is in [semantics.md](semantics.md).`,
+    `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` prints the
+same. What they mean down to the last sample is in [semantics.md](semantics.md).`,
     `Names of operations, functions and intervals are matched in any case. Parameters marked **+** are extensions
 of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\` or an ISO 8601 duration;
 operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks, days,
