@@ -50,14 +50,8 @@ export const functionParameters = {
 /** Parameters of the whole step. */
 export const windowParameters = {
   timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
-  label: choice({ summary: 'Which border of its window is the time of a result.', default: 'start', extension: true }, [
-    'start',
-    'end',
-  ]),
-  closed: choice({ summary: 'Which of its borders a window includes.', default: 'left', extension: true }, [
-    'left',
-    'right',
-  ]),
+  label: choice({ summary: 'Which border is the time of a result.', default: 'start', extension: true }, ['start', 'end']),
+  closed: choice({ summary: 'Which border a window includes.', default: 'left', extension: true }, ['left', 'right']),
 };
 
 /** The zone (IANA) of the windows, which of their borders is the time of a result, and which they include. */
