@@ -50,7 +50,7 @@ export const functionParameters = {
 /** Parameters of the whole step. */
 export const windowParameters = {
   timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
-  label: choice({ summary: 'Which border is the time of a result.', default: 'start', extension: true }, ['start', 'end']),
+  label: choice({ summary: 'Which border stamps a result.', default: 'start', extension: true }, ['start', 'end']),
   closed: choice({ summary: 'Which border a window includes.', default: 'left', extension: true }, ['left', 'right']),
 };
 
