@@ -72,7 +72,9 @@ describe('7.2: 503', () => {
     trouble.write = new StorageFullError('the store: the disk is full');
     const refused = await post(2);
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
-    expect(refused.json().status.message).toBe('the disk of the service is full: nothing was written, reading goes on');
+    expect(refused.json().status.message).toBe(
+      'the disk of the service is full: nothing was written; reading, tokens and deletions go on',
+    );
     const read = await get('/core/timeseries/a/samples');
     expect(read.json().data.map(({ val }: { val: number }) => val)).toEqual([1]);
     trouble.write = undefined;

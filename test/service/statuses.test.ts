@@ -11,17 +11,16 @@ const OURS: readonly string[] = [
   'storage.duplicate',
   'storage.key',
   'storage.damaged',
-  'storage.failed',
   'storage.closed',
 ];
 // Of the command, and of starting the service.
-const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.(?:locked|newer|missing)$)|^checkpoint\./;
+const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.(?:newer|missing)$)|^checkpoint\./;
 
 describe('the HTTP status of errors', () => {
   it('every code has its status, is a fault of ours, or never comes over HTTP: one of the three', () => {
     for (const code of Object.keys(errorCodes) as ErrorCode[]) {
-      const rooms = [httpStatuses[code] !== undefined, OURS.includes(code), OF_THE_COMMAND.test(code)];
-      expect([code, rooms.filter(Boolean).length]).toEqual([code, 1]);
+      const places = [httpStatuses[code] !== undefined, OURS.includes(code), OF_THE_COMMAND.test(code)];
+      expect([code, places.filter(Boolean).length]).toEqual([code, 1]);
     }
   });
 
