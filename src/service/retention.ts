@@ -1,6 +1,7 @@
 import { deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { SHARD_COUNT } from '../storage/shard.js';
 import type { ServiceContext } from './context.js';
+import { writeReserved } from './store.js';
 
 const PERIOD_MS = 600_000;
 
@@ -33,7 +34,7 @@ async function expire({ storage, clock }: ServiceContext, isStopped = () => fals
   for (let shard = 0; shard < SHARD_COUNT && !isStopped(); shard++) {
     const expired = await storage.read(shard, (tx) => findExpired(tx, clock.nowMs()));
     for (const { row, beforeMs } of expired) {
-      const work = () => storage.transaction(shard, (tx) => deleteExpired(tx, row, beforeMs), { usesReserve: true });
+      const work = () => writeReserved(storage, shard, (tx) => deleteExpired(tx, row, beforeMs));
       while (!isStopped() && (await work()));
     }
   }

@@ -1,8 +1,8 @@
 import { SHARD_COUNT } from '../../storage/shard.js';
 import type { Transaction } from '../../storage/storage.js';
 import { eventHorizon, events } from '../../storage/tables/events.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
+import { equal, writeReserved } from '../store.js';
 
 export const HORIZON_NAME = 'events';
 
@@ -52,20 +52,16 @@ export async function forgetSome({ storage, clock, settings }: ServiceContext, s
   // Most shards have nothing to forget, and a look does not wait for a commit.
   const [oldest] = await storage.read(shard, (tx) => tx.find(events, { where, orderBy, limit: 1 }));
   if (oldest === undefined) return false;
-  return storage.transaction(
-    shard,
-    async (tx) => {
-      const ended = await tx.find(events, { where, orderBy, limit: VERSIONS_PER_COMMIT });
-      let forgottenCommit = 0;
-      for (const { organisation, ercollectionid, id, firstCommit, endCommit } of ended) {
-        await tx.delete(events, equal({ organisation, ercollectionid, id, firstCommit }));
-        forgottenCommit = Math.max(forgottenCommit, endCommit);
-      }
-      await raiseHorizon(tx, forgottenCommit);
-      return ended.length === VERSIONS_PER_COMMIT;
-    },
-    { usesReserve: true },
-  );
+  return writeReserved(storage, shard, async (tx) => {
+    const ended = await tx.find(events, { where, orderBy, limit: VERSIONS_PER_COMMIT });
+    let forgottenCommit = 0;
+    for (const { organisation, ercollectionid, id, firstCommit, endCommit } of ended) {
+      await tx.delete(events, equal({ organisation, ercollectionid, id, firstCommit }));
+      forgottenCommit = Math.max(forgottenCommit, endCommit);
+    }
+    await raiseHorizon(tx, forgottenCommit);
+    return ended.length === VERSIONS_PER_COMMIT;
+  });
 }
 
 // Tells snapshots whether they are still whole, whatever the clocks said: a version that ended at a commit was

@@ -1,12 +1,12 @@
 import { shardOf } from '../../storage/shard.js';
 import type { Condition, Order, Reader } from '../../storage/storage.js';
 import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
 import { type Paging, pagedEnvelope } from '../http/envelope.js';
 import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
+import { equal } from '../store.js';
 import { HORIZON_NAME } from './forget.js';
 import { type EventQuery, readEventQuery } from './odata/query.js';
 import { recordJson } from './record.js';

@@ -9,6 +9,7 @@ import { badRequest, notFound } from '../http/errors.js';
 import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
 import { checkAccess } from '../identity/collections.js';
 import { type Authorize, principalOf } from '../identity/principal.js';
+import { writeReserved } from '../store.js';
 import { listEvents } from './list.js';
 import { readJsonEvents, readNdjsonEvents } from './read-events.js';
 import { completeEvents } from './record.js';
@@ -55,7 +56,7 @@ export function registerEvents(
         await checkAccess(tx, principal, collection);
         return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
       };
-      const wasThere = await storage.transaction(shardOf(organisation), work, { usesReserve: true });
+      const wasThere = await writeReserved(storage, shardOf(organisation), work);
       if (!wasThere) throw notFound('the collection has no event of this id');
       return reply.code(204).send();
     },

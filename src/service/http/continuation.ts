@@ -3,6 +3,7 @@ import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { secrets } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
+import { writeReserved } from '../store.js';
 import { badRequest, type ServiceError } from './errors.js';
 
 /** What a continuation token is good for: it opens for no other list, caller or query. */
@@ -131,17 +132,13 @@ async function loadKey({ storage, clock, random }: Context): Promise<Buffer> {
   const known = await storage.read(IDENTITY_SHARD, (tx) => tx.get(secrets, { name: SECRET_NAME }));
   const row =
     known ??
-    (await storage.transaction(
-      IDENTITY_SHARD,
-      async (tx) => {
-        const before = await tx.get(secrets, { name: SECRET_NAME });
-        if (before !== undefined) return before;
-        const secret = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
-        const made = { name: SECRET_NAME, secret, createdMs: clock.nowMs() };
-        await tx.insert(secrets, made);
-        return made;
-      },
-      { usesReserve: true },
-    ));
+    (await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+      const before = await tx.get(secrets, { name: SECRET_NAME });
+      if (before !== undefined) return before;
+      const secret = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
+      const made = { name: SECRET_NAME, secret, createdMs: clock.nowMs() };
+      await tx.insert(secrets, made);
+      return made;
+    }));
   return Buffer.from(row.secret, 'base64');
 }

@@ -3,8 +3,8 @@ import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
-import { equal } from '../conditions.js';
 import { ServiceError } from '../http/errors.js';
+import { equal } from '../store.js';
 import { inTurns } from '../turns.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 

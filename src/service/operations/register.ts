@@ -13,11 +13,11 @@ import {
   transactions,
 } from '../../storage/tables/operations.js';
 import { logProgress } from '../../storage/tables/samples.js';
-import { equal } from '../conditions.js';
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
 import { moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
+import { equal } from '../store.js';
 import { inTurns } from '../turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { shardOf } from '../../storage/shard.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import type { ContinuationTokens } from '../http/continuation.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
 import { notFound } from '../http/errors.js';
 import { readPage } from '../http/paging.js';
 import { type Authorize, type Principal, principalOf } from '../identity/principal.js';
+import { equal } from '../store.js';
 import { transactionRecord } from './record.js';
 import { statusAnswer, statusPageAnswer } from './schemas.js';
 

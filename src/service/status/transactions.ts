@@ -1,6 +1,6 @@
 import type { Transaction } from '../../storage/storage.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
-import { equal } from '../conditions.js';
+import { equal } from '../store.js';
 
 /** What becomes of a child. */
 export interface Transition {

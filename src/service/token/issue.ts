@@ -1,11 +1,11 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { type ClientRow, clients, users } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import type { Passwords } from '../identity/passwords.js';
 import { createSecret, hashSecret } from '../identity/secrets.js';
 import { forgetFailures, writeFailure } from '../identity/throttle.js';
+import { equal, writeReserved } from '../store.js';
 import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './authentication.js';
 import { invalidClient, OAuthError } from './errors.js';
 import type { Form } from './form.js';
@@ -74,28 +74,24 @@ function issueAtOnce(
   tokenHash: string,
   isSweepDue: boolean,
 ): Promise<Issued | OAuthError> {
-  return storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const nowMs = clock.nowMs();
-      if (isSweepDue) {
-        await forgetExpired(tx, nowMs);
-        await forgetFailures(tx, nowMs);
-      }
-      const client = await checkClaim(tx, claimed, nowMs, settings.tokenFailuresPerMinuteMax);
-      if (client instanceof OAuthError) return client;
-      const request = readGrantRequest(form, client, settings.strictRfc);
-      const { clientId, organisation } = client;
-      if (request.grantType === 'client_credentials') {
-        const grant = { clientId, organisation, username: null, scope: request.granted.scopes.join(' ') };
-        await insertToken(tx, tokenHash, grant, nowMs, settings.tokenLifetimeS);
-        return { client, request, passwordHash: undefined };
-      }
-      const user = await findUser(tx, organisation, request.username);
-      return { client, request, passwordHash: user?.passwordHash };
-    },
-    { usesReserve: true },
-  );
+  return writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const nowMs = clock.nowMs();
+    if (isSweepDue) {
+      await forgetExpired(tx, nowMs);
+      await forgetFailures(tx, nowMs);
+    }
+    const client = await checkClaim(tx, claimed, nowMs, settings.tokenFailuresPerMinuteMax);
+    if (client instanceof OAuthError) return client;
+    const request = readGrantRequest(form, client, settings.strictRfc);
+    const { clientId, organisation } = client;
+    if (request.grantType === 'client_credentials') {
+      const grant = { clientId, organisation, username: null, scope: request.granted.scopes.join(' ') };
+      await insertToken(tx, tokenHash, grant, nowMs, settings.tokenLifetimeS);
+      return { client, request, passwordHash: undefined };
+    }
+    const user = await findUser(tx, organisation, request.username);
+    return { client, request, passwordHash: user?.passwordHash };
+  });
 }
 
 async function findUser(tx: Reader, organisation: string, username: string) {
@@ -120,21 +116,17 @@ async function issueToUser(
   const isSame = await passwords.verify(passwordHash ?? passwords.decoy, request.password);
   const isRight = isSame && passwordHash !== undefined;
   const newHash = isRight ? await rehash(passwords, passwordHash, request.password) : undefined;
-  const outcome = await storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const nowMs = clock.nowMs();
-      // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
-      const refusal = await refuseThrottled(tx, claimed, nowMs);
-      if (refusal !== undefined) return refusal;
-      if (!isRight) {
-        await writeFailure(tx, claimed.subjects, nowMs, settings.tokenFailuresPerMinuteMax);
-        return wrongUser();
-      }
-      return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);
-    },
-    { usesReserve: true },
-  );
+  const outcome = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const nowMs = clock.nowMs();
+    // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
+    const refusal = await refuseThrottled(tx, claimed, nowMs);
+    if (refusal !== undefined) return refusal;
+    if (!isRight) {
+      await writeFailure(tx, claimed.subjects, nowMs, settings.tokenFailuresPerMinuteMax);
+      return wrongUser();
+    }
+    return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);
+  });
   if (outcome instanceof OAuthError) throw outcome;
   // Another login has written a hash of today's cost meanwhile; the next round finds nothing to change.
   if (outcome !== undefined) await issueToUser(context, passwords, claimed, { ...grant, passwordHash: outcome });

@@ -1,9 +1,9 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { type ClientRow, tokens } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import { covers } from '../identity/principal.js';
 import { hashSecret } from '../identity/secrets.js';
+import { equal, writeReserved } from '../store.js';
 import { checkClaim, readClaim, type Sender } from './authentication.js';
 import { OAuthError } from './errors.js';
 import type { Form } from './form.js';
@@ -57,16 +57,12 @@ export async function introspect(
 export async function revoke(context: ManagementContext, sender: Sender, form: Form): Promise<void> {
   const { client, token } = await readTokenRequest(context, sender, form);
   const tokenHash = hashSecret(token);
-  const isOwn = await context.storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const row = await tx.get(tokens, { tokenHash });
-      if (row !== undefined && !mayRevoke(client, row)) return false;
-      if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
-      return true;
-    },
-    { usesReserve: true },
-  );
+  const isOwn = await writeReserved(context.storage, IDENTITY_SHARD, async (tx) => {
+    const row = await tx.get(tokens, { tokenHash });
+    if (row !== undefined && !mayRevoke(client, row)) return false;
+    if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
+    return true;
+  });
   if (!isOwn) throw new OAuthError('unauthorized_client', 'the token was issued to another client');
 }
 
@@ -82,10 +78,8 @@ async function readTokenRequest(
   form: Form,
 ): Promise<{ readonly client: ClientRow; readonly token: string }> {
   const claimed = readClaim(sender, form);
-  const client = await storage.transaction(
-    IDENTITY_SHARD,
-    (tx) => checkClaim(tx, claimed, clock.nowMs(), settings.tokenFailuresPerMinuteMax),
-    { usesReserve: true },
+  const client = await writeReserved(storage, IDENTITY_SHARD, (tx) =>
+    checkClaim(tx, claimed, clock.nowMs(), settings.tokenFailuresPerMinuteMax),
   );
   if (client instanceof OAuthError) throw client;
   const token = form.get('token');

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../storage/storage.js';
 import { itemCheckpoints } from '../../../storage/tables/operations.js';
-import { equal } from '../../conditions.js';
+import { equal } from '../../store.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
 

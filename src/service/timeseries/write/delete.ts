@@ -5,6 +5,7 @@ import { shardOf } from '../../../storage/shard.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
+import { writeReserved } from '../../store.js';
 import { readSamplesQuery } from '../read/query.js';
 import { checkSeries, PIECE_SAMPLES } from '../read/samples.js';
 
@@ -31,20 +32,16 @@ export async function deleteSamples(
   const shard = shardOf(organisation);
   const { samples } = context;
   try {
-    return await context.storage.transaction(
-      shard,
-      async (tx) => {
-        const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
-        if (count === 0) return 0;
-        const none = new Float64Array(0);
-        await samples.append(tx, organisation, [
-          { ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } },
-        ]);
-        onStored(shard);
-        return count;
-      },
-      { usesReserve: true },
-    );
+    return await writeReserved(context.storage, shard, async (tx) => {
+      const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
+      if (count === 0) return 0;
+      const none = new Float64Array(0);
+      await samples.append(tx, organisation, [
+        { ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } },
+      ]);
+      onStored(shard);
+      return count;
+    });
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
   }
