@@ -5,7 +5,7 @@ import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { throttles } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
 import { writeReserved } from '../store.js';
-import { ServiceError } from './errors.js';
+import { ServiceError, unavailable } from './errors.js';
 
 const MINUTE_MS = 60_000;
 const FLUSH_INTERVAL_MS = 1000;
@@ -18,7 +18,7 @@ export async function addOverloadProtection(app: FastifyInstance, { settings }: 
     pressureHandler: (request: FastifyRequest) => {
       // Whoever asks how the process is gets an answer, then most of all.
       if (request.routeOptions.config.isAlwaysAnswered === true) return;
-      throw new ServiceError(503, 'the service is overloaded; try again later', { headers: { 'retry-after': '5' } });
+      throw unavailable('the service is overloaded; try again later');
     },
   });
 }

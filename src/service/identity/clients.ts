@@ -62,6 +62,7 @@ export async function listClients(
   });
 }
 
+/** Revokes its tokens, and takes its grants of collections. */
 export async function removeClient(
   { storage }: AdministrationContext,
   { clientId }: { readonly clientId: string },

@@ -19,6 +19,7 @@ export interface CollectionEntry extends CollectionAccess {
   readonly createdMs: number;
 }
 
+/** Adds the collection where it is not there yet, and lets the clients in, beside those who are in already. */
 export async function addCollection(
   context: AdministrationContext,
   access: CollectionAccess,
@@ -56,6 +57,7 @@ export async function listCollections(
   return entries.sort((a, b) => order(a.organisation, b.organisation) || order(a.collectionId, b.collectionId));
 }
 
+/** Shuts these clients out; when none is named, removes the collection and its events. */
 export async function removeCollection(
   { storage, clock }: AdministrationContext,
   { organisation, collectionId, clientIds }: CollectionAccess,

@@ -9,6 +9,7 @@ export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' 
   readonly kind: 'samples' | 'results';
 };
 
+/** Says how long samples are kept; in the place of a rule of the same scope. */
 export async function setRetention(
   { storage, clock }: AdministrationContext,
   { keepMs, ...scope }: RetentionScope & { readonly keepMs: number },

@@ -45,6 +45,7 @@ export async function listUsers(
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }
 
+/** Revokes the tokens that were got with the user's password. */
 export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
   const { organisation } = user;
   const username = user.username.normalize('NFC');

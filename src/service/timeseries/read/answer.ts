@@ -2,11 +2,10 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import type { Series, SeriesReference } from '../../../core/series.js';
-import type { ServiceContext } from '../../context.js';
-import type { ContinuationTokens } from '../../http/continuation.js';
 import { pagedEnvelope } from '../../http/envelope.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { continuationTokenOf } from '../../http/paging.js';
+import type { RouteParts } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
 import { JSON_TYPE } from '../write/bodies.js';
 import { jsonObjects, type StreamedForm, streamedForms } from './forms.js';
@@ -15,15 +14,9 @@ import { checkSeries, type Place, readPage, readPieces } from './samples.js';
 
 const PAGE_SAMPLES = 10_000;
 
-/** What reading works with. */
-export interface ReadingParts {
-  readonly context: ServiceContext;
-  readonly tokens: ContinuationTokens;
-}
-
 /** Answers with samples of the series, in the form that the caller likes best. */
 export async function answerSamples(
-  parts: ReadingParts,
+  parts: RouteParts,
   request: FastifyRequest,
   reply: FastifyReply,
   references: readonly SeriesReference[],
@@ -41,7 +34,7 @@ export async function answerSamples(
 }
 
 async function answerPage(
-  { context, tokens }: ReadingParts,
+  { context, tokens }: RouteParts,
   request: FastifyRequest,
   reply: FastifyReply,
   references: readonly SeriesReference[],

@@ -5,12 +5,12 @@ import type { SeriesInfo } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
 import { pagedEnvelope } from '../../http/envelope.js';
 import { readPage } from '../../http/paging.js';
+import type { RouteParts } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
-import type { ReadingParts } from './answer.js';
 
 /** A page of the series of the caller's organisation, with what is known of them. */
 export async function listSeries(
-  { context: { storage, samples }, tokens }: ReadingParts,
+  { context: { storage, samples }, tokens }: RouteParts,
   request: FastifyRequest,
   timeseriesId: string | undefined,
 ) {

@@ -3,7 +3,7 @@ import { StorageFullError } from '../../../storage/errors.js';
 import { type Origin, ResultSeriesError, type SampleChange } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
-import { ServiceError } from '../../http/errors.js';
+import { ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, type SampleBatch, takeChanges } from './batch.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
@@ -85,8 +85,7 @@ export function tellStored(error: unknown, samplesStored: number): unknown {
   }
   if (samplesStored === 0) return error;
   if (error instanceof StorageFullError) {
-    const options = { details: { samplesStored }, headers: { 'retry-after': '5' }, cause: error };
-    return new ServiceError(503, `the disk of the service is full; ${kept}`, options);
+    return unavailable(`the disk of the service is full; ${kept}`, { details: { samplesStored }, cause: error });
   }
   if (!(error instanceof ServiceError)) return error;
   const { statusCode, message, headers } = error;
