@@ -18,7 +18,7 @@ import { createAuthorize } from './identity/authorize.js';
 import { createIdentity, type Identity } from './identity/identity.js';
 import { openStepPool } from './operations/compute/pool.js';
 import { registerOperations } from './operations/routes.js';
-import { createWorker, type Worker } from './operations/worker/worker.js';
+import { Worker } from './operations/worker/worker.js';
 import { registerStatus } from './status/routes.js';
 import { registerTimeseries } from './timeseries/routes.js';
 import { registerToken } from './token/routes.js';
@@ -44,7 +44,7 @@ export function createService(context: ServiceContext): Service {
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context);
   const tokens = createContinuationTokens(context);
-  const worker = createWorker(context, openStepPool(context.settings.workerCount));
+  const worker = new Worker(context, openStepPool(context.settings.workerCount));
   let background: readonly EndWork[] = [];
   return {
     context,

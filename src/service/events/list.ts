@@ -10,7 +10,7 @@ import { equal } from '../store.js';
 import { HORIZON_NAME } from './forget.js';
 import { type EventQuery, readEventQuery } from './odata/query.js';
 import { recordJson } from './record.js';
-import { countEvents } from './store.js';
+import { type CollectionKey, countEvents } from './store.js';
 
 /** Where the next page of a query begins: what its continuation token carries. */
 export interface EventPlace {
@@ -41,32 +41,31 @@ export interface EventPage {
  */
 async function readPage(
   tx: Reader,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   query: EventQuery,
   pageSize: number,
   place: EventPlace | undefined,
 ): Promise<EventPage> {
   const commit = place?.commit ?? tx.lastCommit;
   const where: Condition<EventRow>[] = [
-    ...equal({ organisation, ercollectionid }),
+    ...equal({ ...collection }),
     ['firstCommit', '<=', commit],
     ['endCommit', '>', commit],
     ...query.filter.map(({ field, value }) => [field, '=', value] as const),
   ];
   const orderBy = totalOrder(query);
-  const last = place && (await lastGiven(tx, organisation, ercollectionid, place));
+  const last = place && (await lastGiven(tx, collection, place));
   const givenBefore = place?.givenCount ?? 0;
   const left = (query.top ?? Infinity) - givenBefore;
   const size = Math.min(pageSize, left);
   // One more than the page has, to know whether another follows.
   const found = await findAfter(tx, where, orderBy, last, size + 1);
   const rows = found.slice(0, size);
-  const totalCount =
-    place === undefined ? await countMatches(tx, organisation, ercollectionid, where, query) : place.totalCount;
+  const totalCount = place === undefined ? await countMatches(tx, collection, where, query) : place.totalCount;
   const end = rows.at(-1);
   const hasNext = end !== undefined && found.length > size && size < left;
-  const next = hasNext ? placeAfter(end, commit, totalCount, givenBefore + size) : undefined;
+  if (!hasNext) return { rows, totalCount, hasMatches: found.length > 0, next: undefined };
+  const next = { commit, totalCount, givenCount: givenBefore + size, lastId: end.id, lastFirstCommit: end.firstCommit };
   return { rows, totalCount, hasMatches: found.length > 0, next };
 }
 
@@ -92,31 +91,24 @@ async function findAfter(
   return [...found, ...(await tx.find(events, rest))];
 }
 
-function placeAfter(end: EventRow, commit: number, totalCount: number | null, givenCount: number): EventPlace {
-  return { commit, totalCount, givenCount, lastId: end.id, lastFirstCommit: end.firstCommit };
-}
-
 // Of the first page, so of the state that holds now: all events of it have been counted as they were written.
 async function countMatches(
   tx: Reader,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   where: readonly Condition<EventRow>[],
   query: EventQuery,
 ): Promise<number | null> {
   if (!query.hasCount) return null;
-  return query.filter.length === 0 ? countEvents(tx, organisation, ercollectionid) : tx.count(events, where);
+  return query.filter.length === 0 ? countEvents(tx, collection) : tx.count(events, where);
 }
 
 async function lastGiven(
   tx: Reader,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   { commit, lastId, lastFirstCommit }: EventPlace,
 ): Promise<EventRow> {
   const horizon = await tx.get(eventHorizon, { name: HORIZON_NAME });
-  const key = { organisation, ercollectionid, id: lastId, firstCommit: lastFirstCommit };
-  const row = await tx.get(events, key);
+  const row = await tx.get(events, { ...collection, id: lastId, firstCommit: lastFirstCommit });
   if (row === undefined || commit < (horizon?.forgottenCommit ?? 0)) throw expiredToken();
   return row;
 }
@@ -153,7 +145,7 @@ export async function listEvents(
   const { organisation } = principal;
   const page = await storage.read(shardOf(organisation), async (tx) => {
     await checkAccess(tx, principal, collection);
-    return readPage(tx, organisation, collection, query, pageSize, place);
+    return readPage(tx, { organisation, ercollectionid: collection }, query, pageSize, place);
   });
   if (!page.hasMatches) return undefined;
   const paging: Paging = {

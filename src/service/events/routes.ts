@@ -47,7 +47,7 @@ export function registerEvents(app: FastifyInstance, parts: RouteParts): void {
       const { organisation } = principal;
       const work = async (tx: Transaction) => {
         await checkAccess(tx, principal, collection);
-        return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
+        return deleteEvent(tx, { organisation, ercollectionid: collection }, request.params.id, clock.nowMs());
       };
       const wasThere = await writeReserved(storage, shardOf(organisation), work);
       if (!wasThere) throw notFound('the collection has no event of this id');

@@ -87,7 +87,7 @@ async function removeWhole(tx: Transaction, organisation: string, collectionId: 
   await tx.delete(collections, where);
   await tx.delete(collectionGrants, where);
   // As any other deletion of events, so that a snapshot stays what it was; the old versions are forgotten in time.
-  await deleteCollectionEvents(tx, organisation, collectionId, nowMs);
+  await deleteCollectionEvents(tx, { organisation, ercollectionid: collectionId }, nowMs);
 }
 
 async function readClientIds(tx: Reader, entry: Omit<CollectionAccess, 'clientIds'>): Promise<readonly string[]> {

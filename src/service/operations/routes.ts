@@ -9,6 +9,7 @@ import { readPage } from '../http/paging.js';
 import { type RouteParts, security, validatorCompiler } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
+import { statusAnswer } from '../status/schemas.js';
 import { equal } from '../store.js';
 import { dryRun } from './dry-run.js';
 import { itemRecords } from './records.js';
@@ -36,7 +37,7 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
         'transactionIDList names one for each item, in their order.',
       body: schemas.operationsBody,
       querystring: schemas.operationsQuery,
-      response: { 200: schemas.dryRunAnswer, 202: schemas.acceptedAnswer },
+      response: { 200: schemas.dryRunAnswer, 202: statusAnswer },
     },
   };
   for (const path of ['/operations', '/core/operations']) {

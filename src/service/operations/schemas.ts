@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { envelopeSchema, pageSchema } from '../http/envelope.js';
-import { transactionSchema } from '../status/schemas.js';
 
 // For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
 
@@ -39,8 +38,6 @@ export const deleteItemQuery = Type.Object(
 );
 
 export const itemParams = Type.Object({ itemId: Type.String() });
-
-export const acceptedAnswer = envelopeSchema(transactionSchema);
 
 const count = Type.Integer({ description: 'At most, by what is stored now' });
 

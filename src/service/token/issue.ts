@@ -24,14 +24,11 @@ export interface TokenResponse {
 
 export type IssueContext = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
 
-export interface Issuer {
-  /** @throws OAuthError. */
-  issue(sender: Sender, form: Form): Promise<TokenResponse>;
-}
+export type Issuer = ReturnType<typeof createIssuer>;
 
 const SWEEP_INTERVAL_MS = 60_000;
 
-export function createIssuer(context: IssueContext, passwords: Passwords): Issuer {
+export function createIssuer(context: IssueContext, passwords: Passwords) {
   let sweptMs = Number.NEGATIVE_INFINITY;
   const takeSweep = (): boolean => {
     const isDue = context.clock.monotonicMs() - sweptMs >= SWEEP_INTERVAL_MS;
@@ -39,7 +36,8 @@ export function createIssuer(context: IssueContext, passwords: Passwords): Issue
     return isDue;
   };
   return Object.freeze({
-    issue: async (sender: Sender, form: Form) => {
+    /** @throws OAuthError. */
+    issue: async (sender: Sender, form: Form): Promise<TokenResponse> => {
       const claimed = readClaim(sender, form);
       const token = createSecret(context.random);
       // One transaction where one will do: it checks, counts a failure, and keeps the token, with one commit.

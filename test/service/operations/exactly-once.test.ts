@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readOperations } from '../../../src/service/operations/request.js';
-import { NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
+import { NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import { linesOf, runWithin, sceneArbitrary } from '../../laws/running.js';
 import type { Samples } from '../../laws/samples.js';
 import { openRig, type Rig, smallSizes } from './rig.js';

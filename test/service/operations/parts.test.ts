@@ -14,8 +14,8 @@ import {
   positionsFromText,
   positionsToText,
 } from '../../../src/service/operations/worker/checkpoints.js';
-import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import type { Columns } from '../../../src/storage/samples/samples.js';
+import { concatenate, NO_COLUMNS } from '../../../src/storage/samples/samples.js';
 import { linesOf, sceneArbitrary } from '../../laws/running.js';
 import { minutes } from './posted.js';
 

@@ -108,16 +108,7 @@ function writeEvent(event: 'samples' | 'reset' | 'stop', commit: number | undefi
 }
 
 /** Wakes a follower when the shard has a commit, at intervals, and at the end. */
-interface CommitWaiter {
-  wait(): Promise<void>;
-  stop(): void;
-}
-
-function waitForCommits(
-  { storage, scheduler, settings }: ServiceContext,
-  shard: number,
-  signal: AbortSignal,
-): CommitWaiter {
+function waitForCommits({ storage, scheduler, settings }: ServiceContext, shard: number, signal: AbortSignal) {
   let hasCome = false;
   let wake: (() => void) | undefined;
   const tell = (): void => {
