@@ -31,7 +31,6 @@ export interface Service {
   readonly worker: Worker;
   /** Puts every route on a Fastify instance: a server of its own, or a scope of another's. */
   register(app: FastifyInstance): Promise<void>;
-  /** Begins the work that waits in the store. */
   start(): void;
   /** Takes no new work, ends what runs, and writes down how far it has come. */
   stop(): Promise<void>;

@@ -29,7 +29,6 @@ const defaults = {
   eventLoopDelayMsMax: 2000,
 };
 
-/** What can be set of the service. */
 export type ServiceSettings = Readonly<typeof defaults>;
 
 export const defaultSettings: ServiceSettings = Object.freeze(defaults);

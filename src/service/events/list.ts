@@ -25,15 +25,6 @@ export interface EventPlace {
   readonly lastFirstCommit: number;
 }
 
-export interface EventPage {
-  readonly rows: readonly EventRow[];
-  readonly totalCount: number | null;
-  /** Whether anything matches, `$top` apart. */
-  readonly hasMatches: boolean;
-  /** Undefined on the last page. */
-  readonly next: EventPlace | undefined;
-}
-
 /**
  * Reads a page of a collection as it was at the commit of the first one.
  *
@@ -45,7 +36,7 @@ async function readPage(
   query: EventQuery,
   pageSize: number,
   place: EventPlace | undefined,
-): Promise<EventPage> {
+) {
   const commit = place?.commit ?? tx.lastCommit;
   const where: Condition<EventRow>[] = [
     ...equal({ ...collection }),
@@ -64,9 +55,17 @@ async function readPage(
   const totalCount = place === undefined ? await countMatches(tx, collection, where, query) : place.totalCount;
   const end = rows.at(-1);
   const hasNext = end !== undefined && found.length > size && size < left;
-  if (!hasNext) return { rows, totalCount, hasMatches: found.length > 0, next: undefined };
-  const next = { commit, totalCount, givenCount: givenBefore + size, lastId: end.id, lastFirstCommit: end.firstCommit };
-  return { rows, totalCount, hasMatches: found.length > 0, next };
+  // Whether anything matches, `$top` apart.
+  const hasMatches = found.length > 0;
+  if (!hasNext) return { rows, totalCount, hasMatches, next: undefined };
+  const next: EventPlace = {
+    commit,
+    totalCount,
+    givenCount: givenBefore + size,
+    lastId: end.id,
+    lastFirstCommit: end.firstCommit,
+  };
+  return { rows, totalCount, hasMatches, next };
 }
 
 /**

@@ -22,7 +22,6 @@ export async function completeEvents(
   return events;
 }
 
-/** Fills in what the caller left to the service. */
 function completeEvent(draft: EventDraft, createEventId: () => string): EventRecord {
   const event = { ...draft, id: draft.id ?? createEventId() };
   return Object.freeze({ ...event, checksum: event.checksum ?? checksumOf(event) });
@@ -52,7 +51,6 @@ export function recordJson(event: EventRecord, fields: readonly EventField[]): s
   return `{${members.join(',')}}`;
 }
 
-/** Whether two events are the same in every field. */
 export function isSameEvent(a: EventRecord, b: EventRecord): boolean {
   return eventFieldNames.every((field) => a[field] === b[field]);
 }

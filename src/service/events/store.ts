@@ -10,15 +10,6 @@ export interface CollectionKey {
   readonly ercollectionid: string;
 }
 
-/** What became of events that were stored. */
-export interface StoredEvents {
-  readonly created: number;
-  /** Those that were there with other contents: they have a new version. */
-  readonly replaced: number;
-  /** Those that were there as they are: nothing was written. */
-  readonly unchanged: number;
-}
-
 /**
  * Stores events under (collection, id), each at most once among them. A version that is replaced is kept for pages
  * under way.
@@ -28,7 +19,7 @@ export async function storeEvents(
   organisation: string,
   records: readonly EventRecord[],
   nowMs: number,
-): Promise<StoredEvents> {
+) {
   let created = 0;
   let replaced = 0;
   for (const [ercollectionid, ofCollection] of byCollection(records)) {
@@ -50,6 +41,7 @@ export async function storeEvents(
     }
     await addToCount(tx, collection, created - createdBefore);
   }
+  // What was there as it is was not written.
   return { created, replaced, unchanged: records.length - created - replaced };
 }
 
@@ -72,7 +64,6 @@ export async function deleteCollectionEvents(tx: Transaction, collection: Collec
   await tx.delete(eventCounts, ofCollection);
 }
 
-/** How many events the collection has now. */
 export async function countEvents(tx: Reader, collection: CollectionKey): Promise<number> {
   return (await tx.get(eventCounts, { ...collection }))?.eventCount ?? 0;
 }

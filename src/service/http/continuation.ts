@@ -22,13 +22,7 @@ export interface Continuation {
   readonly expiresMs: number;
 }
 
-/** Tokens that carry a place in a list from one request to the next, through the hands of the caller. */
-export interface ContinuationTokens {
-  /** @param expiresMs `continuationLifetimeS` from now by default. */
-  seal(binding: ContinuationBinding, place: unknown, expiresMs?: number): Promise<string>;
-  /** @throws ServiceError 400 for a token that was changed, is of another binding, or has expired. */
-  open(binding: ContinuationBinding, token: string): Promise<Continuation>;
-}
+export type ContinuationTokens = ReturnType<typeof createContinuationTokens>;
 
 type Context = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
 
@@ -44,7 +38,8 @@ const KEY_BYTES = 32;
 const TOKEN_CHARS_MAX = 4096;
 const SECRET_NAME = 'continuation';
 
-export function createContinuationTokens(context: Context): ContinuationTokens {
+/** Tokens that carry a place in a list from one request to the next, through the hands of the caller. */
+export function createContinuationTokens(context: Context) {
   let key: Promise<Buffer> | undefined;
   const readKey = (): Promise<Buffer> => {
     key ??= loadKey(context).catch((error: unknown) => {
@@ -61,7 +56,8 @@ export function createContinuationTokens(context: Context): ContinuationTokens {
       place: unknown,
       expiresMs = clock.nowMs() + settings.continuationLifetimeS * 1000,
     ) => encrypt(await readKey(), random.bytes(SALT_BYTES + NONCE_BYTES), binding, JSON.stringify([expiresMs, place])),
-    open: async (binding: ContinuationBinding, token: string) => {
+    /** @throws ServiceError 400 for a token that was changed, is of another binding, or has expired. */
+    open: async (binding: ContinuationBinding, token: string): Promise<Continuation> => {
       const text = decrypt(await readKey(), binding, token);
       if (text === undefined) throw invalidToken('is not one of this service for this caller and query');
       // Only this service can have sealed it: the form is known.

@@ -36,42 +36,23 @@ export function unavailable(message: string, options: { details?: unknown; cause
   return new ServiceError(503, message, { ...options, headers: { 'retry-after': '5' } });
 }
 
-/**
- * The HTTP status of every error code that can reach a caller; any other code is a fault of ours, 500. The engine
- * knows nothing of HTTP, so that this table is the one place where the two meet.
- */
-export const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = Object.freeze({
-  'request.type': 400,
-  'request.missing': 400,
-  'request.unknown': 400,
-  'request.value': 400,
-  'request.range': 400,
-  'request.duration': 400,
-  'request.instant': 400,
-  'request.timezone': 400,
-  'request.inputs': 400,
-  'request.conflict': 400,
-  'request.duplicate': 400,
-  'request.cycle': 400,
-  'request.window': 400,
-  'request.json': 400,
+// Of codes that begin with request. or csv. all are 400.
+const httpStatuses: Partial<Readonly<Record<ErrorCode, number>>> = {
   'option.value': 400,
   'input.columns': 400,
   'input.time': 400,
   'output.limit': 400,
-  'csv.empty': 400,
-  'csv.binary': 400,
-  'csv.header': 400,
-  'csv.row': 400,
-  'csv.time': 400,
-  'csv.number': 400,
-  'csv.gzip': 400,
   'storage.value': 400,
   'storage.full': 503,
   'storage.ended': 503,
   'storage.locked': 503,
   'storage.failed': 503,
-});
+};
+
+/** The HTTP status of an error that a caller can bring about; undefined for a fault of ours, which is 500. */
+export function httpStatusOf(code: ErrorCode): number | undefined {
+  return /^(?:request|csv)\./.test(code) ? 400 : httpStatuses[code];
+}
 
 /** How many problems there are, and the first ten. */
 const MESSAGE_LINES_MAX = 11;
@@ -81,7 +62,6 @@ export function addErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
 }
 
-/** Answers with an error as an envelope. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, details, headers } = describeError(error);
   if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
@@ -117,7 +97,7 @@ function describeWindrowError(error: WindrowError): ServiceError {
   if (code === 'storage.failed' || code === 'storage.locked') {
     return unavailable('the store of the service takes no writes now; its log says why');
   }
-  const statusCode = httpStatuses[code] ?? 500;
+  const statusCode = httpStatusOf(code) ?? 500;
   if (statusCode === 503) return unavailable(error.message);
   const isTold = statusCode < 500 || error instanceof DamagedSamplesError;
   return new ServiceError(statusCode, isTold ? error.message : `internal failure (${code})`, { details: { code } });

@@ -6,7 +6,6 @@ import { describeValue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
 import { ServiceError } from './errors.js';
 
-/** What is wrong with a part of a request. */
 interface RequestIssue {
   readonly place: string;
   /** JSON pointer into the place. */

@@ -4,12 +4,10 @@ import type { Reader } from '../../storage/storage.js';
 import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
 import { createId } from '../context.js';
 import { equal, writeReserved } from '../store.js';
-import type { AdministrationContext, OfOrganisation } from './names.js';
-import { checkChoices, checkName } from './names.js';
+import { type AdministrationContext, checkChoices, checkName, type OfOrganisation } from './names.js';
 import { allScopes, grantTypes } from './principal.js';
 import { createSecret, equalHashes, hashSecret } from './secrets.js';
 
-/** Who may get tokens, for what. */
 export interface NewClient {
   readonly organisation: string;
   /** For people to know it by; the id is made. */

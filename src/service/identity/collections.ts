@@ -5,8 +5,7 @@ import { clients, collectionGrants, collections } from '../../storage/tables/ide
 import { deleteCollectionEvents } from '../events/store.js';
 import { ServiceError } from '../http/errors.js';
 import { equal, writeReserved } from '../store.js';
-import type { AdministrationContext, OfOrganisation } from './names.js';
-import { checkHeaderText, checkName } from './names.js';
+import { type AdministrationContext, checkHeaderText, checkName, type OfOrganisation } from './names.js';
 import type { Principal } from './principal.js';
 
 export interface CollectionAccess {

@@ -7,7 +7,6 @@ import type { UserName } from './users.js';
 
 export type Identity = ReturnType<typeof createIdentity>;
 
-/** Who the callers are, and what they may do. */
 export function createIdentity(
   context: Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>,
   passwordOptions: PasswordOptions = {},

@@ -27,7 +27,6 @@ export interface PasswordOptions {
   readonly cost?: PasswordCost;
   /** How many are worked on at a time: each takes a thread and the memory of its cost. */
   readonly runningMax?: number;
-  /** How many may wait. */
   readonly waitingMax?: number;
 }
 

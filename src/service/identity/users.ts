@@ -3,8 +3,7 @@ import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Condition } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
 import { equal, writeReserved } from '../store.js';
-import type { AdministrationContext, OfOrganisation } from './names.js';
-import { checkName, expected } from './names.js';
+import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 import { isPasswordHash } from './passwords.js';
 
 export interface UserName {

@@ -15,7 +15,6 @@ const operationStep = Type.Object({
   parameters: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
 
-/** The body of `POST /operations` (interface 2.5). */
 export const operationsBody = Type.Array(
   Type.Object({
     metric: Type.String({ description: 'The name of the result' }),

@@ -33,7 +33,6 @@ export async function registerTimeseries(app: FastifyInstance, parts: RouteParts
 
 const tags = ['Time series'];
 
-/** Routes that read samples, and list what there is. */
 function registerReading(app: FastifyInstance, parts: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   const onRequest = parts.authorize('core_read', 'core_admin');

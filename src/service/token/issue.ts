@@ -12,16 +12,6 @@ import type { Form } from './form.js';
 import { type GrantRequest, readGrantRequest } from './grant.js';
 import { forgetExpired, insertToken } from './tokens.js';
 
-/** The answer to a token request (interface 2.1). */
-export interface TokenResponse {
-  readonly access_token: string;
-  readonly token_type: 'Bearer';
-  /** Seconds. */
-  readonly expires_in: number;
-  /** Only where it is not what was asked for. */
-  readonly scope?: string;
-}
-
 export type IssueContext = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
 
 export type Issuer = ReturnType<typeof createIssuer>;
@@ -36,8 +26,8 @@ export function createIssuer(context: IssueContext, passwords: Passwords) {
     return isDue;
   };
   return Object.freeze({
-    /** @throws OAuthError. */
-    issue: async (sender: Sender, form: Form): Promise<TokenResponse> => {
+    /** The answer to a token request (interface 2.1). @throws OAuthError. */
+    issue: async (sender: Sender, form: Form) => {
       const claimed = readClaim(sender, form);
       const token = createSecret(context.random);
       // One transaction where one will do: it checks, counts a failure, and keeps the token, with one commit.

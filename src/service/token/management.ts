@@ -9,33 +9,13 @@ import { OAuthError } from './errors.js';
 import type { Form } from './form.js';
 import type { Authenticator, TokenRow } from './tokens.js';
 
-/** What is told of a token (RFC 7662): of one that does not hold, that alone. */
-export type Introspection =
-  | { readonly active: false }
-  | {
-      readonly active: true;
-      readonly scope: string;
-      readonly client_id: string;
-      readonly username?: string;
-      readonly sub: string;
-      readonly token_type: 'Bearer';
-      /** Seconds since 1970. */
-      readonly iat: number;
-      readonly exp: number;
-    };
-
 export type ManagementContext = Pick<ServiceContext, 'storage' | 'clock' | 'settings'>;
 
-/** RFC 7662: any client may ask of the tokens of its organisation. */
-export async function introspect(
-  context: ManagementContext,
-  authenticator: Authenticator,
-  sender: Sender,
-  form: Form,
-): Promise<Introspection> {
+/** RFC 7662: any client may ask of the tokens of its organisation. Of one that does not hold, that alone is told. */
+export async function introspect(context: ManagementContext, authenticator: Authenticator, sender: Sender, form: Form) {
   const { client, token } = await readTokenRequest(context, sender, form);
   const row = await authenticator.find(token);
-  if (row === undefined || row.organisation !== client.organisation) return { active: false };
+  if (row === undefined || row.organisation !== client.organisation) return { active: false } as const;
   return {
     active: true,
     scope: row.scope,

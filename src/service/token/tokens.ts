@@ -8,7 +8,6 @@ import { hashSecret } from '../identity/secrets.js';
 
 export type TokenRow = RowIn<typeof tokens>;
 
-/** What a token is issued for. */
 export interface Grant {
   readonly clientId: string;
   readonly organisation: string;

@@ -2,7 +2,6 @@ import { didYouMean } from '../../../core/suggest.js';
 import { badRequest, type ServiceError } from '../../http/errors.js';
 import { type EventField, eventFieldNames, eventFields, isEventField } from '../fields.js';
 
-/** What is wrong with a clause of a query. */
 export interface ClauseIssue {
   /** The clause's name; of what is no clause, the name that was given. */
   readonly clause: string;

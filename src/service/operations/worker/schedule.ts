@@ -8,7 +8,6 @@ import { equal } from '../../store.js';
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 4;
 
-/** What a schedule is written with. */
 export interface ScheduleSession {
   readonly context: ServiceContext;
   readonly writer: Transaction;
@@ -16,11 +15,9 @@ export interface ScheduleSession {
   noteDue(): void;
 }
 
-/** The state of an item, and when its next work is due: what its rows say. */
 export class Schedule {
   #row: ItemRow;
   #dueMs: number | null;
-  /** How often it has failed in a row. */
   #attemptCount: number;
 
   constructor(row: ItemRow, work: { readonly dueMs: number; readonly attemptCount: number } | undefined) {

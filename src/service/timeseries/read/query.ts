@@ -9,7 +9,6 @@ import { nameProblem } from '../write/json.js';
 /** The query of a reading, as it comes. */
 export type SamplesQuery = Static<typeof samplesQuery>;
 
-/** The query of a reading, checked. */
 export interface SamplesRequest {
   /** `[fromMs, untilMs)`. */
   readonly fromMs?: number;

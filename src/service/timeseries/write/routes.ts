@@ -16,7 +16,6 @@ import type { SampleDefaults } from './json.js';
 
 const tags = ['Time series'];
 
-/** Routes that write samples. */
 export function registerIngest(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   addStreamedBodies(app, context);
@@ -54,7 +53,6 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
   }
 }
 
-/** The route that deletes samples. */
 export function registerDelete(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   const summary = 'Delete the samples of a range';
   const schema = {
