@@ -3,7 +3,7 @@ import type { Condition, Order, Reader } from '../../storage/storage.js';
 import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
 import type { ServiceContext } from '../context.js';
 import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
-import { type Paging, pagedEnvelope } from '../http/envelope.js';
+import { aroundRecords, type Paging } from '../http/envelope.js';
 import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
 import { equal } from '../store.js';
@@ -152,7 +152,7 @@ export async function listEvents(
     // All tokens of a snapshot end together: versions are kept for as long as the first one lives.
     continuationToken: page.next === undefined ? null : await tokens.seal(binding, page.next, opened?.expiresMs),
   };
-  const { status } = pagedEnvelope([], paging);
+  const [head, tail] = aroundRecords(paging);
   const records = page.rows.map((row) => recordJson(row, query.select));
-  return `{"status":${JSON.stringify(status)},"data":[${records.join(',')}],"paging":${JSON.stringify(paging)}}`;
+  return `${head}${records.join(',')}${tail}`;
 }

@@ -1,5 +1,6 @@
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
+import { groupBy } from '../group.js';
 import { equal } from '../store.js';
 import { inTurns } from '../turns.js';
 import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
@@ -22,7 +23,7 @@ export async function storeEvents(
 ) {
   let created = 0;
   let replaced = 0;
-  for (const [ercollectionid, ofCollection] of byCollection(records)) {
+  for (const [ercollectionid, ofCollection] of groupBy(records, (record) => record.ercollectionid)) {
     const collection = { organisation, ercollectionid };
     const createdBefore = created;
     for await (const part of inTurns(partsOf(ofCollection), 1)) {
@@ -94,14 +95,4 @@ function* partsOf(records: readonly EventRecord[]): Generator<readonly EventReco
   for (let start = 0; start < records.length; start += EVENTS_A_TURN) {
     yield records.slice(start, start + EVENTS_A_TURN);
   }
-}
-
-function byCollection(records: readonly EventRecord[]): Map<string, EventRecord[]> {
-  const groups = new Map<string, EventRecord[]>();
-  for (const record of records) {
-    const group = groups.get(record.ercollectionid);
-    if (group === undefined) groups.set(record.ercollectionid, [record]);
-    else group.push(record);
-  }
-  return groups;
 }

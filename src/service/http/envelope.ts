@@ -20,6 +20,12 @@ export function errorEnvelope(statusCode: number, message: string, details: unkn
   return { status: { message, code: String(statusCode) }, data: details };
 }
 
+/** What stands before and behind the records of a page that are written as text. */
+export function aroundRecords(paging: Paging): readonly [head: string, tail: string] {
+  const { status } = envelope([]);
+  return [`{"status":${JSON.stringify(status)},"data":[`, `],"paging":${JSON.stringify(paging)}}`];
+}
+
 const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
 
 export function envelopeSchema<Data extends Type.TSchema>(data: Data) {

@@ -23,11 +23,6 @@ export interface ClientCredentials {
   readonly clientSecret: string;
 }
 
-export interface ClientEntry extends NewClient {
-  readonly clientId: string;
-  readonly createdMs: number;
-}
-
 export async function addClient(context: AdministrationContext, client: NewClient): Promise<ClientCredentials> {
   const { storage, clock, random } = context;
   const clientId = createId(context);
@@ -45,10 +40,7 @@ export async function addClient(context: AdministrationContext, client: NewClien
   return { clientId, clientSecret };
 }
 
-export async function listClients(
-  { storage }: AdministrationContext,
-  { organisation }: OfOrganisation,
-): Promise<readonly ClientEntry[]> {
+export async function listClients({ storage }: AdministrationContext, { organisation }: OfOrganisation) {
   const rows = await storage.read(IDENTITY_SHARD, (tx) =>
     tx.find(clients, {
       where: organisation === undefined ? [] : equal({ organisation }),

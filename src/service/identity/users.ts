@@ -1,6 +1,5 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
-import type { Condition } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
 import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
@@ -14,10 +13,6 @@ export interface UserName {
 export interface NewUser extends UserName {
   /** Of `Passwords.hash`. */
   readonly passwordHash: string;
-}
-
-export interface UserEntry extends UserName {
-  readonly createdMs: number;
 }
 
 export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
@@ -35,11 +30,8 @@ export async function addUser({ storage, clock }: AdministrationContext, user: N
   });
 }
 
-export async function listUsers(
-  { storage }: AdministrationContext,
-  { organisation }: OfOrganisation,
-): Promise<readonly UserEntry[]> {
-  const where: Condition<UserEntry>[] = organisation === undefined ? [] : equal({ organisation });
+export async function listUsers({ storage }: AdministrationContext, { organisation }: OfOrganisation) {
+  const where = organisation === undefined ? [] : equal({ organisation });
   const rows = await storage.read(IDENTITY_SHARD, (tx) => tx.find(users, { where }));
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }

@@ -111,18 +111,12 @@ function registerFollowing(app: FastifyInstance, parts: RouteParts): void {
   );
 }
 
-type Answer = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  references: readonly SeriesReference[],
-) => Promise<FastifyReply>;
-
 function createAnswer(
   app: FastifyInstance,
   { context, stopping }: RouteParts,
   onRequest: ReturnType<RouteParts['authorize']>,
-): Answer {
-  return async (request, reply, references) => {
+) {
+  return async (request: FastifyRequest, reply: FastifyReply, references: readonly SeriesReference[]) => {
     const { organisation } = principalOf(request);
     await checkSeries(context, organisation, references);
     const closing = new AbortController();

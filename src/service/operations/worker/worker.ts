@@ -1,8 +1,9 @@
+import { StaleClaimError } from '../../../storage/errors.js';
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
-import { isClaimLost, ShardWorker, type WorkerParts } from './shard.js';
+import { ShardWorker, type WorkerParts } from './shard.js';
 import { defaultSizes, type WorkerSizes } from './sizes.js';
 
 interface Holding {
@@ -163,7 +164,8 @@ export class Worker {
     try {
       return await work();
     } catch (error) {
-      if (isClaimLost(error)) this.#held.delete(shard);
+      // The shard is another's now.
+      if (error instanceof StaleClaimError) this.#held.delete(shard);
       throw error;
     }
   }
