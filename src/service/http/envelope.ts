@@ -26,6 +26,8 @@ export function aroundRecords(paging: Paging): readonly [head: string, tail: str
   return [`{"status":${JSON.stringify(status)},"data":[`, `],"paging":${JSON.stringify(paging)}}`];
 }
 
+export const nullableText = Type.Union([Type.String(), Type.Null()]);
+
 const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
 
 export function envelopeSchema<Data extends Type.TSchema>(data: Data) {

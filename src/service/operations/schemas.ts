@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
 // For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
 
@@ -62,8 +62,6 @@ export const dryRunAnswer = envelopeSchema(
     ),
   }),
 );
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 export const itemSchema = Type.Object({
   itemId: Type.String(),

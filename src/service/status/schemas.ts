@@ -1,7 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageSchema } from '../http/envelope.js';
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
+import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
 export const transactionSchema = Type.Object({
   id: Type.String(),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
 // What the routes take and give, for checking and for /openapi.json.
 
@@ -54,8 +54,6 @@ export const ingestedAnswer = envelopeSchema(
     isRepeated: Type.Boolean({ description: 'The offset was taken before: nothing was done' }),
   }),
 );
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 export const seriesAnswer = pageSchema(
   Type.Object({

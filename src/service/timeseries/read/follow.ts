@@ -63,7 +63,7 @@ export async function* follow(context: ServiceContext, follower: Follower): Asyn
   }
 }
 
-/** Changes with the commit up to which they go, and whether the log no longer reaches back to where they should begin. */
+/** Changes, the commit up to which they go, and whether the log no longer reaches back to their beginning. */
 async function readChanges(samples: SampleStore, tx: Reader, afterCommit: number) {
   try {
     const changes = await samples.changesAfter(tx, afterCommit, CHANGES_MAX);
