@@ -13,12 +13,10 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-/** Cryptographic randomness. */
 export interface Random {
   bytes(count: number): Uint8Array;
 }
 
-/** What runs later. */
 export interface Scheduler {
   /** Runs `work` once after `delayMs`; the function given back calls it off. */
   after(delayMs: number, work: () => void): () => void;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from './server.js';
 
@@ -68,7 +69,7 @@ export async function prepareDemo(server: Server, csv: URL): Promise<string> {
   const send = await openSender(server.url, client);
   await send('POST', `/core/timeseries/${SERIES}/samples`, await readFile(csv), 'text/csv');
   const { id } = await send<Transaction>('POST', '/core/operations', JSON.stringify(request));
-  await until(async () => isDone((await send<Transaction>('GET', `/core/status/${id}`)).state));
+  while (!isDone((await send<Transaction>('GET', `/core/status/${id}`)).state)) await setTimeout(20);
   const warm = await warmDays(send);
   await send('POST', '/core/events', JSON.stringify(warm.map(eventOf)), 'application/json', {
     ercollectionid: COLLECTION,
@@ -163,10 +164,6 @@ function eventOf({ timestamp, val }: Sample) {
 function isDone(state: string): boolean {
   if (state === 'Failed') throw new WindrowError('arguments', 'the demo: its operations failed; the log says why');
   return state === 'Active' || state === 'Completed';
-}
-
-async function until(isMet: () => Promise<boolean>): Promise<void> {
-  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 function describe(url: string, { clientId, clientSecret }: { clientId: string; clientSecret: string }): string {

@@ -18,7 +18,6 @@ export interface ServerOptions extends ServiceOptions {
   readonly trustProxy?: boolean;
 }
 
-/** A listening service. */
 export interface Server {
   readonly service: Service;
   /** Where it listens, as `http://host:port`. */

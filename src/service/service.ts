@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { startCompaction } from './compaction.js';
+import { type EndWork, startCompaction, startRetention } from './background.js';
 import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
@@ -12,13 +12,13 @@ import { addStopRefusal, type Readiness, registerHealth } from './http/health.js
 import { addOverloadProtection, addRequestLimit } from './http/limits.js';
 import { registerMetrics } from './http/metrics.js';
 import { addOpenApi } from './http/openapi.js';
+import type { RouteParts } from './http/route.js';
 import { addParameterCheck, addValidator } from './http/validator.js';
 import { createAuthorize } from './identity/authorize.js';
 import { createIdentity, type Identity } from './identity/identity.js';
 import { openStepPool } from './operations/compute/pool.js';
 import { registerOperations } from './operations/routes.js';
-import { createWorker, type Worker } from './operations/worker/worker.js';
-import { startRetention } from './retention.js';
+import { Worker } from './operations/worker/worker.js';
 import { registerStatus } from './status/routes.js';
 import { registerTimeseries } from './timeseries/routes.js';
 import { registerToken } from './token/routes.js';
@@ -31,7 +31,6 @@ export interface Service {
   readonly worker: Worker;
   /** Puts every route on a Fastify instance: a server of its own, or a scope of another's. */
   register(app: FastifyInstance): Promise<void>;
-  /** Begins the work that waits in the store. */
   start(): void;
   /** Takes no new work, ends what runs, and writes down how far it has come. */
   stop(): Promise<void>;
@@ -44,18 +43,21 @@ export function createService(context: ServiceContext): Service {
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context);
   const tokens = createContinuationTokens(context);
-  const worker = createWorker(context, openStepPool(context.settings.workerCount));
-  const wake = (shard: number): void => worker.wake(shard);
-  let endForgetting = async (): Promise<void> => {};
-  let endCompaction = async (): Promise<void> => {};
-  let endRetention = async (): Promise<void> => {};
+  const worker = new Worker(context, openStepPool(context.settings.workerCount));
+  let background: readonly EndWork[] = [];
   return {
     context,
     identity,
     tokens,
     worker,
     register: async (app) => {
-      const authorize = createAuthorize(identity.authenticate);
+      const parts: RouteParts = {
+        context,
+        authorize: createAuthorize(identity.authenticate),
+        tokens,
+        wake: (shard) => worker.wake(shard),
+        stopping: stopping.signal,
+      };
       addErrorHandler(app);
       addCorrelation(app, context);
       addRequestLog(app);
@@ -70,24 +72,20 @@ export function createService(context: ServiceContext): Service {
       registerHealth(app, context, readiness);
       registerMetrics(app, context.metrics);
       registerToken(app, context, identity.tokens);
-      registerEvents(app, context, authorize, tokens);
-      await registerTimeseries(app, context, { authorize, tokens, stopping: stopping.signal, onStored: wake });
-      registerStatus(app, context, authorize, tokens);
-      registerOperations(app, context, authorize, tokens, wake);
+      registerEvents(app, parts);
+      await registerTimeseries(app, parts);
+      registerStatus(app, parts);
+      registerOperations(app, parts);
     },
     start: () => {
-      endForgetting = startForgetting(context);
-      endCompaction = startCompaction(context);
-      endRetention = startRetention(context);
+      background = [startForgetting(context), startCompaction(context), startRetention(context)];
       worker.start();
     },
     stop: async () => {
       readiness.isOpen = false;
       stopping.abort();
       await worker.stop();
-      await endForgetting();
-      await endCompaction();
-      await endRetention();
+      for (const end of background) await end();
     },
   };
 }

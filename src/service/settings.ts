@@ -1,51 +1,37 @@
-/** What can be set of the service, with its defaults. */
-export interface ServiceSettings {
+const defaults = {
   /** How long a token lives, in seconds. */
-  readonly tokenLifetimeS: number;
-  /** An unknown grant_type is `unsupported_grant_type`, as RFC 6749 says, not the interface's `unauthorized_client`. */
-  readonly strictRfc: boolean;
-  /** The service's URL as its callers write it, like `https://ts.example.com`; told from the request when empty. */
-  readonly publicUrl: string;
-  /** The largest body that is held in memory as a whole, in bytes; bodies that are streamed may be larger. */
-  readonly bodyBytesMax: number;
-  /** The largest streamed body, in bytes, before and after unpacking. */
-  readonly streamedBodyBytesMax: number;
-  /** The most samples that a step of a request may make. */
-  readonly outputSamplesMax: number;
-  /** How often work that nobody told of is looked for, in ms. */
-  readonly pollIntervalMs: number;
-  /** How long a worker may be silent before another takes its shard, in ms. */
-  readonly leaseMs: number;
-  /** How often a failing item is tried again. */
-  readonly retryCountMax: number;
-  /** Worker threads that compute history. */
-  readonly workerCount: number;
-  /** How long a continuation token lives, in seconds: for so long old versions of events are kept. */
-  readonly continuationLifetimeS: number;
-  /** Requests that one client may make a minute before it is told 429; 0 is without a limit. */
-  readonly requestsPerMinuteMax: number;
-  /** Failed token requests of a client, or an address, within a minute before it is told 429. */
-  readonly tokenFailuresPerMinuteMax: number;
-  /** The event loop's delay in ms beyond which requests are told 503; 0 is without a limit. */
-  readonly eventLoopDelayMsMax: number;
-}
-
-export const defaultSettings: ServiceSettings = Object.freeze({
   tokenLifetimeS: 3600,
+  /** An unknown grant_type is `unsupported_grant_type`, as RFC 6749 says, not the interface's `unauthorized_client`. */
   strictRfc: false,
+  /** The service's URL as its callers write it, like `https://ts.example.com`; told from the request when empty. */
   publicUrl: '',
+  /** The largest body that is held in memory as a whole, in bytes; bodies that are streamed may be larger. */
   bodyBytesMax: 16 * 1024 * 1024,
+  /** The largest streamed body, in bytes, before and after unpacking. */
   streamedBodyBytesMax: 16 * 1024 * 1024 * 1024,
+  /** The most samples that a step of a request may make. */
   outputSamplesMax: 10_000_000,
+  /** How often work that nobody told of is looked for, in ms. */
   pollIntervalMs: 1000,
+  /** How long a worker may be silent before another takes its shard, in ms. */
   leaseMs: 15_000,
+  /** How often a failing item is tried again. */
   retryCountMax: 3,
+  /** Worker threads that compute history. */
   workerCount: 1,
+  /** How long a continuation token lives, in seconds: for so long old versions of events are kept. */
   continuationLifetimeS: 3600,
+  /** Requests that one client may make a minute before it is told 429; 0 is without a limit. */
   requestsPerMinuteMax: 0,
+  /** Failed token requests of a client, or an address, within a minute before it is told 429. */
   tokenFailuresPerMinuteMax: 10,
+  /** The event loop's delay in ms beyond which requests are told 503; 0 is without a limit. */
   eventLoopDelayMsMax: 2000,
-});
+};
+
+export type ServiceSettings = Readonly<typeof defaults>;
+
+export const defaultSettings: ServiceSettings = Object.freeze(defaults);
 
 /**
  * What is wrong with a URL that the service is to be known by (an issuer of RFC 8414, section 2).

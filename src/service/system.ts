@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random, Scheduler } from './context.js';
 
-/** The machine's clocks. */
 export const systemClock: Clock = Object.freeze({
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

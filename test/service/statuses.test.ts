@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../src/core/errors.js';
-import { httpStatuses } from '../../src/service/http/errors.js';
+import { httpStatusOf } from '../../src/service/http/errors.js';
 
 // What a caller over HTTP cannot bring about, or what is a fault of the service: 500, and the log has it.
 const OURS: readonly string[] = [
@@ -11,23 +11,22 @@ const OURS: readonly string[] = [
   'storage.duplicate',
   'storage.key',
   'storage.damaged',
-  'storage.failed',
   'storage.closed',
 ];
 // Of the command, and of starting the service.
-const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.(?:locked|newer|missing)$)|^checkpoint\./;
+const OF_THE_COMMAND = /^(?:arguments|file\.|identity\.|control\.|storage\.(?:newer|missing)$)|^checkpoint\./;
 
 describe('the HTTP status of errors', () => {
   it('every code has its status, is a fault of ours, or never comes over HTTP: one of the three', () => {
     for (const code of Object.keys(errorCodes) as ErrorCode[]) {
-      const rooms = [httpStatuses[code] !== undefined, OURS.includes(code), OF_THE_COMMAND.test(code)];
-      expect([code, rooms.filter(Boolean).length]).toEqual([code, 1]);
+      const places = [httpStatusOf(code) !== undefined, OURS.includes(code), OF_THE_COMMAND.test(code)];
+      expect([code, places.filter(Boolean).length]).toEqual([code, 1]);
     }
   });
 
   it('what is wrong with a request is 400', () => {
     for (const code of Object.keys(errorCodes) as ErrorCode[]) {
-      if (code.startsWith('request.') || code.startsWith('csv.')) expect(httpStatuses[code]).toBe(400);
+      if (code.startsWith('request.') || code.startsWith('csv.')) expect(httpStatusOf(code)).toBe(400);
     }
   });
 });

@@ -1,8 +1,9 @@
 import { SHARD_COUNT } from '../../storage/shard.js';
 import type { Transaction } from '../../storage/storage.js';
 import { eventHorizon, events } from '../../storage/tables/events.js';
-import { equal } from '../conditions.js';
+import { type EndWork, repeat } from '../background.js';
 import type { ServiceContext } from '../context.js';
+import { equal, writeReserved } from '../store.js';
 
 export const HORIZON_NAME = 'events';
 
@@ -14,34 +15,14 @@ const CLOCK_SKEW_MS = 60_000;
 
 const PERIOD_MS_MIN = 60_000;
 
-/**
- * Forgets versions of events that no continuation token can ask for any more, from time to time, in the background.
- *
- * @returns the function that ends it; it resolves once nothing of it runs.
- */
-export function startForgetting(context: ServiceContext): () => Promise<void> {
-  const { scheduler, settings, log } = context;
-  const periodMs = Math.max(PERIOD_MS_MIN, (settings.continuationLifetimeS * 1000) / 4);
-  let isStopped = false;
-  let running: Promise<void> = Promise.resolve();
-  const round = async (): Promise<void> => {
-    for (let shard = 0; shard < SHARD_COUNT && !isStopped; shard++) {
-      while (!isStopped && (await forgetSome(context, shard)));
+/** Forgets versions of events that no continuation token can ask for any more. */
+export function startForgetting(context: ServiceContext): EndWork {
+  const periodMs = Math.max(PERIOD_MS_MIN, (context.settings.continuationLifetimeS * 1000) / 4);
+  return repeat(context, periodMs, 'old versions of events were not forgotten', async (isStopped) => {
+    for (let shard = 0; shard < SHARD_COUNT && !isStopped(); shard++) {
+      while (!isStopped() && (await forgetSome(context, shard)));
     }
-  };
-  const run = (): void => {
-    running = round()
-      .catch((err: unknown) => log.warn({ err }, 'old versions of events were not forgotten; tried again later'))
-      .then(() => {
-        if (!isStopped) cancel = scheduler.after(periodMs, run);
-      });
-  };
-  let cancel = scheduler.after(periodMs, run);
-  return () => {
-    isStopped = true;
-    cancel();
-    return running;
-  };
+  });
 }
 
 /** @returns whether more may be left. */
@@ -52,20 +33,16 @@ export async function forgetSome({ storage, clock, settings }: ServiceContext, s
   // Most shards have nothing to forget, and a look does not wait for a commit.
   const [oldest] = await storage.read(shard, (tx) => tx.find(events, { where, orderBy, limit: 1 }));
   if (oldest === undefined) return false;
-  return storage.transaction(
-    shard,
-    async (tx) => {
-      const ended = await tx.find(events, { where, orderBy, limit: VERSIONS_PER_COMMIT });
-      let forgottenCommit = 0;
-      for (const { organisation, ercollectionid, id, firstCommit, endCommit } of ended) {
-        await tx.delete(events, equal({ organisation, ercollectionid, id, firstCommit }));
-        forgottenCommit = Math.max(forgottenCommit, endCommit);
-      }
-      await raiseHorizon(tx, forgottenCommit);
-      return ended.length === VERSIONS_PER_COMMIT;
-    },
-    { usesReserve: true },
-  );
+  return writeReserved(storage, shard, async (tx) => {
+    const ended = await tx.find(events, { where, orderBy, limit: VERSIONS_PER_COMMIT });
+    let forgottenCommit = 0;
+    for (const { organisation, ercollectionid, id, firstCommit, endCommit } of ended) {
+      await tx.delete(events, equal({ organisation, ercollectionid, id, firstCommit }));
+      forgottenCommit = Math.max(forgottenCommit, endCommit);
+    }
+    await raiseHorizon(tx, forgottenCommit);
+    return ended.length === VERSIONS_PER_COMMIT;
+  });
 }
 
 // Tells snapshots whether they are still whole, whatever the clocks said: a version that ended at a commit was

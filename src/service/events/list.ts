@@ -1,16 +1,16 @@
 import { shardOf } from '../../storage/shard.js';
 import type { Condition, Order, Reader } from '../../storage/storage.js';
 import { type EventRow, eventHorizon, events } from '../../storage/tables/events.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import { type ContinuationTokens, expiredToken } from '../http/continuation.js';
-import { type Paging, pagedEnvelope } from '../http/envelope.js';
+import { aroundRecords, type Paging } from '../http/envelope.js';
 import { checkAccess } from '../identity/collections.js';
 import type { Principal } from '../identity/principal.js';
+import { equal } from '../store.js';
 import { HORIZON_NAME } from './forget.js';
 import { type EventQuery, readEventQuery } from './odata/query.js';
 import { recordJson } from './record.js';
-import { countEvents } from './store.js';
+import { type CollectionKey, countEvents } from './store.js';
 
 /** Where the next page of a query begins: what its continuation token carries. */
 export interface EventPlace {
@@ -25,15 +25,6 @@ export interface EventPlace {
   readonly lastFirstCommit: number;
 }
 
-export interface EventPage {
-  readonly rows: readonly EventRow[];
-  readonly totalCount: number | null;
-  /** Whether anything matches, `$top` apart. */
-  readonly hasMatches: boolean;
-  /** Undefined on the last page. */
-  readonly next: EventPlace | undefined;
-}
-
 /**
  * Reads a page of a collection as it was at the commit of the first one.
  *
@@ -41,33 +32,40 @@ export interface EventPage {
  */
 async function readPage(
   tx: Reader,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   query: EventQuery,
   pageSize: number,
   place: EventPlace | undefined,
-): Promise<EventPage> {
+) {
   const commit = place?.commit ?? tx.lastCommit;
   const where: Condition<EventRow>[] = [
-    ...equal({ organisation, ercollectionid }),
+    ...equal({ ...collection }),
     ['firstCommit', '<=', commit],
     ['endCommit', '>', commit],
     ...query.filter.map(({ field, value }) => [field, '=', value] as const),
   ];
   const orderBy = totalOrder(query);
-  const last = place && (await lastGiven(tx, organisation, ercollectionid, place));
+  const last = place && (await lastGiven(tx, collection, place));
   const givenBefore = place?.givenCount ?? 0;
   const left = (query.top ?? Infinity) - givenBefore;
   const size = Math.min(pageSize, left);
   // One more than the page has, to know whether another follows.
   const found = await findAfter(tx, where, orderBy, last, size + 1);
   const rows = found.slice(0, size);
-  const totalCount =
-    place === undefined ? await countMatches(tx, organisation, ercollectionid, where, query) : place.totalCount;
+  const totalCount = place === undefined ? await countMatches(tx, collection, where, query) : place.totalCount;
   const end = rows.at(-1);
   const hasNext = end !== undefined && found.length > size && size < left;
-  const next = hasNext ? placeAfter(end, commit, totalCount, givenBefore + size) : undefined;
-  return { rows, totalCount, hasMatches: found.length > 0, next };
+  // Whether anything matches, `$top` apart.
+  const hasMatches = found.length > 0;
+  if (!hasNext) return { rows, totalCount, hasMatches, next: undefined };
+  const next: EventPlace = {
+    commit,
+    totalCount,
+    givenCount: givenBefore + size,
+    lastId: end.id,
+    lastFirstCommit: end.firstCommit,
+  };
+  return { rows, totalCount, hasMatches, next };
 }
 
 /**
@@ -92,31 +90,24 @@ async function findAfter(
   return [...found, ...(await tx.find(events, rest))];
 }
 
-function placeAfter(end: EventRow, commit: number, totalCount: number | null, givenCount: number): EventPlace {
-  return { commit, totalCount, givenCount, lastId: end.id, lastFirstCommit: end.firstCommit };
-}
-
 // Of the first page, so of the state that holds now: all events of it have been counted as they were written.
 async function countMatches(
   tx: Reader,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   where: readonly Condition<EventRow>[],
   query: EventQuery,
 ): Promise<number | null> {
   if (!query.hasCount) return null;
-  return query.filter.length === 0 ? countEvents(tx, organisation, ercollectionid) : tx.count(events, where);
+  return query.filter.length === 0 ? countEvents(tx, collection) : tx.count(events, where);
 }
 
 async function lastGiven(
   tx: Reader,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   { commit, lastId, lastFirstCommit }: EventPlace,
 ): Promise<EventRow> {
   const horizon = await tx.get(eventHorizon, { name: HORIZON_NAME });
-  const key = { organisation, ercollectionid, id: lastId, firstCommit: lastFirstCommit };
-  const row = await tx.get(events, key);
+  const row = await tx.get(events, { ...collection, id: lastId, firstCommit: lastFirstCommit });
   if (row === undefined || commit < (horizon?.forgottenCommit ?? 0)) throw expiredToken();
   return row;
 }
@@ -153,7 +144,7 @@ export async function listEvents(
   const { organisation } = principal;
   const page = await storage.read(shardOf(organisation), async (tx) => {
     await checkAccess(tx, principal, collection);
-    return readPage(tx, organisation, collection, query, pageSize, place);
+    return readPage(tx, { organisation, ercollectionid: collection }, query, pageSize, place);
   });
   if (!page.hasMatches) return undefined;
   const paging: Paging = {
@@ -161,7 +152,7 @@ export async function listEvents(
     // All tokens of a snapshot end together: versions are kept for as long as the first one lives.
     continuationToken: page.next === undefined ? null : await tokens.seal(binding, page.next, opened?.expiresMs),
   };
-  const { status } = pagedEnvelope([], paging);
+  const [head, tail] = aroundRecords(paging);
   const records = page.rows.map((row) => recordJson(row, query.select));
-  return `{"status":${JSON.stringify(status)},"data":[${records.join(',')}],"paging":${JSON.stringify(paging)}}`;
+  return `${head}${records.join(',')}${tail}`;
 }

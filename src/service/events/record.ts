@@ -18,14 +18,11 @@ export async function completeEvents(
   createEventId: () => string,
 ): Promise<EventRecord[]> {
   const events: EventRecord[] = [];
-  for await (const draft of inTurns(drafts, EVENTS_A_TURN)) events.push(completeEvent(draft, createEventId));
+  for await (const draft of inTurns(drafts, EVENTS_A_TURN)) {
+    const event = { ...draft, id: draft.id ?? createEventId() };
+    events.push(Object.freeze({ ...event, checksum: event.checksum ?? checksumOf(event) }));
+  }
   return events;
-}
-
-/** Fills in what the caller left to the service. */
-function completeEvent(draft: EventDraft, createEventId: () => string): EventRecord {
-  const event = { ...draft, id: draft.id ?? createEventId() };
-  return Object.freeze({ ...event, checksum: event.checksum ?? checksumOf(event) });
 }
 
 const checkedFields = eventFieldNames.filter((field) => field !== 'checksum').sort();
@@ -52,7 +49,6 @@ export function recordJson(event: EventRecord, fields: readonly EventField[]): s
   return `{${members.join(',')}}`;
 }
 
-/** Whether two events are the same in every field. */
 export function isSameEvent(a: EventRecord, b: EventRecord): boolean {
   return eventFieldNames.every((field) => a[field] === b[field]);
 }

@@ -1,14 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { shardOf } from '../../storage/shard.js';
 import type { Transaction } from '../../storage/storage.js';
-import { createId, type ServiceContext } from '../context.js';
+import { createId } from '../context.js';
 import { readTextBody } from '../http/bodies.js';
-import type { ContinuationTokens } from '../http/continuation.js';
 import { envelope } from '../http/envelope.js';
 import { badRequest, notFound } from '../http/errors.js';
 import { continuationTokenOf, pageSizeOf } from '../http/paging.js';
+import { type RouteParts, validatorCompiler } from '../http/route.js';
 import { checkAccess } from '../identity/collections.js';
-import { type Authorize, principalOf } from '../identity/principal.js';
+import { principalOf } from '../identity/principal.js';
+import { writeReserved } from '../store.js';
 import { listEvents } from './list.js';
 import { readJsonEvents, readNdjsonEvents } from './read-events.js';
 import { completeEvents } from './record.js';
@@ -17,16 +18,9 @@ import { deleteEvent, storeEvents } from './store.js';
 
 const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
 
-// The schemas are for the documentation: the routes check by hand, with better errors.
-const validatorCompiler = () => () => true;
-
 /** `GET`, `POST` and `DELETE` of /core/events (interface 2.4, 4.4). */
-export function registerEvents(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  tokens: ContinuationTokens,
-): void {
+export function registerEvents(app: FastifyInstance, parts: RouteParts): void {
+  const { context, authorize, tokens } = parts;
   const { storage, clock } = context;
 
   app.get(
@@ -53,17 +47,17 @@ export function registerEvents(
       const { organisation } = principal;
       const work = async (tx: Transaction) => {
         await checkAccess(tx, principal, collection);
-        return deleteEvent(tx, organisation, collection, request.params.id, clock.nowMs());
+        return deleteEvent(tx, { organisation, ercollectionid: collection }, request.params.id, clock.nowMs());
       };
-      const wasThere = await storage.transaction(shardOf(organisation), work, { usesReserve: true });
+      const wasThere = await writeReserved(storage, shardOf(organisation), work);
       if (!wasThere) throw notFound('the collection has no event of this id');
       return reply.code(204).send();
     },
   );
-  registerWriting(app, context, authorize);
+  registerWriting(app, parts);
 }
 
-function registerWriting(app: FastifyInstance, context: ServiceContext, authorize: Authorize): void {
+function registerWriting(app: FastifyInstance, { context, authorize }: RouteParts): void {
   const { storage, clock, settings, metrics } = context;
   // In a scope of its own, as other routes read lines in another way.
   void app.register(async (scope) => {

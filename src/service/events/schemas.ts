@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { envelopeSchema, pageHeaders, pageSchema } from '../http/envelope.js';
+import { security } from '../http/route.js';
 import { eventFieldNames, eventFields, type FieldType } from './fields.js';
 import { OPTIONS_NAME } from './odata/query-string.js';
 import { EVENTS_MAX } from './read-events.js';
@@ -34,20 +35,15 @@ const clauses = {
   $orderby: Type.Optional(Type.String({ description: 'Fields with asc or desc; occurredAt desc by default' })),
 };
 
-const security = [{ token: [] }];
-const tags = ['Events'];
+const shared = { tags: ['Events'], security };
 
 export const listSchema = {
   summary: 'Events of a collection',
   description:
     'A page of the events that match; later pages, by the header continuationToken and the same query, show the ' +
     'state at the first one, whatever is written meanwhile.',
-  tags,
-  security,
-  headers: Type.Object({
-    ...collectionHeader,
-    ...pageHeaders,
-  }),
+  ...shared,
+  headers: Type.Object({ ...collectionHeader, ...pageHeaders }),
   querystring: Type.Object({
     [OPTIONS_NAME]: Type.Optional(Type.String({ description: 'The clauses together, as one query string' })),
     ...clauses,
@@ -72,8 +68,7 @@ export const writeSchema = {
   description:
     'One event or an array, or NDJSON; stored as a whole. An event of an id that the collection has replaces it. ' +
     `At most ${EVENTS_MAX} at once.`,
-  tags,
-  security,
+  ...shared,
   consumes: ['application/json', 'application/x-ndjson'],
   headers: Type.Object({
     ercollectionid: Type.Optional(Type.String({ description: 'The collection of events that do not name theirs' })),
@@ -84,8 +79,7 @@ export const writeSchema = {
 
 export const deleteSchema = {
   summary: 'Delete an event',
-  tags,
-  security,
+  ...shared,
   headers: Type.Object(collectionHeader),
   params: Type.Object({ id: Type.String() }),
   response: { 204: Type.Null({ description: 'Deleted' }) },

@@ -1,16 +1,14 @@
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
-import { equal } from '../conditions.js';
+import { groupBy } from '../group.js';
+import { equal } from '../store.js';
 import { inTurns } from '../turns.js';
 import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
 
-/** What became of events that were stored. */
-export interface StoredEvents {
-  readonly created: number;
-  /** Those that were there with other contents: they have a new version. */
-  readonly replaced: number;
-  /** Those that were there as they are: nothing was written. */
-  readonly unchanged: number;
+/** A collection, as the rows of its events name it. */
+export interface CollectionKey {
+  readonly organisation: string;
+  readonly ercollectionid: string;
 }
 
 /**
@@ -22,90 +20,73 @@ export async function storeEvents(
   organisation: string,
   records: readonly EventRecord[],
   nowMs: number,
-): Promise<StoredEvents> {
+) {
   let created = 0;
   let replaced = 0;
-  for (const [ercollectionid, ofCollection] of byCollection(records)) {
+  for (const [ercollectionid, ofCollection] of groupBy(records, (record) => record.ercollectionid)) {
+    const collection = { organisation, ercollectionid };
     const createdBefore = created;
     for await (const part of inTurns(partsOf(ofCollection), 1)) {
-      const current = await currentVersions(tx, organisation, ercollectionid, part);
+      const current = await currentVersions(tx, collection, part);
       for (const record of part) {
         const before = current.get(record.id);
         if (before !== undefined && isSameEvent(before, record)) continue;
         if (before === undefined) created++;
         else {
           replaced++;
-          await endVersions(tx, organisation, ercollectionid, record.id, nowMs);
+          await endVersions(tx, collection, record.id, nowMs);
         }
         const version = { organisation, firstCommit: tx.commit, endCommit: NEVER, endedMs: null };
         await tx.insert(events, { ...record, ...version });
       }
     }
-    await addToCount(tx, organisation, ercollectionid, created - createdBefore);
+    await addToCount(tx, collection, created - createdBefore);
   }
+  // What was there as it is was not written.
   return { created, replaced, unchanged: records.length - created - replaced };
 }
 
 /** @returns whether there was such an event. */
 export async function deleteEvent(
   tx: Transaction,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   id: string,
   nowMs: number,
 ): Promise<boolean> {
-  const wasThere = (await endVersions(tx, organisation, ercollectionid, id, nowMs)) > 0;
-  if (wasThere) await addToCount(tx, organisation, ercollectionid, -1);
+  const wasThere = (await endVersions(tx, collection, id, nowMs)) > 0;
+  if (wasThere) await addToCount(tx, collection, -1);
   return wasThere;
 }
 
 /** Deletes all events of a collection, as `deleteEvent` deletes one. */
-export async function deleteCollectionEvents(
-  tx: Transaction,
-  organisation: string,
-  ercollectionid: string,
-  nowMs: number,
-): Promise<void> {
-  const ofCollection = equal({ organisation, ercollectionid });
+export async function deleteCollectionEvents(tx: Transaction, collection: CollectionKey, nowMs: number): Promise<void> {
+  const ofCollection = equal({ ...collection });
   await tx.update(events, [...ofCollection, ['endCommit', '=', NEVER]], { endCommit: tx.commit, endedMs: nowMs });
   await tx.delete(eventCounts, ofCollection);
 }
 
-/** How many events the collection has now. */
-export async function countEvents(tx: Reader, organisation: string, ercollectionid: string): Promise<number> {
-  return (await tx.get(eventCounts, { organisation, ercollectionid }))?.eventCount ?? 0;
+export async function countEvents(tx: Reader, collection: CollectionKey): Promise<number> {
+  return (await tx.get(eventCounts, { ...collection }))?.eventCount ?? 0;
 }
 
-async function addToCount(tx: Transaction, organisation: string, ercollectionid: string, added: number): Promise<void> {
+async function addToCount(tx: Transaction, collection: CollectionKey, added: number): Promise<void> {
   if (added === 0) return;
-  const eventCount = (await countEvents(tx, organisation, ercollectionid)) + added;
-  await tx.put(eventCounts, { organisation, ercollectionid, eventCount });
+  await tx.put(eventCounts, { ...collection, eventCount: (await countEvents(tx, collection)) + added });
 }
 
-function endVersions(
-  tx: Transaction,
-  organisation: string,
-  ercollectionid: string,
-  id: string,
-  nowMs: number,
-): Promise<number> {
-  const where: Condition<EventRow>[] = equal({ organisation, ercollectionid, id, endCommit: NEVER });
+function endVersions(tx: Transaction, collection: CollectionKey, id: string, nowMs: number): Promise<number> {
+  const where: Condition<EventRow>[] = equal({ ...collection, id, endCommit: NEVER });
   return tx.update(events, where, { endCommit: tx.commit, endedMs: nowMs });
 }
 
 async function currentVersions(
   tx: Transaction,
-  organisation: string,
-  ercollectionid: string,
+  collection: CollectionKey,
   records: readonly EventRecord[],
 ): Promise<Map<string, EventRow>> {
-  const rows = await tx.find(events, {
-    where: [
-      ...equal({ organisation, ercollectionid }),
-      ['id', 'in', records.map(({ id }) => id)],
-      ['endCommit', '=', NEVER],
-    ],
-  });
+  const ids = records.map(({ id }) => id);
+  const where: Condition<EventRow>[] = [...equal({ ...collection, endCommit: NEVER }), ['id', 'in', ids]];
+  const rows = await tx.find(events, { where });
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -114,14 +95,4 @@ function* partsOf(records: readonly EventRecord[]): Generator<readonly EventReco
   for (let start = 0; start < records.length; start += EVENTS_A_TURN) {
     yield records.slice(start, start + EVENTS_A_TURN);
   }
-}
-
-function byCollection(records: readonly EventRecord[]): Map<string, EventRecord[]> {
-  const groups = new Map<string, EventRecord[]>();
-  for (const record of records) {
-    const group = groups.get(record.ercollectionid);
-    if (group === undefined) groups.set(record.ercollectionid, [record]);
-    else group.push(record);
-  }
-  return groups;
 }

@@ -3,6 +3,7 @@ import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { secrets } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
+import { writeReserved } from '../store.js';
 import { badRequest, type ServiceError } from './errors.js';
 
 /** What a continuation token is good for: it opens for no other list, caller or query. */
@@ -21,13 +22,7 @@ export interface Continuation {
   readonly expiresMs: number;
 }
 
-/** Tokens that carry a place in a list from one request to the next, through the hands of the caller. */
-export interface ContinuationTokens {
-  /** @param expiresMs `continuationLifetimeS` from now by default. */
-  seal(binding: ContinuationBinding, place: unknown, expiresMs?: number): Promise<string>;
-  /** @throws ServiceError 400 for a token that was changed, is of another binding, or has expired. */
-  open(binding: ContinuationBinding, token: string): Promise<Continuation>;
-}
+export type ContinuationTokens = ReturnType<typeof createContinuationTokens>;
 
 type Context = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
 
@@ -43,7 +38,8 @@ const KEY_BYTES = 32;
 const TOKEN_CHARS_MAX = 4096;
 const SECRET_NAME = 'continuation';
 
-export function createContinuationTokens(context: Context): ContinuationTokens {
+/** Tokens that carry a place in a list from one request to the next, through the hands of the caller. */
+export function createContinuationTokens(context: Context) {
   let key: Promise<Buffer> | undefined;
   const readKey = (): Promise<Buffer> => {
     key ??= loadKey(context).catch((error: unknown) => {
@@ -60,7 +56,8 @@ export function createContinuationTokens(context: Context): ContinuationTokens {
       place: unknown,
       expiresMs = clock.nowMs() + settings.continuationLifetimeS * 1000,
     ) => encrypt(await readKey(), random.bytes(SALT_BYTES + NONCE_BYTES), binding, JSON.stringify([expiresMs, place])),
-    open: async (binding: ContinuationBinding, token: string) => {
+    /** @throws ServiceError 400 for a token that was changed, is of another binding, or has expired. */
+    open: async (binding: ContinuationBinding, token: string): Promise<Continuation> => {
       const text = decrypt(await readKey(), binding, token);
       if (text === undefined) throw invalidToken('is not one of this service for this caller and query');
       // Only this service can have sealed it: the form is known.
@@ -131,17 +128,13 @@ async function loadKey({ storage, clock, random }: Context): Promise<Buffer> {
   const known = await storage.read(IDENTITY_SHARD, (tx) => tx.get(secrets, { name: SECRET_NAME }));
   const row =
     known ??
-    (await storage.transaction(
-      IDENTITY_SHARD,
-      async (tx) => {
-        const before = await tx.get(secrets, { name: SECRET_NAME });
-        if (before !== undefined) return before;
-        const secret = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
-        const made = { name: SECRET_NAME, secret, createdMs: clock.nowMs() };
-        await tx.insert(secrets, made);
-        return made;
-      },
-      { usesReserve: true },
-    ));
+    (await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+      const before = await tx.get(secrets, { name: SECRET_NAME });
+      if (before !== undefined) return before;
+      const secret = Buffer.from(random.bytes(KEY_BYTES)).toString('base64');
+      const made = { name: SECRET_NAME, secret, createdMs: clock.nowMs() };
+      await tx.insert(secrets, made);
+      return made;
+    }));
   return Buffer.from(row.secret, 'base64');
 }

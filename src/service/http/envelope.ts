@@ -1,17 +1,5 @@
 import { Type } from 'typebox';
 
-/** What answers are wrapped in outside the token endpoint (interface 2.2). */
-export interface Envelope<Data> {
-  /** `message` is empty on success; `code` is the HTTP status as three digits. */
-  readonly status: { readonly message: string; readonly code: string };
-  readonly data: Data;
-}
-
-/** An answer that is a page of a list. */
-export interface PagedEnvelope<Data> extends Envelope<Data> {
-  readonly paging: Paging;
-}
-
 export interface Paging {
   /** How many there are on all pages together, where that is counted. */
   readonly totalCount?: number;
@@ -19,26 +7,33 @@ export interface Paging {
   readonly continuationToken: string | null;
 }
 
-export function envelope<Data>(data: Data, statusCode = 200): Envelope<Data> {
+/** What answers are wrapped in outside the token endpoint (interface 2.2); `message` is empty on success. */
+export function envelope<Data>(data: Data, statusCode = 200) {
   return { status: { message: '', code: String(statusCode) }, data };
 }
 
-export function pagedEnvelope<Data>(data: Data, paging: Paging): PagedEnvelope<Data> {
+export function pagedEnvelope<Data>(data: Data, paging: Paging) {
   return { ...envelope(data), paging };
 }
 
-export function errorEnvelope(statusCode: number, message: string, details: unknown): Envelope<unknown> {
+export function errorEnvelope(statusCode: number, message: string, details: unknown) {
   return { status: { message, code: String(statusCode) }, data: details };
 }
 
+/** What stands before and behind the records of a page that are written as text. */
+export function aroundRecords(paging: Paging): readonly [head: string, tail: string] {
+  const { status } = envelope([]);
+  return [`{"status":${JSON.stringify(status)},"data":[`, `],"paging":${JSON.stringify(paging)}}`];
+}
+
+export const nullableText = Type.Union([Type.String(), Type.Null()]);
+
 const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });
 
-/** The schema of an answer. */
 export function envelopeSchema<Data extends Type.TSchema>(data: Data) {
   return Type.Object({ status: statusSchema, data });
 }
 
-/** The schema of an answer that is a page. */
 export function pageSchema<Entry extends Type.TSchema>(entry: Entry) {
   return Type.Object({
     status: statusSchema,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { ServiceContext } from '../context.js';
 import { envelope, envelopeSchema } from './envelope.js';
-import { ServiceError } from './errors.js';
+import { unavailable } from './errors.js';
 
 /** Whether new work is taken: false from the moment a stop begins. */
 export interface Readiness {
@@ -21,13 +21,11 @@ export function addStopRefusal(app: FastifyInstance, readiness: Readiness): void
   app.addHook('onRequest', async (request, reply) => {
     if (readiness.isOpen || request.routeOptions.config.isAlwaysAnswered === true) return;
     reply.header('connection', 'close');
-    throw isStopping();
+    throw unavailable(STOPPING);
   });
 }
 
-function isStopping(): ServiceError {
-  return new ServiceError(503, 'the service is stopping; try again later', { headers: { 'retry-after': '5' } });
-}
+const STOPPING = 'the service is stopping; try again later';
 
 const healthAnswer = envelopeSchema(Type.Object({ state: Type.String({ description: 'live or ready' }) }));
 
@@ -39,11 +37,11 @@ export function registerHealth(app: FastifyInstance, { storage }: ServiceContext
     envelope({ state: 'live' }),
   );
   app.get('/health/ready', { config, schema: schema('Whether the service takes work') }, async () => {
-    if (!readiness.isOpen) throw isStopping();
+    if (!readiness.isOpen) throw unavailable(STOPPING);
     try {
       await storage.check();
     } catch (cause) {
-      throw new ServiceError(503, 'the store cannot be read', { cause, headers: { 'retry-after': '5' } });
+      throw unavailable('the store cannot be read', { cause });
     }
     return envelope({ state: 'ready' });
   });

@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { throttles } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
-import { ServiceError } from './errors.js';
+import { writeReserved } from '../store.js';
+import { ServiceError, unavailable } from './errors.js';
 
 const MINUTE_MS = 60_000;
 const FLUSH_INTERVAL_MS = 1000;
@@ -17,7 +18,7 @@ export async function addOverloadProtection(app: FastifyInstance, { settings }: 
     pressureHandler: (request: FastifyRequest) => {
       // Whoever asks how the process is gets an answer, then most of all.
       if (request.routeOptions.config.isAlwaysAnswered === true) return;
-      throw new ServiceError(503, 'the service is overloaded; try again later', { headers: { 'retry-after': '5' } });
+      throw unavailable('the service is overloaded; try again later');
     },
   });
 }
@@ -108,25 +109,21 @@ async function exchange({ storage, clock }: ServiceContext, counts: Map<string, 
   for (const [key, { windowStartMs }] of counts) if (windowStartMs < oldestMs) counts.delete(key);
   const added = [...counts].map(([key, count]) => ({ key, count, own: count.own })).filter(({ own }) => own > 0);
   if (added.length === 0) return;
-  const totals = await storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const found: number[] = [];
-      for (const { key, count, own } of added) {
-        const subject = subjectOf(key);
-        const { windowStartMs } = count;
-        const row = await tx.get(throttles, { subject });
-        const total = (row?.windowStartMs === windowStartMs ? row.failureCount : 0) + own;
-        // A minute that is over is not put in the place of one that runs.
-        if (row === undefined || row.windowStartMs <= windowStartMs) {
-          await tx.put(throttles, { subject, windowStartMs, failureCount: total, blockedUntilMs: null });
-        }
-        found.push(total);
+  const totals = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const found: number[] = [];
+    for (const { key, count, own } of added) {
+      const subject = subjectOf(key);
+      const { windowStartMs } = count;
+      const row = await tx.get(throttles, { subject });
+      const total = (row?.windowStartMs === windowStartMs ? row.failureCount : 0) + own;
+      // A minute that is over is not put in the place of one that runs.
+      if (row === undefined || row.windowStartMs <= windowStartMs) {
+        await tx.put(throttles, { subject, windowStartMs, failureCount: total, blockedUntilMs: null });
       }
-      return found;
-    },
-    { usesReserve: true },
-  );
+      found.push(total);
+    }
+    return found;
+  });
   for (const [index, { count, own }] of added.entries()) {
     count.stored = totals[index]!;
     count.own -= own;

@@ -179,7 +179,6 @@ const listing: StreamedForms = {
   ],
 };
 
-/** By method and path. */
 export const streamedForms: Readonly<Record<string, StreamedForms>> = {
   'post /core/samples': writing,
   'post /core/timeseries/{timeseriesId}/samples': writing,

@@ -65,7 +65,6 @@ const correlationId = {
   schema: { type: 'string' as const, pattern: '^[A-Za-z0-9._-]{1,128}$' },
 };
 
-/** What is used of an operation of OpenAPI. */
 interface Operation {
   parameters?: readonly object[];
   requestBody?: object;

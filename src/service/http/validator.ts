@@ -6,14 +6,13 @@ import { describeValue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
 import { ServiceError } from './errors.js';
 
-/** What is wrong with a part of a request. */
 interface RequestIssue {
   readonly place: string;
   /** JSON pointer into the place. */
   readonly pointer: string;
   readonly expected: string;
   readonly received: string;
-  readonly suggestion?: string;
+  readonly suggestion?: string | undefined;
 }
 
 interface Fault {
@@ -64,21 +63,17 @@ function issuesOf(place: string, fault: Fault, value: unknown, schema: TSchema):
     return namesOf(params.additionalProperties).map((name) => unknownName(place, under(name), name, namesIn(schema)));
   }
   if (fault.keyword === 'required') {
-    return namesOf(params.requiredProperties).map((name) => {
-      return { place, pointer: under(name), expected: 'a value', received: 'nothing' };
-    });
+    const missing = { place, expected: 'a value', received: 'nothing' };
+    return namesOf(params.requiredProperties).map((name) => ({ ...missing, pointer: under(name) }));
   }
+  const expected = fault.message.replace(/^must be /, 'a value that is ');
   const received = describeValue(Value.Pointer.Get(value, fault.instancePath));
-  return [
-    { place, pointer: fault.instancePath, expected: fault.message.replace(/^must be /, 'a value that is '), received },
-  ];
+  return [{ place, pointer: fault.instancePath, expected, received }];
 }
 
 function unknownName(place: string, pointer: string, name: string, known: readonly string[]): RequestIssue {
-  const suggestion = didYouMean(name, known);
   const expected = known.length === 0 ? 'no parameters' : `one of ${known.join(', ')}`;
-  const issue = { place, pointer, expected, received: describeValue(name) };
-  return suggestion === undefined ? issue : { ...issue, suggestion };
+  return { place, pointer, expected, received: describeValue(name), suggestion: didYouMean(name, known) };
 }
 
 function namesIn(schema: unknown): string[] {

@@ -2,14 +2,12 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
 import { createId } from '../context.js';
-import type { AdministrationContext, OfOrganisation } from './names.js';
-import { checkChoices, checkName } from './names.js';
+import { equal, writeReserved } from '../store.js';
+import { type AdministrationContext, checkChoices, checkName, type OfOrganisation } from './names.js';
 import { allScopes, grantTypes } from './principal.js';
 import { createSecret, equalHashes, hashSecret } from './secrets.js';
 
-/** Who may get tokens, for what. */
 export interface NewClient {
   readonly organisation: string;
   /** For people to know it by; the id is made. */
@@ -25,11 +23,6 @@ export interface ClientCredentials {
   readonly clientSecret: string;
 }
 
-export interface ClientEntry extends NewClient {
-  readonly clientId: string;
-  readonly createdMs: number;
-}
-
 export async function addClient(context: AdministrationContext, client: NewClient): Promise<ClientCredentials> {
   const { storage, clock, random } = context;
   const clientId = createId(context);
@@ -43,14 +36,11 @@ export async function addClient(context: AdministrationContext, client: NewClien
     grants: checkChoices('grant', client.grants, grantTypes).join(' '),
     createdMs: Math.floor(clock.nowMs()),
   };
-  await storage.transaction(IDENTITY_SHARD, (tx) => tx.insert(clients, row), { usesReserve: true });
+  await writeReserved(storage, IDENTITY_SHARD, (tx) => tx.insert(clients, row));
   return { clientId, clientSecret };
 }
 
-export async function listClients(
-  { storage }: AdministrationContext,
-  { organisation }: OfOrganisation,
-): Promise<readonly ClientEntry[]> {
+export async function listClients({ storage }: AdministrationContext, { organisation }: OfOrganisation) {
   const rows = await storage.read(IDENTITY_SHARD, (tx) =>
     tx.find(clients, {
       where: organisation === undefined ? [] : equal({ organisation }),
@@ -62,29 +52,24 @@ export async function listClients(
   });
 }
 
+/** Revokes its tokens, and takes its grants of collections. */
 export async function removeClient(
   { storage }: AdministrationContext,
   { clientId }: { readonly clientId: string },
 ): Promise<void> {
-  const organisation = await storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const client = await tx.get(clients, { clientId });
-      if (client === undefined) {
-        const mend = '`windrow client list` tells their ids';
-        throw new WindrowError('identity.missing', `there is no client of the id ${clientId}; ${mend}`);
-      }
-      await tx.delete(clients, equal({ clientId }));
-      await tx.delete(tokens, equal({ clientId }));
-      return client.organisation;
-    },
-    { usesReserve: true },
-  );
+  const organisation = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const client = await tx.get(clients, { clientId });
+    if (client === undefined) {
+      const mend = '`windrow client list` tells their ids';
+      throw new WindrowError('identity.missing', `there is no client of the id ${clientId}; ${mend}`);
+    }
+    await tx.delete(clients, equal({ clientId }));
+    await tx.delete(tokens, equal({ clientId }));
+    return client.organisation;
+  });
   // Ids are never given twice, so that a grant that stays behind, should this be as far as it comes, opens nothing.
-  await storage.transaction(
-    shardOf(organisation),
-    (tx) => tx.delete(collectionGrants, equal({ organisation, clientId })),
-    { usesReserve: true },
+  await writeReserved(storage, shardOf(organisation), (tx) =>
+    tx.delete(collectionGrants, equal({ organisation, clientId })),
   );
 }
 

@@ -2,11 +2,10 @@ import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD, SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { clients, collectionGrants, collections } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
 import { deleteCollectionEvents } from '../events/store.js';
 import { ServiceError } from '../http/errors.js';
-import type { AdministrationContext, OfOrganisation } from './names.js';
-import { checkHeaderText, checkName } from './names.js';
+import { equal, writeReserved } from '../store.js';
+import { type AdministrationContext, checkHeaderText, checkName, type OfOrganisation } from './names.js';
 import type { Principal } from './principal.js';
 
 export interface CollectionAccess {
@@ -19,6 +18,7 @@ export interface CollectionEntry extends CollectionAccess {
   readonly createdMs: number;
 }
 
+/** Adds the collection where it is not there yet, and lets the clients in, beside those who are in already. */
 export async function addCollection(
   context: AdministrationContext,
   access: CollectionAccess,
@@ -27,19 +27,15 @@ export async function addCollection(
   const organisation = checkName('organisation', access.organisation);
   const collectionId = checkHeaderText('collection', access.collectionId);
   await checkClients(context, organisation, access.clientIds);
-  return storage.transaction(
-    shardOf(organisation),
-    async (tx) => {
-      const known = await tx.get(collections, { organisation, collectionId });
-      const row = known ?? { organisation, collectionId, createdMs: Math.floor(clock.nowMs()) };
-      if (known === undefined) await tx.insert(collections, row);
-      for (const clientId of access.clientIds) {
-        await tx.put(collectionGrants, { organisation, collectionId, clientId, isAllowed: true });
-      }
-      return { ...row, clientIds: await readClientIds(tx, row) };
-    },
-    { usesReserve: true },
-  );
+  return writeReserved(storage, shardOf(organisation), async (tx) => {
+    const known = await tx.get(collections, { organisation, collectionId });
+    const row = known ?? { organisation, collectionId, createdMs: Math.floor(clock.nowMs()) };
+    if (known === undefined) await tx.insert(collections, row);
+    for (const clientId of access.clientIds) {
+      await tx.put(collectionGrants, { organisation, collectionId, clientId, isAllowed: true });
+    }
+    return { ...row, clientIds: await readClientIds(tx, row) };
+  });
 }
 
 export async function listCollections(
@@ -60,22 +56,19 @@ export async function listCollections(
   return entries.sort((a, b) => order(a.organisation, b.organisation) || order(a.collectionId, b.collectionId));
 }
 
+/** Shuts these clients out; when none is named, removes the collection and its events. */
 export async function removeCollection(
   { storage, clock }: AdministrationContext,
   { organisation, collectionId, clientIds }: CollectionAccess,
 ): Promise<void> {
-  await storage.transaction(
-    shardOf(organisation),
-    async (tx) => {
-      if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
-        const mend = '`windrow collection list` tells their ids';
-        throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
-      }
-      if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
-      else await removeWhole(tx, organisation, collectionId, Math.floor(clock.nowMs()));
-    },
-    { usesReserve: true },
-  );
+  await writeReserved(storage, shardOf(organisation), async (tx) => {
+    if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
+      const mend = '`windrow collection list` tells their ids';
+      throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
+    }
+    if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
+    else await removeWhole(tx, organisation, collectionId, Math.floor(clock.nowMs()));
+  });
 }
 
 async function removeGrants(tx: Transaction, access: CollectionAccess): Promise<void> {
@@ -93,7 +86,7 @@ async function removeWhole(tx: Transaction, organisation: string, collectionId: 
   await tx.delete(collections, where);
   await tx.delete(collectionGrants, where);
   // As any other deletion of events, so that a snapshot stays what it was; the old versions are forgotten in time.
-  await deleteCollectionEvents(tx, organisation, collectionId, nowMs);
+  await deleteCollectionEvents(tx, { organisation, ercollectionid: collectionId }, nowMs);
 }
 
 async function readClientIds(tx: Reader, entry: Omit<CollectionAccess, 'clientIds'>): Promise<readonly string[]> {

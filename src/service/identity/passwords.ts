@@ -27,23 +27,13 @@ export interface PasswordOptions {
   readonly cost?: PasswordCost;
   /** How many are worked on at a time: each takes a thread and the memory of its cost. */
   readonly runningMax?: number;
-  /** How many may wait. */
   readonly waitingMax?: number;
 }
 
-/** Hashes passwords with scrypt, a bounded number at a time. */
-export interface Passwords {
-  /** @throws OAuthError 503 while too many wait. */
-  hash(password: string): Promise<string>;
-  /** @throws OAuthError 503 while too many wait. */
-  verify(passwordHash: string, password: string): Promise<boolean>;
-  /** Whether the hash was made with another cost than is taken now. */
-  isOutdated(passwordHash: string): boolean;
-  /** A hash of no password, for the same work when there is no such user. */
-  readonly decoy: string;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
-export function createPasswords(random: Random, options: PasswordOptions = {}): Passwords {
+/** Hashes passwords with scrypt, a bounded number at a time. @throws OAuthError 503 while too many wait. */
+export function createPasswords(random: Random, options: PasswordOptions = {}) {
   const { cost = COST, runningMax = 1, waitingMax = 32 } = options;
   const limit = pLimit(runningMax);
   const derive = async (password: string, salt: Uint8Array, { costLog2, blockSize, parallelism }: PasswordCost) => {
@@ -70,10 +60,12 @@ export function createPasswords(random: Random, options: PasswordOptions = {}): 
       const { cost: stored, salt, key } = parse(passwordHash);
       return timingSafeEqual(await derive(password, salt, stored), key);
     },
+    /** Whether the hash was made with another cost than is taken now. */
     isOutdated: (passwordHash: string) => {
       const { cost: stored } = parse(passwordHash);
       return format(stored, new Uint8Array(), new Uint8Array()) !== format(cost, new Uint8Array(), new Uint8Array());
     },
+    /** A hash of no password, for the same work when there is no such user. */
     decoy: format(cost, random.bytes(SALT_BYTES), random.bytes(KEY_BYTES)),
   });
 }

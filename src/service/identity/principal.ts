@@ -12,7 +12,6 @@ export function covers(held: Iterable<string>, scope: string): boolean {
   return set.has(scope) || (set.has('core_admin') && allScopes.some((known) => known === scope));
 }
 
-/** How a client may get tokens. */
 export const grantTypes = ['client_credentials', 'password'] as const;
 export type GrantType = (typeof grantTypes)[number];
 

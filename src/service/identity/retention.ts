@@ -1,6 +1,7 @@
 import { WindrowError } from '../../core/errors.js';
 import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
+import { writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 
 /** Which samples a rule is about: '' stands for every series, or every metric. */
@@ -8,6 +9,7 @@ export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' 
   readonly kind: 'samples' | 'results';
 };
 
+/** Says how long samples are kept; in the place of a rule of the same scope. */
 export async function setRetention(
   { storage, clock }: AdministrationContext,
   { keepMs, ...scope }: RetentionScope & { readonly keepMs: number },
@@ -15,7 +17,7 @@ export async function setRetention(
   const organisation = checkName('organisation', scope.organisation);
   if (!(Number.isSafeInteger(keepMs) && keepMs > 0)) throw expected('keep', 'a duration above 0', keepMs);
   const row = { ...scope, organisation, keepMs, createdMs: Math.floor(clock.nowMs()) };
-  await storage.transaction(shardOf(organisation), (tx) => tx.put(retention, row), { usesReserve: true });
+  await writeReserved(storage, shardOf(organisation), (tx) => tx.put(retention, row));
 }
 
 export async function listRetention(
@@ -35,13 +37,9 @@ export async function removeRetention({ storage }: AdministrationContext, scope:
   const where = (['organisation', 'kind', 'timeseriesId', 'metric'] as const).map(
     (name) => [name, '=', scope[name]] as const,
   );
-  await storage.transaction(
-    shardOf(scope.organisation),
-    async (tx) => {
-      if ((await tx.delete(retention, where)) > 0) return;
-      const mend = '`windrow retention list` tells the rules';
-      throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
-    },
-    { usesReserve: true },
-  );
+  await writeReserved(storage, shardOf(scope.organisation), async (tx) => {
+    if ((await tx.delete(retention, where)) > 0) return;
+    const mend = '`windrow retention list` tells the rules';
+    throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
+  });
 }

@@ -32,7 +32,6 @@ export function countFailure(failures: Failures | undefined, nowMs: number, fail
   };
 }
 
-/** The longest block among the subjects. */
 export async function readBlockMs(tx: Reader, subjects: readonly string[], nowMs: number): Promise<number> {
   let longestMs = 0;
   for (const subject of subjects) {
@@ -58,9 +57,7 @@ export async function forgetFailures(tx: Transaction, nowMs: number): Promise<vo
   await tx.delete(throttles, [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]]);
 }
 
-/**
- * What counts as one address: of IPv6 the network of 64 bits, for a single host has all the addresses of its own.
- */
+/** What counts as one address: of IPv6 the network of 64 bits, for a single host has all the addresses of its own. */
 export function addressSubject(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -1,10 +1,8 @@
 import { WindrowError } from '../../core/errors.js';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
-import type { Condition } from '../../storage/storage.js';
 import { tokens, users } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
-import type { AdministrationContext, OfOrganisation } from './names.js';
-import { checkName, expected } from './names.js';
+import { equal, writeReserved } from '../store.js';
+import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 import { isPasswordHash } from './passwords.js';
 
 export interface UserName {
@@ -17,52 +15,38 @@ export interface NewUser extends UserName {
   readonly passwordHash: string;
 }
 
-export interface UserEntry extends UserName {
-  readonly createdMs: number;
-}
-
 export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
   const { passwordHash } = user;
   const organisation = checkName('organisation', user.organisation);
   // As the token endpoint looks for it.
   const username = checkName('username', user.username).normalize('NFC');
   if (!isPasswordHash(passwordHash)) throw expected('passwordHash', 'a hash of scrypt', 'another text');
-  await storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      if ((await tx.get(users, { organisation, username })) !== undefined) {
-        const mend = 'for another password remove it first';
-        throw new WindrowError('identity.exists', `${organisation} has a user ${username} already; ${mend}`);
-      }
-      await tx.insert(users, { organisation, username, passwordHash, createdMs: Math.floor(clock.nowMs()) });
-    },
-    { usesReserve: true },
-  );
+  await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    if ((await tx.get(users, { organisation, username })) !== undefined) {
+      const mend = 'for another password remove it first';
+      throw new WindrowError('identity.exists', `${organisation} has a user ${username} already; ${mend}`);
+    }
+    await tx.insert(users, { organisation, username, passwordHash, createdMs: Math.floor(clock.nowMs()) });
+  });
 }
 
-export async function listUsers(
-  { storage }: AdministrationContext,
-  { organisation }: OfOrganisation,
-): Promise<readonly UserEntry[]> {
-  const where: Condition<UserEntry>[] = organisation === undefined ? [] : equal({ organisation });
+export async function listUsers({ storage }: AdministrationContext, { organisation }: OfOrganisation) {
+  const where = organisation === undefined ? [] : equal({ organisation });
   const rows = await storage.read(IDENTITY_SHARD, (tx) => tx.find(users, { where }));
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }
 
+/** Revokes the tokens that were got with the user's password. */
 export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
   const { organisation } = user;
   const username = user.username.normalize('NFC');
   const where = equal({ organisation, username });
-  await storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const removedCount = await tx.delete(users, where);
-      if (removedCount === 0) {
-        const mend = '`windrow user list` tells their names';
-        throw new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
-      }
-      await tx.delete(tokens, where);
-    },
-    { usesReserve: true },
-  );
+  await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const removedCount = await tx.delete(users, where);
+    if (removedCount === 0) {
+      const mend = '`windrow user list` tells their names';
+      throw new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
+    }
+    await tx.delete(tokens, where);
+  });
 }

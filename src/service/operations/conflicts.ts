@@ -3,8 +3,8 @@ import type { SampleStore } from '../../storage/samples/samples.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
-import { equal } from '../conditions.js';
 import { ServiceError } from '../http/errors.js';
+import { equal } from '../store.js';
 import { inTurns } from '../turns.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
@@ -64,7 +64,8 @@ async function findCycle(
     const known = sourcesOf.get(seriesKey(result));
     if (known !== undefined) return known;
     const item = await itemOfResult(tx, organisation, result);
-    const sources = item === undefined ? [] : await sourcesOfItem(tx, item);
+    const rows = item && (await tx.find(itemSources, { where: equal({ organisation, itemId: item.itemId }) }));
+    const sources = rows?.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })) ?? [];
     sourcesOf.set(seriesKey(result), sources);
     return sources;
   };
@@ -92,10 +93,4 @@ async function findCycle(
     }
   }
   return undefined;
-}
-
-async function sourcesOfItem(tx: Reader, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
-  const where = equal({ organisation, itemId });
-  const rows = await tx.find(itemSources, { where });
-  return rows.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }

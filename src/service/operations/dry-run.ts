@@ -33,7 +33,9 @@ async function describeItem(
 ) {
   const existing = await itemOfResult(tx, organisation, output);
   const stored: StoredRange[] = [];
-  for (const source of own.sources) stored.push(await storedRange(tx, samples, organisation, source));
+  for (const source of own.sources) {
+    stored.push((await samples.info(tx, organisation, source)) ?? { sampleCount: 0, firstMs: null, lastMs: null });
+  }
   const outputs = estimateOutputs(own, stored);
   return {
     ...output,
@@ -55,21 +57,11 @@ async function describeItem(
   };
 }
 
-async function storedRange(
-  tx: Reader,
-  samples: SampleStore,
-  organisation: string,
-  source: SeriesReference,
-): Promise<StoredRange> {
-  return (await samples.info(tx, organisation, source)) ?? { sampleCount: 0, firstMs: null, lastMs: null };
-}
-
 function describeRange({ timeseriesId, metric }: SeriesReference, { sampleCount, firstMs, lastMs }: StoredRange) {
   const instantOf = (timeMs: number | null): string | null => (timeMs === null ? null : formatInstant(timeMs));
   return { timeseriesId, metric, sampleCount, firstTimestamp: instantOf(firstMs), lastTimestamp: instantOf(lastMs) };
 }
 
-/** What is stored of a source. */
 export interface StoredRange {
   readonly sampleCount: number;
   readonly firstMs: number | null;
@@ -90,8 +82,10 @@ function estimateStep({ operation, parameters }: PlanStep, inputs: readonly Stor
   const described = operationsByName.get(operation);
   const [first] = inputs;
   if (described === undefined || first === undefined) throw new Error(`assertion failed: the plan names ${operation}`);
-  const firstMs = leastOf(inputs.map((range) => range.firstMs));
-  const lastMs = greatestOf(inputs.map((range) => range.lastMs));
+  const firstTimes = inputs.flatMap((range) => range.firstMs ?? []);
+  const lastTimes = inputs.flatMap((range) => range.lastMs ?? []);
+  const firstMs = firstTimes.length === 0 ? null : Math.min(...firstTimes);
+  const lastMs = lastTimes.length === 0 ? null : Math.max(...lastTimes);
   const counts = inputs.map(({ sampleCount }) => sampleCount);
   const spanMs = firstMs === null || lastMs === null ? 0 : lastMs - firstMs;
   const everyMs = described.pointsEveryMs?.(parameters);
@@ -100,27 +94,13 @@ function estimateStep({ operation, parameters }: PlanStep, inputs: readonly Stor
     if (counts.every((count) => count === 0)) return 0;
     if (everyMs !== undefined) return Math.floor(spanMs / everyMs) + 1;
     if (reads.kind === 'window') {
+      const isFilled = parameters.empty !== undefined && parameters.empty !== 'omit';
       const windows = Math.floor(spanMs / reads.lengthMsMax) + 2;
-      return isFilled(parameters) ? windows : Math.min(first.sampleCount, windows);
+      return isFilled ? windows : Math.min(first.sampleCount, windows);
     }
     // Alignments other than inner give a sample at every time of either input.
     const isInner = inputs.length < 2 || parameters.align === undefined || parameters.align === 'inner';
     return isInner ? Math.min(...counts) : counts.reduce((sum, count) => sum + count, 0);
   };
   return { sampleCount: sampleCount(), firstMs, lastMs };
-}
-
-function isFilled({ empty }: PlanStep['parameters']): boolean {
-  return empty !== undefined && empty !== 'omit';
-}
-
-function leastOf(times: readonly (number | null)[]): number | null {
-  return times.reduce(
-    (least, timeMs) => (least === null || (timeMs !== null && timeMs < least) ? timeMs : least),
-    null,
-  );
-}
-
-function greatestOf(times: readonly (number | null)[]): number | null {
-  return times.reduce((most, timeMs) => (most === null || (timeMs !== null && timeMs > most) ? timeMs : most), null);
 }

@@ -5,7 +5,6 @@ import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, type TransactionRow, transactions } from '../../storage/tables/operations.js';
 import type { itemSchema } from './schemas.js';
 
-/** A registered item as it is shown. */
 type ItemRecord = Static<typeof itemSchema>;
 
 /** Reads what belongs to items; in their order. */

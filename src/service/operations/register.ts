@@ -1,6 +1,6 @@
+import packageJson from '../../../package.json' with { type: 'json' };
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
-import type { SampleStore } from '../../storage/samples/samples.js';
-import { NO_COLUMNS } from '../../storage/samples/samples.js';
+import { NO_COLUMNS, type SampleStore } from '../../storage/samples/samples.js';
 import type { Transaction } from '../../storage/storage.js';
 import {
   type ItemRow,
@@ -13,14 +13,17 @@ import {
   transactions,
 } from '../../storage/tables/operations.js';
 import { logProgress } from '../../storage/tables/samples.js';
-import { equal } from '../conditions.js';
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
 import { moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
+import { equal } from '../store.js';
 import { inTurns } from '../turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
+
+/** What results and checkpoints were computed by. Those of another version are computed anew. */
+export const ENGINE_VERSION: string = packageJson.version;
 
 /** Who asks for what, and when it came. */
 export interface Registration {
@@ -84,8 +87,16 @@ async function registerItem(
   const itemId = existing?.itemId ?? createId(context);
   const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
   await tx.insert(transactions, child);
-  if (existing === undefined) await makeResultSeries(context, tx, organisation, itemId, definition);
-  else await replaceItem(context, tx, existing, definition, child);
+  if (existing === undefined) {
+    // A series that is there has no samples, as was checked: what clients once wrote to it is deleted.
+    await context.samples.drop(tx, organisation, output);
+    await context.samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
+  } else {
+    await endTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
+    await forgetWork(tx, existing);
+    // Results of the same plan are replaced where they differ; until then they can be read as before.
+    if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
+  }
   const nowMs = context.clock.nowMs();
   await tx.put(items, {
     organisation,
@@ -112,31 +123,6 @@ async function registerItem(
   return child;
 }
 
-// A series that is there has no samples, as was checked: what clients once wrote to it is deleted.
-async function makeResultSeries(
-  { samples }: ServiceContext,
-  tx: Transaction,
-  organisation: string,
-  itemId: string,
-  { output }: ItemDefinition,
-): Promise<void> {
-  await samples.drop(tx, organisation, output);
-  await samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
-}
-
-async function replaceItem(
-  context: ServiceContext,
-  tx: Transaction,
-  existing: ItemRow,
-  definition: ItemDefinition,
-  child: TransactionRow,
-): Promise<void> {
-  await endTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
-  await forgetWork(tx, existing);
-  // Results of the same plan are replaced where they differ; until then they can be read as before.
-  if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
-}
-
 /** The end of an item's transaction that another, or a deletion, brings. */
 async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
   const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
@@ -151,18 +137,12 @@ async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): P
   await tx.delete(itemWork, where);
 }
 
-interface ChildOf {
-  readonly parentId: string;
-  readonly itemId: string;
-  readonly existing: ItemRow | undefined;
-}
-
 function childTransaction(
   context: ServiceContext,
   tx: Transaction,
   registration: Registration,
   { output }: ItemDefinition,
-  { parentId, itemId, existing }: ChildOf,
+  { parentId, itemId, existing }: { parentId: string; itemId: string; existing: ItemRow | undefined },
 ): TransactionRow {
   const payload: TransactionPayload = {
     Id: itemId,
@@ -197,17 +177,12 @@ function sharedPayload(
   };
 }
 
-type TransactionHead = Omit<
-  TransactionRow,
-  'messageType' | 'requestAction' | 'requestObject' | 'transactionIdList' | 'payload'
->;
-
 function transactionOf(
   { clock }: ServiceContext,
   tx: Transaction,
   { principal, correlationId, receivedMs }: Registration,
   transactionId: string,
-): TransactionHead {
+) {
   return {
     organisation: principal.organisation,
     transactionId,
@@ -245,11 +220,6 @@ export async function deleteItem(
   else await samples.drop(tx, organisation, item);
   await noteChange(tx);
 }
-
-import packageJson from '../../../package.json' with { type: 'json' };
-
-/** What results and checkpoints were computed by. Those of another version are computed anew. */
-export const ENGINE_VERSION: string = packageJson.version;
 
 /** Deletes the samples of a result, final and provisional; the series stays. */
 async function deleteAll(

@@ -11,13 +11,8 @@ import { outputOf } from './compute/step.js';
 const ITEMS_MAX = 1000;
 const STEPS_MAX = 20_000;
 
-export interface OperationsRequest {
-  readonly plan: Plan;
-  readonly definitions: readonly ItemDefinition[];
-}
-
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
-export async function readOperations(body: unknown): Promise<OperationsRequest> {
+export async function readOperations(body: unknown) {
   if (Array.isArray(body) && body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
   const plan = createPlan(body);
   checkNames(plan);

@@ -3,36 +3,25 @@ import { Type } from 'typebox';
 import { shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
-import { equal } from '../conditions.js';
-import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../http/continuation.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
 import { badRequest, notFound } from '../http/errors.js';
 import { readPage } from '../http/paging.js';
-import { type Authorize, principalOf } from '../identity/principal.js';
+import { type RouteParts, security, validatorCompiler } from '../http/route.js';
+import { principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
+import { statusAnswer } from '../status/schemas.js';
+import { equal } from '../store.js';
 import { dryRun } from './dry-run.js';
 import { itemRecords } from './records.js';
 import { deleteItem, registerItems } from './register.js';
 import { readOperations } from './request.js';
 import * as schemas from './schemas.js';
 
-/** Who is told, within the transaction, that there is work in a shard. */
-export type OnRegistered = (shard: number) => void;
-
-const shared = { tags: ['Operations'], security: [{ token: [] }] };
-
-// The schemas are for the documentation: the routes check by hand, with better errors.
-const validatorCompiler = () => () => true;
+const shared = { tags: ['Operations'], security };
 
 /** `POST /operations` (interface 2.5, 4.3), and the list, reading and deletion of the items that it registers. */
-export function registerOperations(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  tokens: ContinuationTokens,
-  onRegistered: OnRegistered,
-): void {
+export function registerOperations(app: FastifyInstance, parts: RouteParts): void {
+  const { context, authorize, wake } = parts;
   const { storage, settings } = context;
   const postOptions = {
     onRequest: authorize('core_write'),
@@ -48,7 +37,7 @@ export function registerOperations(
         'transactionIDList names one for each item, in their order.',
       body: schemas.operationsBody,
       querystring: schemas.operationsQuery,
-      response: { 200: schemas.dryRunAnswer, 202: schemas.acceptedAnswer },
+      response: { 200: schemas.dryRunAnswer, 202: statusAnswer },
     },
   };
   for (const path of ['/operations', '/core/operations']) {
@@ -67,23 +56,18 @@ export function registerOperations(
       const { correlationId } = request;
       const parent = await storage.transaction(shard, async (tx) => {
         const row = await registerItems(context, tx, { principal, correlationId, receivedMs, definitions });
-        onRegistered(shard);
+        wake(shard);
         return row;
       });
       reply.code(202);
       return envelope(transactionRecord(parent), 202);
     });
   }
-  registerReading(app, context, authorize, tokens);
-  registerDeletion(app, context, authorize, onRegistered);
+  registerReading(app, parts);
+  registerDeletion(app, parts);
 }
 
-function registerDeletion(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  onRegistered: OnRegistered,
-): void {
+function registerDeletion(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   app.delete<{ Params: { itemId: string } }>(
     '/core/operations/:itemId',
     {
@@ -105,19 +89,15 @@ function registerDeletion(
         const row = await readItem(tx, organisation, request.params.itemId);
         const [record] = await itemRecords(tx, organisation, [row]);
         await deleteItem(context, tx, row, areResultsKept);
-        onRegistered(shard);
+        wake(shard);
         return envelope(record);
       });
     },
   );
 }
 
-function registerReading(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  tokens: ContinuationTokens,
-): void {
+function registerReading(app: FastifyInstance, parts: RouteParts): void {
+  const { context, authorize } = parts;
   const onRequest = authorize('core_read');
   const summary = 'The registered items';
   app.get(
@@ -127,7 +107,7 @@ function registerReading(
       validatorCompiler,
       schema: { ...shared, summary, headers: Type.Object(pageHeaders), response: { 200: schemas.itemsAnswer } },
     },
-    (request) => listItems(context, tokens, request),
+    (request) => listItems(parts, request),
   );
   app.get<{ Params: { itemId: string } }>(
     '/core/operations/:itemId',
@@ -153,7 +133,7 @@ async function readItem(tx: Reader, organisation: string, itemId: string): Promi
 }
 
 // In the order of their ids, which is that of their registration.
-async function listItems({ storage }: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
+async function listItems({ context: { storage }, tokens }: RouteParts, request: FastifyRequest) {
   const { organisation } = principalOf(request);
   const shard = shardOf(organisation);
   const { rows, paging } = await readPage<ItemRow, string>(tokens, request, {

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageSchema } from '../http/envelope.js';
-import { transactionSchema } from '../status/schemas.js';
+import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
 // For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
 
@@ -16,7 +15,6 @@ const operationStep = Type.Object({
   parameters: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
 
-/** The body of `POST /operations` (interface 2.5). */
 export const operationsBody = Type.Array(
   Type.Object({
     metric: Type.String({ description: 'The name of the result' }),
@@ -39,8 +37,6 @@ export const deleteItemQuery = Type.Object(
 );
 
 export const itemParams = Type.Object({ itemId: Type.String() });
-
-export const acceptedAnswer = envelopeSchema(transactionSchema);
 
 const count = Type.Integer({ description: 'At most, by what is stored now' });
 
@@ -66,8 +62,6 @@ export const dryRunAnswer = envelopeSchema(
     ),
   }),
 );
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 export const itemSchema = Type.Object({
   itemId: Type.String(),

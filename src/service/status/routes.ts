@@ -2,25 +2,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { shardOf } from '../../storage/shard.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../http/continuation.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
 import { notFound } from '../http/errors.js';
 import { readPage } from '../http/paging.js';
-import { type Authorize, type Principal, principalOf } from '../identity/principal.js';
+import { type RouteParts, security } from '../http/route.js';
+import { type Principal, principalOf } from '../identity/principal.js';
+import { equal } from '../store.js';
 import { transactionRecord } from './record.js';
 import { statusAnswer, statusPageAnswer } from './schemas.js';
 
 /** `GET /core/status/{transactionId}` (interface 2.3, 4.2), and without an id the caller's latest requests. */
-export function registerStatus(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  tokens: ContinuationTokens,
-): void {
-  const onRequest = authorize('core_read', 'core_write', 'core_admin');
-  const shared = { tags: ['Status'], security: [{ token: [] }] };
+export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
+  const onRequest = parts.authorize('core_read', 'core_write', 'core_admin');
+  const shared = { tags: ['Status'], security };
 
   app.get<{ Params: { transactionId: string } }>(
     '/core/status/:transactionId',
@@ -40,11 +35,11 @@ export function registerStatus(
     async (request, reply) => {
       const { transactionId } = request.params;
       if (transactionId !== '') {
-        return envelope(transactionRecord(await readTransaction(context, principalOf(request), transactionId)));
+        return envelope(transactionRecord(await readTransaction(parts.context, principalOf(request), transactionId)));
       }
       // The path with a slash behind it is the one without an id, and its answer of the other form.
       reply.serializer((answer) => JSON.stringify(answer));
-      return listLatest(context, tokens, request);
+      return listLatest(parts, request);
     },
   );
 
@@ -55,7 +50,7 @@ export function registerStatus(
     headers: Type.Object(pageHeaders),
     response: { 200: statusPageAnswer },
   };
-  app.get('/core/status', { onRequest, schema: listSchema }, (request) => listLatest(context, tokens, request));
+  app.get('/core/status', { onRequest, schema: listSchema }, (request) => listLatest(parts, request));
 }
 
 async function readTransaction(
@@ -68,7 +63,7 @@ async function readTransaction(
   throw notFound(`there is no transaction ${JSON.stringify(transactionId)}; GET /core/status lists the latest`);
 }
 
-async function listLatest({ storage }: ServiceContext, tokens: ContinuationTokens, request: FastifyRequest) {
+async function listLatest({ context: { storage }, tokens }: RouteParts, request: FastifyRequest) {
   const { organisation, clientId } = principalOf(request);
   const { rows, paging } = await readPage<TransactionRow, readonly [commit: number, transactionId: string]>(
     tokens,

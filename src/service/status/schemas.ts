@@ -1,9 +1,6 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
-const nullableText = Type.Union([Type.String(), Type.Null()]);
-
-/** A transaction record (interface 2.3). */
 export const transactionSchema = Type.Object({
   id: Type.String(),
   enqueuedTimestamp: Type.String({ description: 'ISO 8601 with fractional seconds and UTC offset' }),

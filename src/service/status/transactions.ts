@@ -1,8 +1,7 @@
 import type { Transaction } from '../../storage/storage.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
-import { equal } from '../conditions.js';
+import { equal } from '../store.js';
 
-/** What becomes of a child. */
 export interface Transition {
   readonly state: TransactionState;
   /** Why it failed, or was ended; null where nothing is to be said. */

@@ -34,20 +34,14 @@ export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uin
 }
 
 /** Takes frames from bytes that are cut anywhere. */
-export interface FrameReader {
-  push(bytes: Uint8Array): Series[];
-  /** @throws ServiceError when the last frame is not whole. */
-  end(): void;
-}
-
-export function createFrameReader(): FrameReader {
+export function createFrameReader() {
   // Parts are joined only once they hold a frame, so that a large one is not copied with each part that comes.
   let parts: Uint8Array[] = [];
   let length = 0;
   let needed = PREFIX_LENGTH;
   let frameCount = 0;
   return {
-    push: (bytes) => {
+    push: (bytes: Uint8Array): Series[] => {
       parts.push(bytes.slice());
       length += bytes.length;
       if (length < needed) return [];
@@ -65,6 +59,7 @@ export function createFrameReader(): FrameReader {
       length -= at;
       return series;
     },
+    /** @throws ServiceError when the last frame is not whole. */
     end: () => {
       if (length > 0) throw frameError(frameCount, `ends after ${length} bytes; expected a whole frame`);
     },

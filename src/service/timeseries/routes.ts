@@ -3,10 +3,9 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SeriesReference } from '../../core/series.js';
 import { RAW_METRIC } from '../../formats/csv/read/long.js';
-import type { ServiceContext } from '../context.js';
-import type { ContinuationTokens } from '../http/continuation.js';
 import { badRequest, ServiceError } from '../http/errors.js';
-import { type Authorize, principalOf } from '../identity/principal.js';
+import { type RouteParts, security } from '../http/route.js';
+import { principalOf } from '../identity/principal.js';
 import { answerSamples } from './read/answer.js';
 import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
@@ -21,44 +20,22 @@ import {
   seriesAnswer,
   seriesParams,
 } from './schemas.js';
-import { type OnStored, registerDelete, registerIngest } from './write/routes.js';
-
-/** What the routes of samples need beside the context. */
-export interface TimeseriesParts {
-  readonly authorize: Authorize;
-  readonly tokens: ContinuationTokens;
-  /** Told of samples within the work of the transaction that stores them. */
-  readonly onStored: OnStored;
-  /** Ends the streams that follow series. */
-  readonly stopping: AbortSignal;
-}
+import { registerDelete, registerIngest } from './write/routes.js';
 
 /** Samples: written, read, followed, deleted. */
-export async function registerTimeseries(
-  app: FastifyInstance,
-  context: ServiceContext,
-  { authorize, tokens, onStored, stopping }: TimeseriesParts,
-): Promise<void> {
+export async function registerTimeseries(app: FastifyInstance, parts: RouteParts): Promise<void> {
   // A scope of its own: here bodies are streams.
-  await app.register(async (scope) => registerIngest(scope, context, authorize, onStored));
-  registerDelete(app, context, authorize, onStored);
-  registerReading(app, context, authorize, tokens);
-  registerFollowing(app, context, authorize, stopping);
+  await app.register(async (scope) => registerIngest(scope, parts));
+  registerDelete(app, parts);
+  registerReading(app, parts);
+  registerFollowing(app, parts);
 }
 
-const security = [{ token: [] }];
 const tags = ['Time series'];
 
-/** Routes that read samples, and list what there is. */
-function registerReading(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  tokens: ContinuationTokens,
-): void {
-  const parts = { context, tokens };
+function registerReading(app: FastifyInstance, parts: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
-  const onRequest = authorize('core_read', 'core_admin');
+  const onRequest = parts.authorize('core_read', 'core_admin');
   const description =
     'By Accept: application/json gives pages (header continuationToken for the next one); text/csv, ' +
     'application/x-ndjson and application/vnd.windrow.columns give all, streamed.';
@@ -100,15 +77,10 @@ function registerReading(
 }
 
 /** Routes that send samples, live results among them, as they are stored: server-sent events. */
-function registerFollowing(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  stopping: AbortSignal,
-): void {
-  const onRequest = authorize('core_read', 'core_admin');
+function registerFollowing(app: FastifyInstance, parts: RouteParts): void {
+  const onRequest = parts.authorize('core_read', 'core_admin');
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
-  const answer = createAnswer(app, context, onRequest, stopping);
+  const answer = createAnswer(app, parts, onRequest);
   const description =
     'Events `samples` with {timeseriesId, metric, samples, deleted?}; the id is the commit, so that Last-Event-ID ' +
     'goes on where a connection broke. `reset`: too old to go on from; read anew. `stop`: the service stops.';
@@ -139,19 +111,12 @@ function registerFollowing(
   );
 }
 
-type Answer = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  references: readonly SeriesReference[],
-) => Promise<FastifyReply>;
-
 function createAnswer(
   app: FastifyInstance,
-  context: ServiceContext,
-  onRequest: ReturnType<Authorize>,
-  stopping: AbortSignal,
-): Answer {
-  return async (request, reply, references) => {
+  { context, stopping }: RouteParts,
+  onRequest: ReturnType<RouteParts['authorize']>,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply, references: readonly SeriesReference[]) => {
     const { organisation } = principalOf(request);
     await checkSeries(context, organisation, references);
     const closing = new AbortController();

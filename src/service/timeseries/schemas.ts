@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { envelopeSchema, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
 
 // What the routes take and give, for checking and for /openapi.json.
 
@@ -7,10 +7,11 @@ export const seriesParams = Type.Object({
   timeseriesId: Type.String({ minLength: 1, maxLength: 256, description: 'percent-encoded' }),
 });
 
-export const metricQuery = Type.Object(
-  { metric: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' })) },
-  { additionalProperties: false },
-);
+/** A query that has no other parameters. */
+const only = <Properties extends Type.TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+
+const metric = Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' }));
 
 const range = {
   startTime: Type.Optional(Type.String({ description: 'The first instant, ISO 8601' })),
@@ -18,7 +19,7 @@ const range = {
 };
 
 const reading = {
-  metric: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' })),
+  metric,
   ...range,
   limit: Type.Optional(
     Type.Integer({
@@ -30,38 +31,20 @@ const reading = {
   finalOnly: Type.Optional(Type.Boolean({ description: 'Leaves out results that the next sample may still change' })),
 };
 
-export const samplesQuery = Type.Object(reading, { additionalProperties: false });
-
 const ids = Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1 })], {
   description: 'Ids separated by commas, or given several times',
 });
 
-export const followQuery = Type.Object(
-  { timeseries_ids: ids, metric: reading.metric },
-  { additionalProperties: false },
-);
-
-export const manySamplesQuery = Type.Object(
-  {
-    timeseries_ids: ids,
-    ...reading,
-  },
-  { additionalProperties: false },
-);
-
-export const deleteQuery = Type.Object(
-  {
-    metric: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Raw by default' })),
-    ...range,
-    all: Type.Optional(Type.Boolean({ description: 'Says that all is meant where neither time is given' })),
-  },
-  { additionalProperties: false },
-);
-
-export const listQuery = Type.Object(
-  { timeseriesId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
-  { additionalProperties: false },
-);
+export const metricQuery = only({ metric });
+export const samplesQuery = only(reading);
+export const manySamplesQuery = only({ timeseries_ids: ids, ...reading });
+export const followQuery = only({ timeseries_ids: ids, metric });
+export const listQuery = only({ timeseriesId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) });
+export const deleteQuery = only({
+  metric,
+  ...range,
+  all: Type.Optional(Type.Boolean({ description: 'Says that all is meant where neither time is given' })),
+});
 
 export const ingestedAnswer = envelopeSchema(
   Type.Object({
@@ -71,8 +54,6 @@ export const ingestedAnswer = envelopeSchema(
     isRepeated: Type.Boolean({ description: 'The offset was taken before: nothing was done' }),
   }),
 );
-
-const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 export const seriesAnswer = pageSchema(
   Type.Object({

@@ -53,9 +53,7 @@ export async function refuseThrottled(
   return blockMs === 0 ? undefined : tryLater(429, 'too many failures of this client or address', blockMs);
 }
 
-/**
- * Checks the credentials and counts a failure. Errors are returned, for what throws is not committed.
- */
+/** Checks the credentials and counts a failure. Errors are returned, for what throws is not committed. */
 export async function checkClaim(
   tx: Transaction,
   claimed: Claimed,

@@ -24,12 +24,11 @@ export function readGrantRequest(form: Form, client: ClientRow, isStrictRfc: boo
     const mend = `it was added with --grant ${client.grants.replaceAll(' ', ',')}`;
     throw new OAuthError('unauthorized_client', `this client may not use the grant_type ${grantType}; ${mend}`);
   }
-  if (grantType === 'client_credentials') {
-    return { grantType, granted: grantScope(form.get('scope'), client.scopes.split(' ')) };
-  }
+  const grant = () => grantScope(form.get('scope'), client.scopes.split(' '));
+  if (grantType === 'client_credentials') return { grantType, granted: grant() };
   const username = required(form, 'username');
   const password = required(form, 'password');
-  return { grantType, granted: grantScope(form.get('scope'), client.scopes.split(' ')), username, password };
+  return { grantType, granted: grant(), username, password };
 }
 
 function readGrantType(form: Form, isStrictRfc: boolean): GrantType {

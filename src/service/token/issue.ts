@@ -1,37 +1,24 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { type ClientRow, clients, users } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import type { Passwords } from '../identity/passwords.js';
 import { createSecret, hashSecret } from '../identity/secrets.js';
 import { forgetFailures, writeFailure } from '../identity/throttle.js';
+import { equal, writeReserved } from '../store.js';
 import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './authentication.js';
 import { invalidClient, OAuthError } from './errors.js';
 import type { Form } from './form.js';
 import { type GrantRequest, readGrantRequest } from './grant.js';
 import { forgetExpired, insertToken } from './tokens.js';
 
-/** The answer to a token request (interface 2.1). */
-export interface TokenResponse {
-  readonly access_token: string;
-  readonly token_type: 'Bearer';
-  /** Seconds. */
-  readonly expires_in: number;
-  /** Only where it is not what was asked for. */
-  readonly scope?: string;
-}
-
 export type IssueContext = Pick<ServiceContext, 'storage' | 'clock' | 'random' | 'settings'>;
 
-export interface Issuer {
-  /** @throws OAuthError. */
-  issue(sender: Sender, form: Form): Promise<TokenResponse>;
-}
+export type Issuer = ReturnType<typeof createIssuer>;
 
 const SWEEP_INTERVAL_MS = 60_000;
 
-export function createIssuer(context: IssueContext, passwords: Passwords): Issuer {
+export function createIssuer(context: IssueContext, passwords: Passwords) {
   let sweptMs = Number.NEGATIVE_INFINITY;
   const takeSweep = (): boolean => {
     const isDue = context.clock.monotonicMs() - sweptMs >= SWEEP_INTERVAL_MS;
@@ -39,6 +26,7 @@ export function createIssuer(context: IssueContext, passwords: Passwords): Issue
     return isDue;
   };
   return Object.freeze({
+    /** The answer to a token request (interface 2.1). @throws OAuthError. */
     issue: async (sender: Sender, form: Form) => {
       const claimed = readClaim(sender, form);
       const token = createSecret(context.random);
@@ -74,28 +62,24 @@ function issueAtOnce(
   tokenHash: string,
   isSweepDue: boolean,
 ): Promise<Issued | OAuthError> {
-  return storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const nowMs = clock.nowMs();
-      if (isSweepDue) {
-        await forgetExpired(tx, nowMs);
-        await forgetFailures(tx, nowMs);
-      }
-      const client = await checkClaim(tx, claimed, nowMs, settings.tokenFailuresPerMinuteMax);
-      if (client instanceof OAuthError) return client;
-      const request = readGrantRequest(form, client, settings.strictRfc);
-      const { clientId, organisation } = client;
-      if (request.grantType === 'client_credentials') {
-        const grant = { clientId, organisation, username: null, scope: request.granted.scopes.join(' ') };
-        await insertToken(tx, tokenHash, grant, nowMs, settings.tokenLifetimeS);
-        return { client, request, passwordHash: undefined };
-      }
-      const user = await findUser(tx, organisation, request.username);
-      return { client, request, passwordHash: user?.passwordHash };
-    },
-    { usesReserve: true },
-  );
+  return writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const nowMs = clock.nowMs();
+    if (isSweepDue) {
+      await forgetExpired(tx, nowMs);
+      await forgetFailures(tx, nowMs);
+    }
+    const client = await checkClaim(tx, claimed, nowMs, settings.tokenFailuresPerMinuteMax);
+    if (client instanceof OAuthError) return client;
+    const request = readGrantRequest(form, client, settings.strictRfc);
+    const { clientId, organisation } = client;
+    if (request.grantType === 'client_credentials') {
+      const grant = { clientId, organisation, username: null, scope: request.granted.scopes.join(' ') };
+      await insertToken(tx, tokenHash, grant, nowMs, settings.tokenLifetimeS);
+      return { client, request, passwordHash: undefined };
+    }
+    const user = await findUser(tx, organisation, request.username);
+    return { client, request, passwordHash: user?.passwordHash };
+  });
 }
 
 async function findUser(tx: Reader, organisation: string, username: string) {
@@ -120,21 +104,17 @@ async function issueToUser(
   const isSame = await passwords.verify(passwordHash ?? passwords.decoy, request.password);
   const isRight = isSame && passwordHash !== undefined;
   const newHash = isRight ? await rehash(passwords, passwordHash, request.password) : undefined;
-  const outcome = await storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const nowMs = clock.nowMs();
-      // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
-      const refusal = await refuseThrottled(tx, claimed, nowMs);
-      if (refusal !== undefined) return refusal;
-      if (!isRight) {
-        await writeFailure(tx, claimed.subjects, nowMs, settings.tokenFailuresPerMinuteMax);
-        return wrongUser();
-      }
-      return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);
-    },
-    { usesReserve: true },
-  );
+  const outcome = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const nowMs = clock.nowMs();
+    // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
+    const refusal = await refuseThrottled(tx, claimed, nowMs);
+    if (refusal !== undefined) return refusal;
+    if (!isRight) {
+      await writeFailure(tx, claimed.subjects, nowMs, settings.tokenFailuresPerMinuteMax);
+      return wrongUser();
+    }
+    return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);
+  });
   if (outcome instanceof OAuthError) throw outcome;
   // Another login has written a hash of today's cost meanwhile; the next round finds nothing to change.
   if (outcome !== undefined) await issueToUser(context, passwords, claimed, { ...grant, passwordHash: outcome });

@@ -1,41 +1,21 @@
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { type ClientRow, tokens } from '../../storage/tables/identity.js';
-import { equal } from '../conditions.js';
 import type { ServiceContext } from '../context.js';
 import { covers } from '../identity/principal.js';
 import { hashSecret } from '../identity/secrets.js';
+import { equal, writeReserved } from '../store.js';
 import { checkClaim, readClaim, type Sender } from './authentication.js';
 import { OAuthError } from './errors.js';
 import type { Form } from './form.js';
 import type { Authenticator, TokenRow } from './tokens.js';
 
-/** What is told of a token (RFC 7662): of one that does not hold, that alone. */
-export type Introspection =
-  | { readonly active: false }
-  | {
-      readonly active: true;
-      readonly scope: string;
-      readonly client_id: string;
-      readonly username?: string;
-      readonly sub: string;
-      readonly token_type: 'Bearer';
-      /** Seconds since 1970. */
-      readonly iat: number;
-      readonly exp: number;
-    };
-
 export type ManagementContext = Pick<ServiceContext, 'storage' | 'clock' | 'settings'>;
 
-/** RFC 7662: any client may ask of the tokens of its organisation. */
-export async function introspect(
-  context: ManagementContext,
-  authenticator: Authenticator,
-  sender: Sender,
-  form: Form,
-): Promise<Introspection> {
+/** RFC 7662: any client may ask of the tokens of its organisation. Of one that does not hold, that alone is told. */
+export async function introspect(context: ManagementContext, authenticator: Authenticator, sender: Sender, form: Form) {
   const { client, token } = await readTokenRequest(context, sender, form);
   const row = await authenticator.find(token);
-  if (row === undefined || row.organisation !== client.organisation) return { active: false };
+  if (row === undefined || row.organisation !== client.organisation) return { active: false } as const;
   return {
     active: true,
     scope: row.scope,
@@ -57,16 +37,12 @@ export async function introspect(
 export async function revoke(context: ManagementContext, sender: Sender, form: Form): Promise<void> {
   const { client, token } = await readTokenRequest(context, sender, form);
   const tokenHash = hashSecret(token);
-  const isOwn = await context.storage.transaction(
-    IDENTITY_SHARD,
-    async (tx) => {
-      const row = await tx.get(tokens, { tokenHash });
-      if (row !== undefined && !mayRevoke(client, row)) return false;
-      if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
-      return true;
-    },
-    { usesReserve: true },
-  );
+  const isOwn = await writeReserved(context.storage, IDENTITY_SHARD, async (tx) => {
+    const row = await tx.get(tokens, { tokenHash });
+    if (row !== undefined && !mayRevoke(client, row)) return false;
+    if (row !== undefined) await tx.delete(tokens, equal({ tokenHash }));
+    return true;
+  });
   if (!isOwn) throw new OAuthError('unauthorized_client', 'the token was issued to another client');
 }
 
@@ -82,10 +58,8 @@ async function readTokenRequest(
   form: Form,
 ): Promise<{ readonly client: ClientRow; readonly token: string }> {
   const claimed = readClaim(sender, form);
-  const client = await storage.transaction(
-    IDENTITY_SHARD,
-    (tx) => checkClaim(tx, claimed, clock.nowMs(), settings.tokenFailuresPerMinuteMax),
-    { usesReserve: true },
+  const client = await writeReserved(storage, IDENTITY_SHARD, (tx) =>
+    checkClaim(tx, claimed, clock.nowMs(), settings.tokenFailuresPerMinuteMax),
   );
   if (client instanceof OAuthError) throw client;
   const token = form.get('token');

@@ -13,7 +13,6 @@ import type { Authenticator } from './tokens.js';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** What the endpoints of this folder work with. */
 export interface TokenServices {
   readonly issuer: Issuer;
   readonly authenticator: Authenticator;

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 const tags = ['Token'];
-const consumes = ['application/x-www-form-urlencoded'];
-const security = [{ client: [] }];
+const shared = { tags, consumes: ['application/x-www-form-urlencoded'], security: [{ client: [] }] };
 
 /** An error as RFC 6749 (section 5.2) has it. */
 const error = (description: string) =>
@@ -23,9 +22,7 @@ export const tokenSchema = {
   description:
     'The grants client_credentials and password of RFC 6749, with HTTP Basic client authentication. ' +
     'The scope granted is named in the answer where it is not, word for word, what was asked for.',
-  tags,
-  consumes,
-  security,
+  ...shared,
   body: Type.Object({
     grant_type: Type.String({ description: '`client_credentials` or `password`' }),
     scope: Type.Optional(
@@ -55,9 +52,7 @@ export const revokeSchema = {
   description:
     'RFC 7009: a client may revoke its own tokens, one with core_admin those of its organisation. ' +
     'A token that is unknown or has expired is no error.',
-  tags,
-  consumes,
-  security,
+  ...shared,
   body: tokenBody,
   response: { 200: Type.Object({}, { description: 'The token does not hold, or no longer.' }), ...errors },
 };
@@ -65,9 +60,7 @@ export const revokeSchema = {
 export const introspectSchema = {
   summary: 'Ask what an access token is good for',
   description: 'RFC 7662: any client may ask of tokens of its organisation; all others are not active.',
-  tags,
-  consumes,
-  security,
+  ...shared,
   body: tokenBody,
   response: {
     200: Type.Object({

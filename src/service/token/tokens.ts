@@ -8,7 +8,6 @@ import { hashSecret } from '../identity/secrets.js';
 
 export type TokenRow = RowIn<typeof tokens>;
 
-/** What a token is issued for. */
 export interface Grant {
   readonly clientId: string;
   readonly organisation: string;
@@ -37,56 +36,37 @@ export async function forgetExpired(tx: Transaction, nowMs: number): Promise<voi
   await tx.delete(tokens, [['expiresMs', '<', nowMs]]);
 }
 
-/** When tokens end by the clock that never goes back. */
-interface Deadlines {
-  /** Whether the token has ended, by its row and by what this process has seen of it. */
-  hasPassed(row: TokenRow): boolean;
-  forget(tokenHash: string): void;
-}
-
 /**
  * A token that this process has once seen ends when so much time has really passed, even if the clock on the wall
  * is put back meanwhile. What is remembered is bounded; a token that was forgotten ends by the wall alone.
  */
-function createDeadlines(clock: Clock, countMax: number): Deadlines {
+function createDeadlines(clock: Clock, countMax: number) {
   const deadlinesMs = new Map<string, number>();
   return {
-    hasPassed: ({ tokenHash, issuedMs, expiresMs }) => {
+    /** Whether the token has ended, by its row and by what this process has seen of it. */
+    hasPassed: ({ tokenHash, issuedMs, expiresMs }: TokenRow) => {
       const nowMs = clock.nowMs();
       const monotonicMs = clock.monotonicMs();
       const known = deadlinesMs.get(tokenHash);
       // A clock that stands before the token's issue was put back: nothing lives longer than from issue to expiry.
       const deadlineMs = known ?? monotonicMs + Math.min(expiresMs - nowMs, expiresMs - issuedMs);
       if (known === undefined) {
-        if (deadlinesMs.size >= countMax) forgetOldest(deadlinesMs);
+        const [oldest] = deadlinesMs.size < countMax ? [] : deadlinesMs.keys();
+        if (oldest !== undefined) deadlinesMs.delete(oldest);
         deadlinesMs.set(tokenHash, deadlineMs);
       }
       return nowMs >= expiresMs || monotonicMs >= deadlineMs;
     },
-    forget: (tokenHash) => {
-      deadlinesMs.delete(tokenHash);
-    },
+    forget: (tokenHash: string) => void deadlinesMs.delete(tokenHash),
   };
-}
-
-function forgetOldest(entries: Map<string, unknown>): void {
-  for (const key of entries.keys()) {
-    entries.delete(key);
-    return;
-  }
 }
 
 const DEADLINE_COUNT_MAX = 100_000;
 
-export interface Authenticator {
-  /** Who the token stands for; undefined for one that is unknown, revoked or expired. */
-  authenticate(token: string): Promise<Principal | undefined>;
-  /** The token's row, where it still holds. */
-  find(token: string): Promise<TokenRow | undefined>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Asks the store for each token anew: one that another process has revoked holds no longer. */
-export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'storage' | 'clock'>): Authenticator {
+export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'storage' | 'clock'>) {
   const deadlines = createDeadlines(clock, DEADLINE_COUNT_MAX);
   // Requests that wait together with one token ask once.
   const waiting = new Map<string, Promise<TokenRow | undefined>>();
@@ -113,10 +93,12 @@ export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'st
   };
 
   return Object.freeze({
+    /** Who the token stands for; undefined for one that is unknown, revoked or expired. */
     authenticate: async (token: string) => {
       const row = await find(token);
       return row && principalFrom(row);
     },
+    /** The token's row, where it still holds. */
     find,
   });
 }

@@ -9,7 +9,7 @@ import { createInlinePool, type StepPool } from '../../../src/service/operations
 import { registerItems } from '../../../src/service/operations/register.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
 import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.js';
-import { createWorker, type Worker } from '../../../src/service/operations/worker/worker.js';
+import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
 import { openSqliteStorage } from '../../../src/storage/index.js';
@@ -85,7 +85,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   let mortal = mortalStorage(storage);
   const start = (): Worker => {
     mortal = mortalStorage(storage);
-    const worker = createWorker({ ...context, storage: mortal.storage }, pool(), sizes);
+    const worker = new Worker({ ...context, storage: mortal.storage }, pool(), sizes);
     worker.start();
     return worker;
   };

@@ -2,7 +2,6 @@ import { didYouMean } from '../../../core/suggest.js';
 import { badRequest, type ServiceError } from '../../http/errors.js';
 import { type EventField, eventFieldNames, eventFields, isEventField } from '../fields.js';
 
-/** What is wrong with a clause of a query. */
 export interface ClauseIssue {
   /** The clause's name; of what is no clause, the name that was given. */
   readonly clause: string;
@@ -10,7 +9,7 @@ export interface ClauseIssue {
   readonly position: number;
   readonly expected: string;
   readonly received: string;
-  readonly suggestion?: string;
+  readonly suggestion?: string | undefined;
 }
 
 /** Ends the reading of one clause; the others are still read, so that all that is wrong is told at once. */
@@ -51,20 +50,10 @@ export function shorten(text: string): string {
 export function fail(
   { clause, text, position: here }: ClauseText,
   expected: string,
-  {
-    position = here,
-    received = '',
-    suggestion,
-  }: { position?: number; received?: string; suggestion?: string | undefined } = {},
+  { position = here, ...more }: Partial<Pick<ClauseIssue, 'position' | 'received' | 'suggestion'>> = {},
 ): never {
-  const found = received === '' ? describeRest(text, position) : received;
-  throw new ClauseError({
-    clause,
-    position,
-    expected,
-    received: found,
-    ...(suggestion === undefined ? {} : { suggestion }),
-  });
+  const received = more.received ?? describeRest(text, position);
+  throw new ClauseError({ clause, position, expected, received, suggestion: more.suggestion });
 }
 
 // The word that stands there, or the character where no word does.

@@ -1,7 +1,6 @@
 import { type EventField, eventFields, type FieldType, readOccurredAt } from '../fields.js';
 import { type ClauseText, expectEnd, fail, readPlainField, shorten, skipSpace, take } from './clause.js';
 
-/** `field eq value`. */
 export interface Comparison {
   readonly field: EventField;
   readonly value: Literal;
@@ -66,7 +65,6 @@ function readComparison(from: ClauseText): Comparison {
   return Object.freeze({ field, value: readLiteral(from, field) });
 }
 
-/** A value that a field is compared with. */
 export type Literal = string | number | boolean | null;
 
 const EXPECTED: Readonly<Record<FieldType, string>> = Object.freeze({

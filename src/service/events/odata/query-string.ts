@@ -46,13 +46,12 @@ function isClauseName(name: string): name is ClauseName {
 }
 
 function unknownClause(name: string): ClauseIssue {
-  const suggestion = didYouMean(name, [...clauseNames, OPTIONS_NAME]);
   return {
     clause: shorten(name),
     position: 0,
     expected: `one of ${clauseNames.join(', ')} or ${OPTIONS_NAME}`,
     received: name === '' ? 'a value without a name' : shorten(name),
-    ...(suggestion === undefined ? {} : { suggestion }),
+    suggestion: didYouMean(name, [...clauseNames, OPTIONS_NAME]),
   };
 }
 
@@ -66,16 +65,14 @@ function repeated(name: string): ClauseIssue {
 }
 
 function decodeParameter(part: string, issues: ClauseIssue[]): { name: string; value: string } | undefined {
-  const equals = part.indexOf('=');
-  const rawName = equals < 0 ? part : part.slice(0, equals);
-  const rawValue = equals < 0 ? '' : part.slice(equals + 1);
-  const name = decodeOnce(rawName);
-  const value = decodeOnce(rawValue);
+  const raw = splitAtEquals(part);
+  const name = decodeOnce(raw.name);
+  const value = decodeOnce(raw.value);
   if (typeof name === 'string' && typeof value === 'string') return { name, value };
   const fault = typeof name === 'string' ? value : name;
   const { position, received } = fault as EncodingFault;
   issues.push({
-    clause: shorten(typeof name === 'string' ? name : rawName),
+    clause: shorten(typeof name === 'string' ? name : raw.name),
     position,
     expected: 'percent-encoded UTF-8, a % itself as %25',
     received,
@@ -114,9 +111,10 @@ function encodingFault(text: string): EncodingFault {
 function splitOptions(options: string): { name: string; value: string }[] {
   const text = options.startsWith('?') ? options.slice(1) : options;
   const clauses = text.match(/(?:[^&']|'[^']*(?:'|$))+/g) ?? [];
-  return clauses.map((clause) => {
-    const equals = clause.indexOf('=');
-    if (equals < 0) return { name: clause, value: '' };
-    return { name: clause.slice(0, equals), value: clause.slice(equals + 1) };
-  });
+  return clauses.map(splitAtEquals);
+}
+
+function splitAtEquals(text: string): { name: string; value: string } {
+  const equals = text.indexOf('=');
+  return equals < 0 ? { name: text, value: '' } : { name: text.slice(0, equals), value: text.slice(equals + 1) };
 }

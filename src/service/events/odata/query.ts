@@ -36,11 +36,7 @@ export interface OrderItem {
 /** Newest first, where the query gives no order. */
 const DEFAULT_ORDER: readonly OrderItem[] = Object.freeze([{ field: 'occurredAt', isDescending: true }]);
 
-/**
- * Reads the query string of a request as it came.
- *
- * @throws ServiceError 400 with every issue.
- */
+/** Reads the query string of a request as it came. @throws ServiceError 400 with every issue. */
 export function readEventQuery(rawQuery: string): EventQuery {
   const { texts, issues } = readClauses(rawQuery);
   const query = Object.freeze({

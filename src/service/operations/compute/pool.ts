@@ -4,14 +4,12 @@ import type { Series } from '../../../core/series.js';
 import { CheckpointError, type ErrorCode, OutputLimitError, type Plan } from '../../../index.js';
 import { type StepOptions, type StepResult, step } from './step.js';
 
-/** Computes steps of the engine somewhere. */
 export interface StepPool {
   run(plan: Plan, state: Uint8Array | undefined, chunks: readonly Series[], options: StepOptions): Promise<StepResult>;
   /** Ends the threads; what they are at is refused. */
   close(): Promise<void>;
 }
 
-/** What a thread is sent. */
 export interface StepMessage {
   readonly plan: Plan;
   readonly state: Uint8Array | undefined;

@@ -1,8 +1,7 @@
 import { CHUNK_LENGTH } from '../../../core/chunk.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
 import { openStream, type Plan, restoreStream, type Stream } from '../../../index.js';
-import type { Columns } from '../../../storage/samples/samples.js';
-import { concatenate, NO_COLUMNS } from '../../../storage/samples/samples.js';
+import { type Columns, concatenate, NO_COLUMNS } from '../../../storage/samples/samples.js';
 
 /** What the engine makes of the next samples of an item: a function of its arguments alone, wherever it runs. */
 export interface StepResult {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../storage/storage.js';
 import { itemCheckpoints } from '../../../storage/tables/operations.js';
-import { equal } from '../../conditions.js';
+import { equal } from '../../store.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
 
@@ -62,7 +62,6 @@ export function checkpointToDrop(
   return least;
 }
 
-/** What checkpoints are read and written with. */
 export interface CheckpointSession {
   readonly tx: Transaction;
   /** The same, to write to. */
@@ -72,7 +71,6 @@ export interface CheckpointSession {
 
 const SAMPLE_BYTES = 16;
 
-/** The checkpoints of an item, in order. */
 export class Checkpoints {
   readonly #ofItem: ReturnType<typeof equal<'organisation' | 'itemId'>>;
   readonly #key: { readonly organisation: string; readonly itemId: string };

@@ -1,7 +1,6 @@
 import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
 import { CheckpointError, OutputLimitError, type Plan, type Stream } from '../../../index.js';
-import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
-import { concatenate, NO_COLUMNS } from '../../../storage/samples/samples.js';
+import { type Columns, concatenate, NO_COLUMNS, type SampleChange } from '../../../storage/samples/samples.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
 import { lastTimeMs } from '../compute/columns.js';
 import { cutSlice, type Positions, type Slice, startPositions } from '../compute/slice.js';

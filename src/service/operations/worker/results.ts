@@ -1,16 +1,13 @@
 import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END } from '../../../core/series.js';
 import { between } from '../../../storage/samples/patch.js';
-import type { Columns, SampleChange } from '../../../storage/samples/samples.js';
-import { NO_COLUMNS } from '../../../storage/samples/samples.js';
+import { type Columns, NO_COLUMNS, type SampleChange } from '../../../storage/samples/samples.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { areSameColumns, lastTimeMs, resultChange } from '../compute/columns.js';
 
-/** A change of a result. */
 export type ResultChange = Omit<SampleChange, 'timeseriesId' | 'metric'>;
 
-/** What results are read and written with. */
 export interface ResultSession {
   readonly context: ServiceContext;
   readonly tx: Transaction;

@@ -1,14 +1,13 @@
 import { OutputLimitError, RequestError } from '../../../index.js';
 import type { Transaction } from '../../../storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
-import { equal } from '../../conditions.js';
 import type { ServiceContext } from '../../context.js';
 import { moveTransaction, type TransactionState } from '../../status/transactions.js';
+import { equal } from '../../store.js';
 
 const FIRST_PAUSE_MS = 1000;
 const PAUSE_GROWTH = 4;
 
-/** What a schedule is written with. */
 export interface ScheduleSession {
   readonly context: ServiceContext;
   readonly writer: Transaction;
@@ -16,11 +15,9 @@ export interface ScheduleSession {
   noteDue(): void;
 }
 
-/** The state of an item, and when its next work is due: what its rows say. */
 export class Schedule {
   #row: ItemRow;
   #dueMs: number | null;
-  /** How often it has failed in a row. */
   #attemptCount: number;
 
   constructor(row: ItemRow, work: { readonly dueMs: number; readonly attemptCount: number } | undefined) {

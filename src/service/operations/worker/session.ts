@@ -1,17 +1,41 @@
 import type { SeriesReference } from '../../../core/series.js';
-import type { LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
+import type { SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
+import { groupBy } from '../../group.js';
 import { nextTurn } from '../../turns.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { ResultChange, Results } from './results.js';
 import type { WorkerSizes } from './sizes.js';
-import { TouchedItems } from './touched-items.js';
 
 const CHANGES_READ = 1000;
+
+/** Items that a transaction has touched, in the order in which they are settled: producers before their readers. */
+class TouchedItems {
+  /** By rank: whether each is replayed. */
+  readonly #byRank: Map<Item, boolean>[] = [];
+
+  add(item: Item, isReplay: boolean): void {
+    const { rank } = item.producers;
+    while (this.#byRank.length <= rank) this.#byRank.push(new Map());
+    const ofRank = this.#byRank[rank]!;
+    ofRank.set(item, isReplay || ofRank.get(item) === true);
+  }
+
+  /** The items of the least rank, group after group: what is touched meanwhile comes in its turn. */
+  *takeGroups(): Generator<readonly (readonly [Item, boolean])[]> {
+    for (;;) {
+      const ofRank = this.#byRank.find(({ size }) => size > 0);
+      if (ofRank === undefined) return;
+      const group = [...ofRank];
+      ofRank.clear();
+      yield group;
+    }
+  }
+}
 
 /** One transaction of the worker: what the cache knows is true of the state that it sees. */
 export class Session implements ItemSession {
@@ -98,7 +122,7 @@ export class Session implements ItemSession {
     for (let after = this.#absorbedCommit; after < this.tx.lastCommit; ) {
       const changes = await this.context.samples.changesAfter(this.tx, after, CHANGES_READ);
       if (changes.length > 0) this.#hasWritten = true;
-      for (const [organisation, own] of byOrganisation(changes)) {
+      for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
         await this.#cache.findReaders(this.tx, organisation, own);
         await this.#tell(organisation, own);
       }
@@ -170,14 +194,4 @@ export class Session implements ItemSession {
     this.#workCount++;
     if (this.#workCount % this.sizes.itemsATurn === 0) await nextTurn();
   }
-}
-
-function byOrganisation(changes: readonly LoggedChange[]): Map<string, LoggedChange[]> {
-  const groups = new Map<string, LoggedChange[]>();
-  for (const change of changes) {
-    const group = groups.get(change.organisation);
-    if (group === undefined) groups.set(change.organisation, [change]);
-    else group.push(change);
-  }
-  return groups;
 }

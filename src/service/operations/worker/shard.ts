@@ -1,4 +1,3 @@
-import { StaleClaimError } from '../../../storage/errors.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
@@ -149,9 +148,4 @@ async function restartOutdated(session: Session): Promise<void> {
     const item = await session.itemOf(organisation, itemId);
     await item?.restart(session, { engineVersion: ENGINE_VERSION });
   }
-}
-
-/** Whether a failure means that the shard is another's now. */
-export function isClaimLost(error: unknown): boolean {
-  return error instanceof StaleClaimError;
 }

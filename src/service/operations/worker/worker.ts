@@ -1,32 +1,18 @@
+import { StaleClaimError } from '../../../storage/errors.js';
 import { SHARD_COUNT } from '../../../storage/shard.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { createId, type ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
-import { isClaimLost, ShardWorker, type WorkerParts } from './shard.js';
+import { ShardWorker, type WorkerParts } from './shard.js';
 import { defaultSizes, type WorkerSizes } from './sizes.js';
-
-/** Keeps the results of all items up to date. */
-export interface Worker {
-  /** Says, within the transaction or after it, that something has come for items of a shard. A hint. */
-  wake(shard: number): void;
-  start(): void;
-  /** Takes no new work, ends the steps that run, writes down how far items have come, and gives the shards back. */
-  stop(): Promise<void>;
-  /** Looks for all work there is, and resolves when none is left that is due. For tests. */
-  onIdle(): Promise<void>;
-}
-
-/** @param pool where steps are computed; it is the worker's, and ends with it. */
-export function createWorker(context: ServiceContext, pool: StepPool, sizes: Partial<WorkerSizes> = {}): Worker {
-  return new ItemWorker(context, { pool, sizes: { ...defaultSizes, ...sizes } });
-}
 
 interface Holding {
   readonly worker: ShardWorker;
   renewedMs: number;
 }
 
-class ItemWorker implements Worker {
+/** Keeps the results of all items up to date. */
+export class Worker {
   readonly #context: ServiceContext;
   readonly #parts: WorkerParts;
   readonly #owner: string;
@@ -43,9 +29,10 @@ class ItemWorker implements Worker {
   /** Rises with all that is done. */
   #activityCount = 0;
 
-  constructor(context: ServiceContext, parts: WorkerParts) {
+  /** @param pool where steps are computed; it is the worker's, and ends with it. */
+  constructor(context: ServiceContext, pool: StepPool, sizes: Partial<WorkerSizes> = {}) {
     this.#context = context;
-    this.#parts = parts;
+    this.#parts = { pool, sizes: { ...defaultSizes, ...sizes } };
     this.#owner = createId(context);
   }
 
@@ -55,6 +42,7 @@ class ItemWorker implements Worker {
     this.#track(this.#poll());
   }
 
+  /** Says, within the transaction or after it, that something has come for items of a shard. A hint. */
   wake(shard: number): void {
     if (this.#state !== 'started') return;
     const holding = this.#held.get(shard);
@@ -63,6 +51,7 @@ class ItemWorker implements Worker {
     else this.#track(this.#visit(shard, false));
   }
 
+  /** Looks for all work there is, and resolves when none is left that is due. For tests. */
   async onIdle(): Promise<void> {
     for (let before = -1; before !== this.#activityCount && this.#state === 'started'; ) {
       before = this.#activityCount;
@@ -71,6 +60,7 @@ class ItemWorker implements Worker {
     }
   }
 
+  /** Takes no new work, ends the steps that run, writes down how far items have come, and gives the shards back. */
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
     this.#state = 'stopping';
@@ -174,7 +164,8 @@ class ItemWorker implements Worker {
     try {
       return await work();
     } catch (error) {
-      if (isClaimLost(error)) this.#held.delete(shard);
+      // The shard is another's now.
+      if (error instanceof StaleClaimError) this.#held.delete(shard);
       throw error;
     }
   }

@@ -2,28 +2,21 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import type { Series, SeriesReference } from '../../../core/series.js';
-import type { ServiceContext } from '../../context.js';
-import type { ContinuationTokens } from '../../http/continuation.js';
-import { pagedEnvelope } from '../../http/envelope.js';
+import { aroundRecords } from '../../http/envelope.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
 import { continuationTokenOf } from '../../http/paging.js';
+import type { RouteParts } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
 import { JSON_TYPE } from '../write/bodies.js';
 import { jsonObjects, type StreamedForm, streamedForms } from './forms.js';
-import { PAGE_SAMPLES_MAX, readSamplesQuery, type SamplesQuery } from './query.js';
+import { PAGE_SAMPLES_MAX, readSamplesQuery, type SamplesQuery, type SamplesRequest } from './query.js';
 import { checkSeries, type Place, readPage, readPieces } from './samples.js';
 
 const PAGE_SAMPLES = 10_000;
 
-/** What reading works with. */
-export interface ReadingParts {
-  readonly context: ServiceContext;
-  readonly tokens: ContinuationTokens;
-}
-
 /** Answers with samples of the series, in the form that the caller likes best. */
 export async function answerSamples(
-  parts: ReadingParts,
+  parts: RouteParts,
   request: FastifyRequest,
   reply: FastifyReply,
   references: readonly SeriesReference[],
@@ -34,21 +27,20 @@ export async function answerSamples(
   const form = formOf(request);
   const asked = readSamplesQuery(query);
   reply.header('vary', 'accept');
-  if (form === undefined) return answerPage(parts, request, reply, references, query);
+  if (form === undefined) return answerPage(parts, request, reply, references, asked);
   reply.type(form.contentType);
   const pieces = readPieces(parts.context, organisation, references, asked);
   return reply.send(Readable.from(streamed(pieces, form), { objectMode: false, highWaterMark: 1 << 20 }));
 }
 
 async function answerPage(
-  { context, tokens }: ReadingParts,
+  { context, tokens }: RouteParts,
   request: FastifyRequest,
   reply: FastifyReply,
   references: readonly SeriesReference[],
-  query: SamplesQuery,
+  asked: SamplesRequest,
 ): Promise<unknown> {
   const principal = principalOf(request);
-  const asked = readSamplesQuery(query);
   const { limit = PAGE_SAMPLES } = asked;
   if (limit > PAGE_SAMPLES_MAX) {
     throw badRequest(
@@ -62,16 +54,9 @@ async function answerPage(
   const next = page.next === undefined ? null : await tokens.seal(binding, page.next);
   const write = jsonObjects(',');
   const rows = Buffer.concat(page.series.map(write));
-  const [head, tail] = JSON.stringify(pagedEnvelope([], { continuationToken: next })).split('[]', 2) as [
-    string,
-    string,
-  ];
+  const [head, tail] = aroundRecords({ continuationToken: next });
   // Without the comma behind the last object.
-  const body = Buffer.concat([
-    Buffer.from(`${head}[`),
-    rows.subarray(0, Math.max(0, rows.length - 1)),
-    Buffer.from(`]${tail}`),
-  ]);
+  const body = Buffer.concat([Buffer.from(head), rows.subarray(0, Math.max(0, rows.length - 1)), Buffer.from(tail)]);
   return reply.type(`${JSON_TYPE}; charset=utf-8`).send(body);
 }
 

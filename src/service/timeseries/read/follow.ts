@@ -17,7 +17,6 @@ export interface Follower {
   readonly references: readonly SeriesReference[];
   /** The commit after which it begins; the present one where absent. */
   readonly fromCommit: number | undefined;
-  /** Ends the following. */
   readonly signal: AbortSignal;
   /** Whether the follower may still see what it follows: asked while it is connected. */
   readonly isAllowed: () => Promise<boolean>;
@@ -64,15 +63,8 @@ export async function* follow(context: ServiceContext, follower: Follower): Asyn
   }
 }
 
-interface Changes {
-  readonly changes: readonly LoggedChange[];
-  /** The commit up to which they go. */
-  readonly last: number;
-  /** The log does not reach back to where they should begin. */
-  readonly isForgotten: boolean;
-}
-
-async function readChanges(samples: SampleStore, tx: Reader, afterCommit: number): Promise<Changes> {
+/** Changes, the commit up to which they go, and whether the log no longer reaches back to their beginning. */
+async function readChanges(samples: SampleStore, tx: Reader, afterCommit: number) {
   try {
     const changes = await samples.changesAfter(tx, afterCommit, CHANGES_MAX);
     return { changes, last: changes.length < CHANGES_MAX ? tx.lastCommit : changes.at(-1)!.commit, isForgotten: false };
@@ -108,16 +100,7 @@ function writeEvent(event: 'samples' | 'reset' | 'stop', commit: number | undefi
 }
 
 /** Wakes a follower when the shard has a commit, at intervals, and at the end. */
-interface CommitWaiter {
-  wait(): Promise<void>;
-  stop(): void;
-}
-
-function waitForCommits(
-  { storage, scheduler, settings }: ServiceContext,
-  shard: number,
-  signal: AbortSignal,
-): CommitWaiter {
+function waitForCommits({ storage, scheduler, settings }: ServiceContext, shard: number, signal: AbortSignal) {
   let hasCome = false;
   let wake: (() => void) | undefined;
   const tell = (): void => {

@@ -8,7 +8,6 @@ import { COLUMNS_TYPE, CSV_TYPE, NDJSON_TYPE } from '../write/bodies.js';
 /** Samples of one series as bytes of a form, without what stands before the first and after the last. */
 export type WriteSamples = (series: Series) => Uint8Array;
 
-/** A form in which samples are streamed. */
 export interface StreamedForm {
   readonly contentType: string;
   /** What the body begins with. */

@@ -3,14 +3,15 @@ import { formatInstant } from '../../../core/instant.js';
 import type { SeriesReference } from '../../../core/series.js';
 import type { SeriesInfo } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
+import { groupBy } from '../../group.js';
 import { pagedEnvelope } from '../../http/envelope.js';
 import { readPage } from '../../http/paging.js';
+import type { RouteParts } from '../../http/route.js';
 import { principalOf } from '../../identity/principal.js';
-import type { ReadingParts } from './answer.js';
 
 /** A page of the series of the caller's organisation, with what is known of them. */
 export async function listSeries(
-  { context: { storage, samples }, tokens }: ReadingParts,
+  { context: { storage, samples }, tokens }: RouteParts,
   request: FastifyRequest,
   timeseriesId: string | undefined,
 ) {
@@ -25,17 +26,11 @@ export async function listSeries(
       ),
     placeOf: ({ timeseriesId: id, metric }) => ({ timeseriesId: id, metric }),
   });
-  return pagedEnvelope(groupById(rows), paging);
-}
-
-function groupById(infos: readonly SeriesInfo[]) {
-  const groups = new Map<string, ReturnType<typeof describeMetric>[]>();
-  for (const info of infos) {
-    const metrics = groups.get(info.timeseriesId) ?? [];
-    metrics.push(describeMetric(info));
-    groups.set(info.timeseriesId, metrics);
-  }
-  return [...groups].map(([timeseriesId, metrics]) => ({ timeseriesId, metrics }));
+  const groups = [...groupBy(rows, (row) => row.timeseriesId)];
+  return pagedEnvelope(
+    groups.map(([id, infos]) => ({ timeseriesId: id, metrics: infos.map(describeMetric) })),
+    paging,
+  );
 }
 
 function describeMetric({ metric, sampleCount, firstMs, lastMs, itemId }: SeriesInfo) {

@@ -1,20 +1,14 @@
+import type { Static } from 'typebox';
 import { describeValue } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { readTime } from '../../../formats/csv/read/text.js';
 import { badRequest } from '../../http/errors.js';
+import type { samplesQuery } from '../schemas.js';
 import { nameProblem } from '../write/json.js';
 
 /** The query of a reading, as it comes. */
-export interface SamplesQuery {
-  readonly metric?: string;
-  readonly startTime?: string;
-  readonly endTime?: string;
-  readonly limit?: number;
-  readonly orderby?: string;
-  readonly finalOnly?: boolean;
-}
+export type SamplesQuery = Static<typeof samplesQuery>;
 
-/** The query of a reading, checked. */
 export interface SamplesRequest {
   /** `[fromMs, untilMs)`. */
   readonly fromMs?: number;

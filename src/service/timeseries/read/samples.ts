@@ -37,21 +37,16 @@ export async function readPage(
     const after = index === from?.seriesIndex ? from.timeMs : undefined;
     const found = await readPiece(context, organisation, reference, request, room + 1, after);
     if (found.timeMs.length > room) {
-      const cut = firstSamples(found, room);
-      series.push({ ...reference, ...cut });
-      const last = cut.timeMs.at(-1);
-      const next = last === undefined ? { seriesIndex: index, timeMs: after } : { seriesIndex: index, timeMs: last };
-      return { series, next: next.timeMs === undefined ? startOf(index, request) : { ...next, timeMs: next.timeMs } };
+      const timeMs = found.timeMs.subarray(0, room);
+      series.push({ ...reference, timeMs, value: found.value.subarray(0, room) });
+      // Without a sample the page ended exactly before the series: its place is before every sample of it.
+      const startMs = request.isDescending ? Number.MAX_VALUE : -Number.MAX_VALUE;
+      return { series, next: { seriesIndex: index, timeMs: timeMs.at(-1) ?? after ?? startMs } };
     }
     if (found.timeMs.length > 0) series.push({ ...reference, ...found });
     room -= found.timeMs.length;
   }
   return { series, next: undefined };
-}
-
-// The page ended exactly before a series: its place is before every sample of it.
-function startOf(seriesIndex: number, { isDescending }: SamplesRequest): Place {
-  return { seriesIndex, timeMs: isDescending ? Number.MAX_VALUE : -Number.MAX_VALUE };
 }
 
 /** All samples of the series, up to the limit, piece by piece. */
@@ -98,10 +93,6 @@ async function readPiece(
   metrics.samplesRead.inc(found.timeMs.length);
   if (!isDescending) return found;
   return { timeMs: found.timeMs.slice().reverse(), value: found.value.slice().reverse() };
-}
-
-function firstSamples({ timeMs, value }: Columns, count: number): Columns {
-  return { timeMs: timeMs.subarray(0, count), value: value.subarray(0, count) };
 }
 
 /** Stops at series that there are none of. */

@@ -75,7 +75,6 @@ export function addSample(batch: SampleBatch, series: number, timeMs: number, va
   batch.value[row] = value;
 }
 
-/** Adds columns of one series. */
 export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Array, value: Float64Array): void {
   makeRoom(batch, timeMs.length);
   const { rowCount } = batch;

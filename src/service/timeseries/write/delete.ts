@@ -1,26 +1,22 @@
+import type { Static } from 'typebox';
 import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
-import { ResultSeriesError, type SampleStore } from '../../../storage/samples/samples.js';
+import { NO_COLUMNS, ResultSeriesError, type SampleStore } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
+import { writeReserved } from '../../store.js';
 import { readSamplesQuery } from '../read/query.js';
 import { checkSeries, PIECE_SAMPLES } from '../read/samples.js';
-
-/** The range of a deletion, as it comes. */
-export interface DeleteRange {
-  readonly startTime?: string;
-  readonly endTime?: string;
-  readonly all?: boolean;
-}
+import type { deleteQuery } from '../schemas.js';
 
 /** Deletes the samples of `[startTime, endTime)`; results that rest on them are computed anew. */
 export async function deleteSamples(
   context: ServiceContext,
   organisation: string,
   reference: SeriesReference,
-  { all = false, ...range }: DeleteRange,
+  { all = false, ...range }: Omit<Static<typeof deleteQuery>, 'metric'>,
   onStored: (shard: number) => void,
 ): Promise<number> {
   const { fromMs = TIME_MS_MIN, untilMs = TIME_MS_END } = readSamplesQuery(range);
@@ -31,20 +27,13 @@ export async function deleteSamples(
   const shard = shardOf(organisation);
   const { samples } = context;
   try {
-    return await context.storage.transaction(
-      shard,
-      async (tx) => {
-        const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
-        if (count === 0) return 0;
-        const none = new Float64Array(0);
-        await samples.append(tx, organisation, [
-          { ...reference, timeMs: none, value: none, deleted: { fromMs, untilMs } },
-        ]);
-        onStored(shard);
-        return count;
-      },
-      { usesReserve: true },
-    );
+    return await writeReserved(context.storage, shard, async (tx) => {
+      const count = await countSamples(samples, tx, organisation, reference, { fromMs, untilMs });
+      if (count === 0) return 0;
+      await samples.append(tx, organisation, [{ ...reference, ...NO_COLUMNS, deleted: { fromMs, untilMs } }]);
+      onStored(shard);
+      return count;
+    });
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
   }

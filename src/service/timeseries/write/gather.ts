@@ -5,7 +5,6 @@ import { type BatchCounts, createSampleBatch, isSound, type SampleBatch, takeRow
 import { readSamples, SampleIssues } from './json.js';
 import type { Ingest } from './sink.js';
 
-/** What became of a body that was gathered. */
 export interface Gathered {
   readonly counts: BatchCounts;
   /** Resolves once the samples are on the disk. What it rejects with may be the fault of another body. */

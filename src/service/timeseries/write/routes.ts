@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { RAW_METRIC } from '../../../formats/csv/read/long.js';
 import type { Origin } from '../../../storage/samples/samples.js';
-import type { ServiceContext } from '../../context.js';
 import { envelope } from '../../http/envelope.js';
 import { badRequest } from '../../http/errors.js';
-import { type Authorize, principalOf } from '../../identity/principal.js';
+import { type RouteParts, security } from '../../http/route.js';
+import { principalOf } from '../../identity/principal.js';
 import { deletedAnswer, deleteQuery, ingestedAnswer, metricQuery, seriesParams } from '../schemas.js';
 import { addStreamedBodies, COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, NDJSON_TYPE, type StreamedBody } from './bodies.js';
 import { deleteSamples } from './delete.js';
@@ -14,19 +14,9 @@ import { Gatherer } from './gather.js';
 import { ingest } from './ingest.js';
 import type { SampleDefaults } from './json.js';
 
-/** What live items are told of: samples that the running transaction has stored. */
-export type OnStored = (shard: number) => void;
-
-const security = [{ token: [] }];
 const tags = ['Time series'];
 
-/** Routes that write samples. */
-export function registerIngest(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  onStored: OnStored,
-): void {
+export function registerIngest(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   addStreamedBodies(app, context);
   const description =
@@ -56,20 +46,14 @@ export function registerIngest(
   async function answerIngest(request: FastifyRequest, defaults: SampleDefaults) {
     const { organisation } = principalOf(request);
     const origin = originOf(request);
-    const job = { organisation, defaults, onStored, ...(origin === undefined ? {} : { origin }) };
+    const job = { organisation, defaults, onStored: wake, ...(origin === undefined ? {} : { origin }) };
     const body = request.body as StreamedBody | undefined; // of addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
     return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
   }
 }
 
-/** The route that deletes samples. */
-export function registerDelete(
-  app: FastifyInstance,
-  context: ServiceContext,
-  authorize: Authorize,
-  onStored: OnStored,
-): void {
+export function registerDelete(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   const summary = 'Delete the samples of a range';
   const schema = {
     summary,
@@ -88,7 +72,7 @@ export function registerDelete(
         const { metric = RAW_METRIC, ...range } = request.query;
         const reference = { timeseriesId: request.params.timeseriesId, metric };
         const { organisation } = principalOf(request);
-        return envelope({ samplesDeleted: await deleteSamples(context, organisation, reference, range, onStored) });
+        return envelope({ samplesDeleted: await deleteSamples(context, organisation, reference, range, wake) });
       },
     );
 }

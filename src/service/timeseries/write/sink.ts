@@ -3,12 +3,11 @@ import { StorageFullError } from '../../../storage/errors.js';
 import { type Origin, ResultSeriesError, type SampleChange } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
-import { ServiceError } from '../../http/errors.js';
-import { type BatchCounts, createSampleBatch, type SampleBatch, takeChanges } from './batch.js';
+import { ServiceError, unavailable } from '../../http/errors.js';
+import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 
-/** What an ingest answers with. */
 export interface Ingested extends BatchCounts {
   /** Whether an offset that was taken before came again, so that nothing was done. */
   isRepeated: boolean;
@@ -28,21 +27,14 @@ const PART_SAMPLES = 50_000;
 /** A streamed body with so many faults is not read on. */
 const ISSUES_MAX = 1000;
 
-/** Takes rows into its batch, and stores what has come. */
-export interface Sink {
-  readonly batch: SampleBatch;
-  readonly issues: SampleIssues;
-  readonly total: Ingested;
-  /** Stores what has come where that is enough for a commit of its own; what a queue delivered has one for all. */
-  flushWhenFull(): Promise<void>;
-  /** Stores what has come. @throws ServiceError 400 where there were faults. */
-  flush(): Promise<void>;
-}
+export type Sink = ReturnType<typeof createSink>;
 
-export function createSink(context: ServiceContext, job: Ingest): Sink {
+/** Takes rows into its batch, and stores what has come. */
+export function createSink(context: ServiceContext, job: Ingest) {
   const batch = createSampleBatch();
   const issues = new SampleIssues();
   const total: Ingested = { samples: 0, missing: 0, duplicate: 0, isRepeated: false };
+  /** @throws ServiceError 400 where there were faults. */
   const flush = async (): Promise<void> => {
     issues.refuse(total.samples);
     const { changes, counts } = takeChanges(batch);
@@ -55,6 +47,7 @@ export function createSink(context: ServiceContext, job: Ingest): Sink {
     total.missing += counts.missing;
     total.duplicate += counts.duplicate;
   };
+  /** Stores what is enough for a commit of its own; what a queue delivered has one for all. */
   const flushWhenFull = async (): Promise<void> => {
     const isFull = batch.rowCount >= PART_SAMPLES && job.origin === undefined;
     if (isFull || issues.count >= ISSUES_MAX) await flush();
@@ -85,8 +78,7 @@ export function tellStored(error: unknown, samplesStored: number): unknown {
   }
   if (samplesStored === 0) return error;
   if (error instanceof StorageFullError) {
-    const options = { details: { samplesStored }, headers: { 'retry-after': '5' }, cause: error };
-    return new ServiceError(503, `the disk of the service is full; ${kept}`, options);
+    return unavailable(`the disk of the service is full; ${kept}`, { details: { samplesStored }, cause: error });
   }
   if (!(error instanceof ServiceError)) return error;
   const { statusCode, message, headers } = error;
