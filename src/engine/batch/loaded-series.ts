@@ -1,5 +1,5 @@
-import type { Series } from '../../core/series.js';
-import { type Arena, openArena } from '../../kernels/arena.js';
+import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { type Arena, openArena, workIn } from '../../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../../kernels/check.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import { type SortedInput, sortInput } from './sorted-input.js';
@@ -29,37 +29,52 @@ const loadedSeries = new WeakMap<Series, Loaded>();
  */
 export function loadSeries(series: readonly Series[]): readonly Series[] {
   checkList(series);
-  for (const one of series) {
-    checkColumns(one);
-    checkTimes(one);
-  }
-  const inputs = series.map(cleaned);
-  // Series that share their times go on sharing them.
+  for (const one of series) checkColumns(one);
+  const given = series.map((one) => ({ series: one, missing: 0, outOfRun: 0, duplicateMs: [], ...loadedOf(one) }));
+  const loaded = layOut(given);
+  // Most series are clean, which is told fastest where kernels read them.
+  if (workIn(loaded.arena, () => loaded.series.every(isClean))) return remember(loaded, given);
+  for (const one of series) checkTimes(one);
+  const inputs = given.map((one) =>
+    isClean(one.series) ? one : sortInput(one.series, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY),
+  );
+  return remember(layOut(inputs), inputs);
+}
+
+interface LaidOut {
+  readonly arena: Arena;
+  readonly series: readonly Series[];
+}
+
+// Copies series into an arena. Those that share their times go on sharing them.
+function layOut(inputs: readonly SortedInput[]): LaidOut {
   const sources = [...new Set(inputs.flatMap(({ series: { timeMs, value } }) => [timeMs, value]))];
   const { arena, columns } = openArena(sources.map(({ length }) => length));
+  for (const [index, source] of sources.entries()) columns[index]!.set(source);
   const columnOf = new Map(sources.map((source, index) => [source, columns[index]!]));
-  for (const [source, column] of columnOf) column.set(source);
-  return inputs.map(({ series: one, missing, duplicateMs }) => {
-    const { timeseriesId, metric } = one;
-    const timeMs = columnOf.get(one.timeMs)!;
-    const value = columnOf.get(one.value)!;
-    const loaded: Series = Object.freeze({ timeseriesId, metric, timeMs, value });
-    loadedSeries.set(loaded, { arena, missing, duplicateMs });
-    return loaded;
-  });
+  const series = inputs.map(({ series: { timeseriesId, metric, timeMs, value } }) =>
+    Object.freeze({ timeseriesId, metric, timeMs: columnOf.get(timeMs)!, value: columnOf.get(value)! }),
+  );
+  return { arena, series };
+}
+
+function remember({ arena, series }: LaidOut, inputs: readonly SortedInput[]): readonly Series[] {
+  for (const [index, one] of series.entries()) {
+    const { missing, duplicateMs } = inputs[index]!;
+    loadedSeries.set(one, { arena, missing, duplicateMs });
+  }
+  return series;
+}
+
+// Whether times rise within the known years, and no value is missing.
+function isClean({ timeMs, value }: Series): boolean {
+  const count = timeMs.length;
+  if (count === 0) return true;
+  if (!(timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END)) return false;
+  return isRisingIn(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
 }
 
 /** What is known of a series, if it is one that was loaded. */
 export function loadedOf(series: Series): Loaded | undefined {
   return loadedSeries.get(series);
-}
-
-// A series that is clean already stays itself, and so do its times.
-function cleaned(series: Series): SortedInput {
-  const { timeMs, value } = series;
-  const count = timeMs.length;
-  const isClean = isRisingIn(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
-  const { missing = 0, duplicateMs = [] } = loadedOf(series) ?? {};
-  if (isClean) return { series, missing, outOfRun: 0, duplicateMs };
-  return sortInput(series, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
 }
