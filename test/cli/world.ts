@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { main } from '../../src/cli/command-line.js';
+import { commands } from '../../src/cli/commands.js';
 import type { FileSystem, Interrupt, Io } from '../../src/cli/terminal/io.js';
 import { RangePool } from '../../src/formats/csv/threaded/pool.js';
 

@@ -1,0 +1,19 @@
+import type { Commands } from './command-line.js';
+import { plot } from './plot.js';
+import { run } from './run/run.js';
+
+export const commands: Commands = {
+  run: async () => run,
+  validate: async () => (await import('./describe.js')).validate,
+  explain: async () => (await import('./describe.js')).explainCommand,
+  operations: async () => (await import('./describe.js')).operations,
+  plot: async () => plot,
+  serve: async () => (await import('./serve.js')).serve,
+  client: async () => (await import('./administer/client.js')).client,
+  user: async () => (await import('./administer/user.js')).user,
+  collection: async () => (await import('./administer/collection.js')).collection,
+  retention: async () => (await import('./administer/retention.js')).retention,
+  backup: async () => (await import('./administer/store.js')).backup,
+  restore: async () => (await import('./administer/store.js')).restore,
+  check: async () => (await import('./administer/store.js')).check,
+};
