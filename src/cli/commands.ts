@@ -1,6 +1,7 @@
-import type { Commands } from './command-line.js';
+import { type Commands, main } from './command-line.js';
 import { plot } from './plot.js';
 import { run } from './run/run.js';
+import { processIo } from './terminal/io.js';
 
 export const commands: Commands = {
   run: async () => run,
@@ -17,3 +18,8 @@ export const commands: Commands = {
   restore: async () => (await import('./administer/store.js')).restore,
   check: async () => (await import('./administer/store.js')).check,
 };
+
+/** Runs any command with the files and streams of this process. @param code of the reading threads */
+export function runProcess(words: readonly string[], code: URL): Promise<number> {
+  return main(words, processIo(code), commands);
+}

@@ -75,6 +75,7 @@ export function createWorld(options: WorldOptions = {}): World {
     const code = await main(
       words.map((word) => word.replace(/(?<=^|=)~\//, `${folder}/`)),
       io,
+      commands,
     );
     return { code, stdout, stderr: stderr.replaceAll(`${folder}/`, '~/') };
   }

@@ -8,9 +8,9 @@ export interface Target {
   /** As the caller wrote it. */
   readonly path: string;
   /** A place on the same disk, for temporary files; undefined where the output is no regular file. */
-  readonly beside: string | undefined;
+  readonly beside?: string;
   /** Writes at once; only to a regular file, which takes all there is room for. */
-  readonly append: ((bytes: Uint8Array) => void) | undefined;
+  readonly append?: (bytes: Uint8Array) => void;
   readonly write: (bytes: Uint8Array) => Promise<void>;
   /** Forgets what was written. */
   readonly reset: () => void;
@@ -69,8 +69,6 @@ function existingTarget(path: string, io: Io): Existing {
 function standardOutput(io: Io): Target {
   return {
     path: '-',
-    beside: undefined,
-    append: undefined,
     write: async (bytes) => {
       try {
         await io.stdout.write(bytes);
@@ -93,8 +91,6 @@ function deviceTarget(path: string, io: Io): Target {
   }
   return {
     path,
-    beside: undefined,
-    append: undefined,
     write: async (bytes) => writeAll(io.fs, descriptor, bytes, path),
     reset: () => undefined,
     keep: () => io.fs.closeSync(descriptor),

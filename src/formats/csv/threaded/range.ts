@@ -1,5 +1,6 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { scanBlock } from '../../../kernels/scan-rows.js';
+import { LINE_FEED } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import type { CsvReaderOptions, RejectedRow } from '../options.js';
 import { FileReader } from '../read/reader.js';
@@ -48,9 +49,6 @@ export type ReadAt = (block: Uint8Array, position: number) => number;
 
 export type OnRows = (rows: ColumnRows) => void;
 
-export const rangeCountOf = ({ sizeBytes, headBytes, rangeBytes }: RangedFile): number =>
-  Math.max(1, Math.ceil((sizeBytes - headBytes) / rangeBytes));
-
 /** Rows that stay when the reader goes on, in memory that another thread can read without a copy. */
 export function sharedCopyOf({ timeMs, values, series }: ColumnRows): ColumnRows {
   const count = timeMs.length;
@@ -68,7 +66,6 @@ const BLOCK_BYTES = 1 << 18;
 /** The end of a line is looked for in pieces of this size, and not beyond so many. */
 const PIECE_BYTES = 2048;
 const PIECES_MAX = 1024;
-const LINE_FEED = 0x0a;
 
 /** Reads ranges of one file, in rising order. */
 export class RangeReader {
