@@ -51,14 +51,13 @@ export type OnRows = (rows: ColumnRows) => void;
 
 /** Rows that stay when the reader goes on, in memory that another thread can read without a copy. */
 export function sharedCopyOf({ timeMs, values, series }: ColumnRows): ColumnRows {
-  const count = timeMs.length;
   const copy = (column: Float64Array): Float64Array => {
-    const shared = new Float64Array(new SharedArrayBuffer(8 * count));
+    const shared = new Float64Array(new SharedArrayBuffer(column.byteLength));
     shared.set(column);
     return shared;
   };
-  const indices = series && new Int32Array(new SharedArrayBuffer(4 * count));
-  if (series !== undefined) indices?.set(series);
+  const indices = series && new Int32Array(new SharedArrayBuffer(series.byteLength));
+  indices?.set(series ?? []);
   return { timeMs: copy(timeMs), values: values.map(copy), series: indices };
 }
 
