@@ -98,8 +98,7 @@ function readSettings(given: Given) {
       'run: expected --input FILE.csv, received none; use `--input -` for standard input',
     );
   }
-  const mode: 'batch' | 'stream' = nameOf(given, '--mode', ['batch', 'stream']) === 'stream' ? 'stream' : 'batch';
-  const onBadRow: 'fail' | 'skip' = nameOf(given, '--on-bad-row', ['fail', 'skip']) === 'skip' ? 'skip' : 'fail';
+  const mode = nameOf(given, '--mode', ['batch', 'stream']) ?? 'batch';
   const lateness = textOf(given, '--lateness');
   checkLateness(lateness, mode);
   return {
@@ -114,7 +113,7 @@ function readSettings(given: Given) {
     lateness,
     report: textOf(given, '--report'),
     plot: textOf(given, '--plot'),
-    onBadRow,
+    onBadRow: nameOf(given, '--on-bad-row', ['fail', 'skip']) ?? 'fail',
     rejects: textOf(given, '--rejects'),
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),
