@@ -19,6 +19,20 @@ const library: Options = {
   clean: ['!cli/**'],
 };
 
+const command: Options = {
+  ...shared,
+  format: ['esm'],
+  // Parts of it, so that help and messages need no package. As CommonJS, commander requires modules of Node.
+  noExternal: ['commander', 'jsonc-parser'],
+  banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  // Not the identifiers: an unexpected error shows its stack.
+  esbuildOptions: (options) => {
+    options.minifyWhitespace = true;
+    options.minifySyntax = true;
+    options.mainFields = ['module', 'main'];
+  },
+};
+
 /**
  * Writes a CommonJS twin beside each module. Its doors share their chunks as the modules do, so that an error of
  * `windrow/csv` is a WindrowError of `windrow`. tsup's own way lowers `?.` to closures, which the engine would pay for,
@@ -60,10 +74,11 @@ export default defineConfig([
     name: 'types',
     clean: false,
     format: ['esm', 'cjs'],
-    dts: { only: true },
+    // A run is disposable: compilers that target no library with `Disposable` are told of it.
+    dts: { only: true, banner: '/// <reference lib="esnext.disposable" />' },
   },
   {
-    ...shared,
+    ...command,
     name: 'command',
     outDir: 'dist/cli',
     // The shebang of main.ts is kept, and tsup makes the output executable. The workers are files of their own: a
@@ -73,20 +88,19 @@ export default defineConfig([
       'csv-worker': 'src/formats/csv/threaded/worker.ts',
       'step-worker': 'src/service/operations/compute/step-worker.ts',
     },
-    format: ['esm'],
-    clean: true,
-    // Parts of it, so that help and messages need no package. As CommonJS, commander requires modules of Node.
-    noExternal: ['commander', 'jsonc-parser'],
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    clean: ['!run/**'],
+    external: ['./run/process.js'],
     onSuccess: async () => {
       await copyFile('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander.txt');
       await copyFile('node_modules/jsonc-parser/LICENSE.md', 'dist/cli/LICENSE-jsonc-parser.md');
     },
-    // Not the identifiers: an unexpected error shows its stack.
-    esbuildOptions: (options) => {
-      options.minifyWhitespace = true;
-      options.minifySyntax = true;
-      options.mainFields = ['module', 'main'];
-    },
+  },
+  {
+    ...command,
+    name: 'run',
+    outDir: 'dist/cli/run',
+    // Apart from the others, whose shared chunks would cut it into more than twenty files: each takes time to load.
+    entry: { process: 'src/cli/run/process.ts' },
+    clean: true,
   },
 ]);

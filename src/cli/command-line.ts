@@ -2,26 +2,10 @@ import { Command as CommanderCommand, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Command, CommandGroup, Given } from './command.js';
 import { describeFailure, EXIT_DONE, EXIT_WRONG, exitCodeOf, isClosedPipe } from './failure.js';
-import { plot } from './plot.js';
-import { run } from './run/run.js';
-import { type Io, processIo } from './terminal/io.js';
+import type { Io } from './terminal/io.js';
 
-/** Every command by its name, in the order of `--help`, loaded when it is needed. */
-const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
-  run: async () => run,
-  validate: async () => (await import('./describe.js')).validate,
-  explain: async () => (await import('./describe.js')).explainCommand,
-  operations: async () => (await import('./describe.js')).operations,
-  plot: async () => plot,
-  serve: async () => (await import('./serve.js')).serve,
-  client: async () => (await import('./administer/client.js')).client,
-  user: async () => (await import('./administer/user.js')).user,
-  collection: async () => (await import('./administer/collection.js')).collection,
-  retention: async () => (await import('./administer/retention.js')).retention,
-  backup: async () => (await import('./administer/store.js')).backup,
-  restore: async () => (await import('./administer/store.js')).restore,
-  check: async () => (await import('./administer/store.js')).check,
-};
+/** Commands by their names, in the order of `--help`, each loaded when it is needed. */
+export type Commands = Readonly<Record<string, () => Promise<Command | CommandGroup>>>;
 
 const EXIT_CODES = `
 Exit codes:
@@ -31,15 +15,10 @@ Exit codes:
 
 Run \`windrow <command> --help\` for details and examples.`;
 
-/** Runs the command of these words with the files and streams of this process. @param code of the reading threads */
-export function runProcess(words: readonly string[], code: URL): Promise<number> {
-  return main(words, processIo(code));
-}
-
 /** Runs the command of these words (those after `windrow`), tells what went wrong, and gives the exit code. */
-export async function main(words: readonly string[], io: Io): Promise<number> {
+export async function main(words: readonly string[], io: Io, commands: Commands): Promise<number> {
   try {
-    const chosen = await readWords(words, io);
+    const chosen = await readWords(words, io, commands);
     return typeof chosen === 'number' ? chosen : await chosen.command.act(chosen.given, io);
   } catch (error) {
     if (isClosedPipe(error)) return EXIT_DONE;
@@ -54,7 +33,7 @@ interface Chosen {
 }
 
 // The command and what was given to it, or the exit code where the words are answered by help or a message.
-async function readWords(words: readonly string[], io: Io): Promise<Chosen | number> {
+async function readWords(words: readonly string[], io: Io, commands: Commands): Promise<Chosen | number> {
   let chosen: Chosen | undefined;
   const written: Promise<void>[] = [];
   const program = createProgram(io, written);

@@ -54,7 +54,7 @@ export function requiredOf(given: Given, command: Command, flag: string): string
 }
 
 /** One of some names, in any case. */
-export function nameOf(given: Given, flag: string, names: readonly string[]): string | undefined {
+export function nameOf<Name extends string>(given: Given, flag: string, names: readonly Name[]): Name | undefined {
   const text = textOf(given, flag);
   if (text === undefined) return undefined;
   const name = names.find((known) => known === text.toLowerCase());

@@ -61,20 +61,13 @@ export const operations: Command = {
   ],
   act: async (given, io) => {
     const operation = given.argument === undefined ? undefined : wantedOperation(given.argument);
-    const text = given.options.has('--json') ? listJson(operation) : listText(operation);
-    await io.stdout.write(text);
+    if (given.options.has('--json')) {
+      const data = operation === undefined ? [...operationInfos.values()] : operationInfos.get(operation.name);
+      await io.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
+    } else await io.stdout.write(operation === undefined ? list([...operationsByName.values()]) : describe(operation));
     return EXIT_DONE;
   },
 };
-
-function listJson(operation: Operation | undefined): string {
-  const data = operation === undefined ? [...operationInfos.values()] : operationInfos.get(operation.name);
-  return `${JSON.stringify(data, null, 2)}\n`;
-}
-
-function listText(operation: Operation | undefined): string {
-  return operation === undefined ? list([...operationsByName.values()]) : describe(operation);
-}
 
 function wantedOperation(name: string): Operation {
   const operation = findOperation(name);

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 if ('enableCompileCache' in module && typeof module.enableCompileCache === 'function') {
   module.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'windrow'));
 }
-const { runProcess } = await import('./command-line.js');
-const exitCode = await runProcess(process.argv.slice(2), new URL('./csv-worker.js', import.meta.url));
+const words = process.argv.slice(2);
+const { runProcess } = await (words[0] === 'run' ? import('./run/process.js') : import('./commands.js'));
+const exitCode = await runProcess(words, new URL('./csv-worker.js', import.meta.url));
 // Everything has been written by then, and standard input may still be open, which would keep the process.
 process.exit(exitCode);

@@ -1,5 +1,14 @@
-import { argumentOf, type Command } from './command.js';
-import { withTempFiles } from './files/temp-files.js';
+import { InputError } from '../core/errors.js';
+import { type SeriesReference, seriesName } from '../core/series.js';
+import { didYouMean } from '../core/suggest.js';
+import { createCsvReader } from '../formats/csv/index.js';
+import type { ChartData } from '../plot/index.js';
+import { argumentOf, type Command, countOf, type Given, textOf } from './command.js';
+import { EXIT_DONE, unlessMissing } from './failure.js';
+import { openInputs } from './files/inputs.js';
+import { openTarget } from './files/target.js';
+import { type TempFiles, withTempFiles } from './files/temp-files.js';
+import type { Io, Outlet } from './terminal/io.js';
 
 export const plot: Command = {
   name: 'plot',
@@ -33,7 +42,71 @@ export const plot: Command = {
   ],
   act: async (given, io) => {
     const path = argumentOf(given, plot);
-    const { plotFile } = await import('./plot-file.js');
     return withTempFiles(io, (temps) => plotFile(path, given, io, temps));
   },
 };
+
+const ROWS_MAX = 200;
+
+// Reads a CSV file and draws its series where the options say.
+async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): Promise<number> {
+  const output = textOf(given, '--output');
+  const timezone = textOf(given, '--timezone') ?? 'UTC';
+  const rows = Math.min(countOf(given, '--rows', 2) ?? 12, ROWS_MAX);
+  const target = output === undefined ? undefined : openTarget(output, io, temps);
+  // Loaded here, so that --help needs no package.
+  const { createChartData, drawSvg, drawTerminal } = await import('../plot/index.js');
+  const data = createChartData();
+  await readInto(data, path, given.options.get('--series') ?? [], timezone, io, temps);
+  const lines = data.lines();
+  if (target !== undefined) {
+    const svg = drawSvg(lines, { title: textOf(given, '--title') ?? '', timezone });
+    await target.write(new TextEncoder().encode(svg));
+    target.keep();
+    return EXIT_DONE;
+  }
+  const paint = await linePaint(io.stdout);
+  const isUnicode = !given.options.has('--ascii');
+  const { columns } = io.stdout;
+  await io.stdout.write(
+    drawTerminal(lines, { columns, rows, timezone, isUnicode, ...(paint === undefined ? {} : { paint }) }),
+  );
+  return EXIT_DONE;
+}
+
+async function readInto(
+  data: ChartData,
+  path: string,
+  names: readonly string[],
+  timezone: string,
+  io: Io,
+  temps: TempFiles,
+): Promise<void> {
+  const wanted = ({ timeseriesId, metric }: SeriesReference): boolean =>
+    names.length === 0 || names.includes(timeseriesId) || names.includes(seriesName({ timeseriesId, metric }));
+  for (const input of openInputs([path], false, io, temps)) {
+    const reader = createCsvReader({ fileName: input.name, timezone, wanted }, data.add);
+    for await (const block of input.blocks(() => undefined)) reader.push(block);
+    const { series } = reader.end();
+    checkNames(names, series);
+  }
+}
+
+function checkNames(names: readonly string[], series: readonly SeriesReference[]): void {
+  const known = series.flatMap((one) => [one.timeseriesId, seriesName(one)]);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const hint = didYouMean(name, known) ?? `the file has ${series.map(seriesName).join(', ') || 'none'}`;
+    throw new InputError('input.missing', `--series: expected a series of the file, received ${name}; ${hint}`);
+  }
+}
+
+const NAMES = ['blueBright', 'yellow', 'green', 'magenta', 'red', 'cyan', 'gray'] as const;
+
+/** Colours for the lines of a chart; none where the outlet is no terminal, or NO_COLOR is set. */
+async function linePaint(outlet: Outlet): Promise<((text: string, lineIndex: number) => string) | undefined> {
+  if (!outlet.isTerminal) return undefined;
+  const loaded = await import('picocolors').catch(unlessMissing);
+  if (loaded === undefined || !loaded.default.isColorSupported) return undefined;
+  return (text, lineIndex) => loaded.default[NAMES[lineIndex % NAMES.length] ?? 'gray'](text);
+}

@@ -165,19 +165,13 @@ function pointsOf(column: Column): [timeMs: number, value: number][] {
   return points.filter(([timeMs, value], i) => i === points.findIndex(([t, x]) => t === timeMs && x === value));
 }
 
-/** Counts the distances between samples, to tell the usual one. */
-export interface StepCounter {
-  readonly add: (timeMs: number) => void;
-  /** The median within five hundredths, infinite where there is none. */
-  readonly medianMs: () => number;
-}
-
 // Bins of equal ratio from a nanosecond to the age of the calendar.
 const BINS_PER_OCTAVE = 16;
 const LEAST_OCTAVE = -20;
 const BIN_COUNT = (49 - LEAST_OCTAVE) * BINS_PER_OCTAVE;
 
-function createStepCounter(): StepCounter {
+/** Counts the distances between samples, to tell the usual one. */
+function createStepCounter() {
   const counts = new Float64Array(BIN_COUNT);
   let total = 0;
   let previousMs = Number.NaN;
@@ -197,6 +191,7 @@ function createStepCounter(): StepCounter {
     total++;
   }
 
+  // Within five hundredths, infinite where there is none.
   function medianMs(): number {
     let seen = 0;
     for (let bin = 0; bin < BIN_COUNT; bin++) {

@@ -73,15 +73,11 @@ function drawPanel(
   const right = frame.left + frame.width;
   const grid = ticks.map(({ value }) => `M${pixel(frame.left)} ${pixel(frame.y(value))}H${pixel(right)}`).join('');
   const across = timeMarks(frame, timezone)
-    .map(({ timeMs }) => verticalAt(frame, timeMs))
+    .map(({ timeMs }) => `M${pixel(frame.x(timeMs))} ${pixel(frame.top)}v${frame.height}`)
     .join('');
   const labels = ticks.map(({ value, label }) => text('value', frame.left - 10, frame.y(value) + 4, label));
   const drawn = lines.map((line, index) => drawLine(line, frame, firstColour + index));
   return [`<path class="grid" d="${across}${grid}"/>`, ...labels, ...drawn].join('\n');
-}
-
-function verticalAt(frame: Frame, timeMs: number): string {
-  return `M${pixel(frame.x(timeMs))} ${pixel(frame.top)}v${frame.height}`;
 }
 
 function timeMarks({ time, width }: Frame, timezone: string) {

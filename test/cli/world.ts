@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { main } from '../../src/cli/command-line.js';
+import { commands } from '../../src/cli/commands.js';
 import type { FileSystem, Interrupt, Io } from '../../src/cli/terminal/io.js';
 import { RangePool } from '../../src/formats/csv/threaded/pool.js';
 
@@ -74,6 +75,7 @@ export function createWorld(options: WorldOptions = {}): World {
     const code = await main(
       words.map((word) => word.replace(/(?<=^|=)~\//, `${folder}/`)),
       io,
+      commands,
     );
     return { code, stdout, stderr: stderr.replaceAll(`${folder}/`, '~/') };
   }

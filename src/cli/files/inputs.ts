@@ -74,30 +74,21 @@ export function openToRead(path: string, io: Io): number {
   }
 }
 
+// A file is read where it is worked on: handing each block to a thread and back costs more than the read itself, most
+// of all on one core. Between some blocks signals and timers get their turn.
 async function* fileBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const descriptor = openToRead(path, io);
   try {
-    yield* diskBlocks(descriptor, path, io, onRead);
+    const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
+    for (let number = 1; ; number++) {
+      const count = readNow(io, descriptor, block, path);
+      if (count === 0) return;
+      onRead(count);
+      yield block.subarray(0, count);
+      if (number % BLOCKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
   } finally {
     io.fs.closeSync(descriptor);
-  }
-}
-
-// A file is read where it is worked on: handing each block to a thread and back costs more than the read itself, most
-// of all on one core. Between some blocks signals and timers get their turn.
-async function* diskBlocks(
-  descriptor: number,
-  name: string,
-  io: Io,
-  onRead: (byteCount: number) => void,
-): AsyncGenerator<Uint8Array> {
-  const block = scanBlock() ?? new Uint8Array(DISK_BLOCK_BYTES);
-  for (let number = 1; ; number++) {
-    const count = readNow(io, descriptor, block, name);
-    if (count === 0) return;
-    onRead(count);
-    yield block.subarray(0, count);
-    if (number % BLOCKS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

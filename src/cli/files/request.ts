@@ -1,5 +1,4 @@
 import { RequestError, WindrowError } from '../../core/errors.js';
-import { findJsonFault, placeOf, showPlace } from '../../formats/json-fault.js';
 import { createPlan } from '../../plan/create-plan.js';
 import type { Plan } from '../../plan/plan.js';
 import { fileFailure } from '../failure.js';
@@ -10,7 +9,7 @@ import { existingFile } from './inputs.js';
 export async function readPlan(path: string, timezone: string | undefined, io: Io): Promise<Plan> {
   const text = path === '-' ? await readStandardInput(io) : readFile(path, io);
   const name = path === '-' ? 'standard input' : path;
-  const request = parseRequest(text, name);
+  const request = await parseRequest(text, name);
   try {
     return createPlan(request, timezone === undefined ? {} : { timezone });
   } catch (error) {
@@ -34,11 +33,12 @@ async function readStandardInput(io: Io): Promise<string> {
   return Buffer.concat(blocks).toString('utf8');
 }
 
-function parseRequest(text: string, name: string): unknown {
+async function parseRequest(text: string, name: string): Promise<unknown> {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   try {
     return JSON.parse(json);
   } catch (error) {
+    const { findJsonFault, placeOf, showPlace } = await import('../../formats/json-fault.js');
     const fault = findJsonFault(json);
     if (fault === undefined) throw error;
     const { line, column } = placeOf(json, fault.offset);

@@ -5,12 +5,10 @@ import { type TempFile, type TempFiles, writeAll } from './temp-files.js';
 
 /** Where an output goes in the end: it appears there whole or not at all. */
 export interface Target {
-  /** As the caller wrote it. */
-  readonly path: string;
   /** A place on the same disk, for temporary files; undefined where the output is no regular file. */
-  readonly beside: string | undefined;
+  readonly beside?: string;
   /** Writes at once; only to a regular file, which takes all there is room for. */
-  readonly append: ((bytes: Uint8Array) => void) | undefined;
+  readonly append?: (bytes: Uint8Array) => void;
   readonly write: (bytes: Uint8Array) => Promise<void>;
   /** Forgets what was written. */
   readonly reset: () => void;
@@ -22,14 +20,13 @@ export interface Target {
 export function openTarget(path: string, io: Io, temps: TempFiles): Target {
   if (path === '-') return standardOutput(io);
   const existing = existingTarget(path, io);
-  if (existing.kind === 'device') return deviceTarget(path, io);
+  if (existing === undefined) return deviceTarget(path, io);
   let file: TempFile | undefined = temps.create(existing.path, existing.mode);
   const append = (bytes: Uint8Array): void => {
     if (file === undefined) throw new Error(`assertion failed: ${path} is written after its end`);
     temps.write(file, bytes);
   };
   return {
-    path,
     beside: existing.path,
     append,
     write: async (bytes) => append(bytes),
@@ -47,30 +44,25 @@ export function openTarget(path: string, io: Io, temps: TempFiles): Target {
 // Standard output and its like lead to files of the shell's, which are written to and never replaced.
 const DEVICE_FOLDERS = /^\/(dev|proc)\//;
 
-type Existing = { kind: 'file'; path: string; mode: number | undefined } | { kind: 'device' };
-
-// A link stays a link to the file that is replaced, and a file keeps its permissions.
-function existingTarget(path: string, io: Io): Existing {
-  if (DEVICE_FOLDERS.test(path)) return { kind: 'device' };
+// A link stays a link to the file that is replaced, and a file keeps its permissions; undefined for a device.
+function existingTarget(path: string, io: Io): { path: string; mode?: number } | undefined {
+  if (DEVICE_FOLDERS.test(path)) return undefined;
   let real: string;
   try {
     real = io.fs.realpathSync(path);
   } catch {
-    return { kind: 'file', path, mode: undefined };
+    return { path };
   }
   const stats = io.fs.statSync(real);
   if (stats?.isDirectory()) {
     throw new WindrowError('file.directory', `${path}: is a folder, expected the name of a file to write`);
   }
-  if (stats !== undefined && !stats.isFile()) return { kind: 'device' };
-  return { kind: 'file', path: real, mode: stats === undefined ? undefined : stats.mode & 0o777 };
+  if (stats !== undefined && !stats.isFile()) return undefined;
+  return stats === undefined ? { path: real } : { path: real, mode: stats.mode & 0o777 };
 }
 
 function standardOutput(io: Io): Target {
   return {
-    path: '-',
-    beside: undefined,
-    append: undefined,
     write: async (bytes) => {
       try {
         await io.stdout.write(bytes);
@@ -92,9 +84,6 @@ function deviceTarget(path: string, io: Io): Target {
     throw fileFailure(error, path, 'write');
   }
   return {
-    path,
-    beside: undefined,
-    append: undefined,
     write: async (bytes) => writeAll(io.fs, descriptor, bytes, path),
     reset: () => undefined,
     keep: () => io.fs.closeSync(descriptor),

@@ -9,11 +9,7 @@ const runOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order (`-` for standard input)' },
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
   { flag: '--mode', value: 'MODE', summary: 'batch or stream (default: batch)' },
-  {
-    flag: '--chunk',
-    value: 'ROWS',
-    summary: 'rows per chunk; results stay the same',
-  },
+  { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
   {
@@ -26,11 +22,7 @@ const runOptions: readonly CommandOption[] = [
     value: 'DURATION',
     summary: 'how late the samples of a stream may be, such as PT5M (default: PT0S)',
   },
-  {
-    flag: '--threads',
-    value: 'N',
-    summary: 'use up to N threads to read files (default: 1); results stay the same',
-  },
+  { flag: '--threads', value: 'N', summary: 'use up to N threads to read files (default: 1); results stay the same' },
   { flag: '--report', value: 'FILE', summary: 'write a report of the run as JSON' },
   { flag: '--plot', value: 'FILE', summary: 'draw the results as an SVG chart' },
   {
@@ -106,8 +98,7 @@ function readSettings(given: Given) {
       'run: expected --input FILE.csv, received none; use `--input -` for standard input',
     );
   }
-  const mode: 'batch' | 'stream' = nameOf(given, '--mode', ['batch', 'stream']) === 'stream' ? 'stream' : 'batch';
-  const onBadRow: 'fail' | 'skip' = nameOf(given, '--on-bad-row', ['fail', 'skip']) === 'skip' ? 'skip' : 'fail';
+  const mode = nameOf(given, '--mode', ['batch', 'stream']) ?? 'batch';
   const lateness = textOf(given, '--lateness');
   checkLateness(lateness, mode);
   return {
@@ -122,7 +113,7 @@ function readSettings(given: Given) {
     lateness,
     report: textOf(given, '--report'),
     plot: textOf(given, '--plot'),
-    onBadRow,
+    onBadRow: nameOf(given, '--on-bad-row', ['fail', 'skip']) ?? 'fail',
     rejects: textOf(given, '--rejects'),
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),

@@ -1,8 +1,7 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
-import type { LongChunk, LongSeries } from './by-series.js';
-import { createLongChunk, sortBySeries } from './by-series.js';
+import { createLongChunk, type LongChunk, type LongSeries, sortBySeries } from './by-series.js';
 import type { Header } from './header.js';
 import {
   createNameBook,
@@ -26,8 +25,7 @@ import {
   takeNumber,
   takeTime,
 } from './rows.js';
-import type { Clock } from './time.js';
-import { createClock, parseTime, TIME_REACH } from './time.js';
+import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
 
 /** The metric of rows that name none: what the sensor sent. */
 export const RAW_METRIC = 'Raw';
@@ -148,7 +146,7 @@ const METRIC = 3;
 const VALUE = 4;
 
 /** The rows of the long layout: what is known of the file, and the chunk at hand. */
-export interface LongState {
+interface LongState {
   readonly roles: Uint8Array;
   readonly separator: number;
   readonly clock: Clock;

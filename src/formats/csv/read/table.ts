@@ -5,8 +5,7 @@ import type { RowProblem } from '../errors.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
 import { countMissing, type Rows, type RowsSettings, shapeProblem, takeNumber, takeTime } from './rows.js';
-import type { Clock } from './time.js';
-import { createClock, parseTime, TIME_REACH } from './time.js';
+import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
 
 /** A series of a table: one column of the file. */
 export interface TableSeries extends SeriesReference {
@@ -94,7 +93,7 @@ const TIME = -1;
 const UNWANTED = -2;
 
 /** The rows of the single and the wide layout: what is known of the file, and the chunk at hand. */
-export interface TableState {
+interface TableState {
   /** For each column the index of its value column, or TIME, or UNWANTED. */
   readonly slots: Int32Array;
   readonly separator: number;

@@ -24,7 +24,7 @@ export function createTableJoiner(series: readonly SeriesReference[], chunkRows:
     for (let from = 0; from < rowCount; ) {
       const to = Math.min(rowCount, from + chunkRows - count);
       timeMs.set(rows.timeMs.subarray(from, to), count);
-      for (const [index, value] of values.entries()) value.set(columnOf(rows, index).subarray(from, to), count);
+      for (const [index, value] of values.entries()) value.set(rows.values[index]!.subarray(from, to), count);
       count += to - from;
       from = to;
       if (count === chunkRows) flush();
@@ -73,10 +73,4 @@ export function createLongJoiner(all: readonly LongSeries[], chunkRows: number, 
   }
 
   return { add, flush };
-}
-
-function columnOf({ values }: ColumnRows, index: number): Float64Array {
-  const column = values[index];
-  if (column === undefined) throw new Error('assertion failed: a chunk of a table lacks a column');
-  return column;
 }

@@ -1,5 +1,6 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { scanBlock } from '../../../kernels/scan-rows.js';
+import { LINE_FEED } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import type { CsvReaderOptions, RejectedRow } from '../options.js';
 import { FileReader } from '../read/reader.js';
@@ -48,19 +49,15 @@ export type ReadAt = (block: Uint8Array, position: number) => number;
 
 export type OnRows = (rows: ColumnRows) => void;
 
-export const rangeCountOf = ({ sizeBytes, headBytes, rangeBytes }: RangedFile): number =>
-  Math.max(1, Math.ceil((sizeBytes - headBytes) / rangeBytes));
-
 /** Rows that stay when the reader goes on, in memory that another thread can read without a copy. */
 export function sharedCopyOf({ timeMs, values, series }: ColumnRows): ColumnRows {
-  const count = timeMs.length;
   const copy = (column: Float64Array): Float64Array => {
-    const shared = new Float64Array(new SharedArrayBuffer(8 * count));
+    const shared = new Float64Array(new SharedArrayBuffer(column.byteLength));
     shared.set(column);
     return shared;
   };
-  const indices = series && new Int32Array(new SharedArrayBuffer(4 * count));
-  if (series !== undefined) indices?.set(series);
+  const indices = series && new Int32Array(new SharedArrayBuffer(series.byteLength));
+  indices?.set(series ?? []);
   return { timeMs: copy(timeMs), values: values.map(copy), series: indices };
 }
 
@@ -68,7 +65,6 @@ const BLOCK_BYTES = 1 << 18;
 /** The end of a line is looked for in pieces of this size, and not beyond so many. */
 const PIECE_BYTES = 2048;
 const PIECES_MAX = 1024;
-const LINE_FEED = 0x0a;
 
 /** Reads ranges of one file, in rising order. */
 export class RangeReader {

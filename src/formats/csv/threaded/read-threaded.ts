@@ -6,15 +6,7 @@ import { FileReader } from '../read/reader.js';
 import type { ColumnRows } from '../read/rows.js';
 import { createLongJoiner, createTableJoiner, type RowJoiner } from './join.js';
 import type { RangePool } from './pool.js';
-import {
-  type OnRows,
-  type RangedFile,
-  type RangeOutcome,
-  RangeReader,
-  type ReadAt,
-  rangeCountOf,
-  sharedCopyOf,
-} from './range.js';
+import { type OnRows, type RangedFile, type RangeOutcome, RangeReader, type ReadAt, sharedCopyOf } from './range.js';
 import type { RangeResult } from './worker.js';
 
 /** A file to be read by several threads, and who is told of it. */
@@ -78,7 +70,7 @@ async function readInOrder(
   const open = (): RangeReader => new RangeReader(file, head, read.options, read.readAt);
   const reader = open();
   const account = new Account(read, reader);
-  const count = rangeCountOf(file);
+  const count = Math.max(1, Math.ceil((file.sizeBytes - file.headBytes) / file.rangeBytes));
   let next = 0;
 
   function ask(): void {
