@@ -1,7 +1,9 @@
+import type { Statement } from '../sql/statements.js';
+import { inTime, type SqlSession, SqlTransaction } from '../sql/transaction.js';
 import type { Claim, Transaction } from '../storage.js';
 import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
-import { inTime, SqliteTransaction } from './transaction.js';
+import { sqlite } from './dialect.js';
 
 /** A commit of a shard: numbers from one to another, both included. */
 export interface NewCommits {
@@ -90,8 +92,8 @@ export function createJob<Result>(
 ): Job {
   const run = async (database: GroupDatabase, counters: CommitCounters) => {
     let hasSavepoint = false;
-    const tx = new SqliteTransaction(database, shard, counters.numbersOf(shard), () => {
-      if (!hasSavepoint) database.exec('SAVEPOINT "work"');
+    const tx = new SqlTransaction(sessionOf(database), shard, counters.numbersOf(shard), () => {
+      database.exec('SAVEPOINT "work"');
       hasSavepoint = true;
     });
     try {
@@ -110,6 +112,15 @@ export function createJob<Result>(
     }
   };
   return { usesReserve, run, reject };
+}
+
+/** The open transaction of a database. */
+export function sessionOf(database: Database): SqlSession {
+  return {
+    dialect: sqlite,
+    run: ({ sql, values }: Statement) => database.run(sql, values),
+    all: ({ sql, values }: Statement) => database.all(sql, values),
+  };
 }
 
 /** The database as a group writes to it: remembers a failure of the disk, also one that a work has swallowed. */

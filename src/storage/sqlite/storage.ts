@@ -1,13 +1,13 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
+import { inTime, SqlReader } from '../sql/transaction.js';
 import type { Claim, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
 import type { Reserve } from './disk-space.js';
 import { isTrimDue, trim } from './disk-space.js';
-import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup } from './group.js';
-import { inTime, SqliteReader } from './transaction.js';
+import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup, sessionOf } from './group.js';
 import { Turns } from './turns.js';
 
 /** Time, given in from outside. */
@@ -62,10 +62,10 @@ export class SqliteStorage implements Storage {
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
     return this.#turns.read(async () => {
-      let tx: SqliteReader | undefined;
+      let tx: SqlReader | undefined;
       try {
         this.#beginReading();
-        const reader = new SqliteReader(this.#parts.database, shard, this.#counters.numbersOf(shard));
+        const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
         tx = reader;
         return await inTime(() => work(reader));
       } catch (error) {
