@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['scripts/build-kernels.mjs'],
+    globalSetup: ['scripts/build-kernels.mjs', 'test/storage/postgres/server.ts'],
     setupFiles: ['test/seed.ts'],
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },

@@ -1,8 +1,8 @@
 import type { Table, Value } from './table.js';
 
 /**
- * What the service keeps its data in. An embedded database in a file is a driver; PostgreSQL under many processes
- * without state is meant to be another, with no change above this line. So:
+ * What the service keeps its data in. One driver is an embedded database in a file, SQLite; the other is
+ * PostgreSQL, under any number of processes without state. So:
  *
  * - Every statement belongs to one shard, and the shard leads every key (`shardOf`).
  * - Work on a shard is a function of a transaction. It may be run again as a whole, so it changes nothing but the
@@ -40,6 +40,14 @@ export interface Storage {
   check(): Promise<void>;
   /** Ends running work, then lets go of the store. */
   close(): Promise<void>;
+}
+
+/** Time, given in from outside. */
+export interface StorageClock {
+  /** Epoch milliseconds. */
+  nowMs(): number;
+  /** Milliseconds that never go back. */
+  monotonicMs(): number;
 }
 
 export interface TransactionOptions {

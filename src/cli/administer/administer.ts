@@ -1,18 +1,15 @@
-import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import type { Administration } from '../../service/identity/administration.js';
 import type { OfOrganisation } from '../../service/identity/names.js';
-import type { Storage } from '../../storage/storage.js';
-import { type Command, type Given, requiredOf, textOf } from '../command.js';
+import { type Command, type Given, textOf } from '../command.js';
 import { EXIT_DONE, fileFailure } from '../failure.js';
+import { type Place, placeOf, storeOptions } from '../store.js';
 import type { Io } from '../terminal/io.js';
 
-// Told by its name: to open it would make it.
-const STORE_NAME = /^windrow\.db$/;
+export { storeOptions };
 
 /** Options of every command that works with clients, users and collections. */
-export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' };
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
 const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
@@ -33,42 +30,44 @@ export async function administer<Result>(
   isMaking: boolean,
   work: (administration: Administration) => Promise<Result>,
 ): Promise<Result> {
-  const directory = requiredOf(given, command, '--data-dir');
-  const isThere = hasStore(directory);
-  if (!isThere && !isMaking) {
+  const place = placeOf(given, command, io);
+  const isMissing = place.directory !== undefined && !hasStore(place.directory, io);
+  if (isMissing && !isMaking) {
     const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
-    throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
+    throw new WindrowError('file.missing', `${place.directory}: there is no store of windrow; ${mend}`);
   }
   // Loaded here, so that --help needs no package.
   const { createAdministration } = await import('../../service/identity/administration.js');
   const { systemClock, systemRandom } = await import('../../service/system.js');
   // What it makes is nobody else's to read.
   process.umask(0o077);
-  const storage = await openStorage(directory);
+  const storage = await openPlace(place);
   try {
     const result = await work(createAdministration({ storage, clock: systemClock, random: systemRandom }));
-    if (!isThere) await io.stderr.write(`windrow: made a new store in ${resolve(directory)}\n`);
+    if (isMissing) await io.stderr.write(`windrow: made a new store in ${resolve(place.directory)}\n`);
     return result;
   } finally {
     await storage.close();
   }
 }
 
-async function openStorage(directory: string): Promise<Storage> {
-  const { prepareDataDirectory } = await import('../../service/data-directory.js');
+async function openPlace({ directory, address }: Place) {
   const { systemClock } = await import('../../service/system.js');
-  const { openSqliteStorage } = await import('../../storage/index.js');
+  const { openStorage } = await import('../../storage/index.js');
   try {
+    if (address !== undefined) return await openStorage({ address, clock: systemClock });
+    const { prepareDataDirectory } = await import('../../service/data-directory.js');
     prepareDataDirectory(directory);
-    return await openSqliteStorage({ directory, clock: systemClock });
+    return await openStorage({ directory, clock: systemClock });
   } catch (error) {
-    throw fileFailure(error, directory, 'write');
+    throw fileFailure(error, directory ?? address, 'write');
   }
 }
 
-function hasStore(directory: string): boolean {
+// Told by its name: to open it would make it.
+function hasStore(directory: string, { fs }: Io): boolean {
   try {
-    return readdirSync(directory).some((name) => STORE_NAME.test(name));
+    return fs.readdirSync(directory).includes('windrow.db');
   } catch {
     return false; // no such directory
   }
@@ -84,7 +83,7 @@ interface Listing<Entry> extends Pick<Command, 'name' | 'summary' | 'examples'> 
 export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>): Command {
   const list: Command = {
     ...texts,
-    options: [someOrgOption, dataDirOption, jsonOption],
+    options: [someOrgOption, ...storeOptions, jsonOption],
     notes: administrationNotes,
     act: async (given, io) => {
       const organisation = textOf(given, '--org');

@@ -4,11 +4,11 @@ import {
   addedAt,
   administer,
   administrationNotes,
-  dataDirOption,
   jsonOption,
   listCommand,
   orgOption,
   print,
+  storeOptions,
 } from './administer.js';
 
 const add: Command = {
@@ -23,7 +23,7 @@ const add: Command = {
       value: 'GRANTS',
       summary: 'client_credentials, password, or both with a comma (default: client_credentials)',
     },
-    dataDirOption,
+    ...storeOptions,
     jsonOption,
   ],
   notes: [
@@ -75,7 +75,7 @@ const remove: Command = {
   name: 'client remove',
   summary: 'Remove a client: its tokens hold no longer, and its access to collections ends.',
   argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
-  options: [dataDirOption],
+  options: storeOptions,
   notes: administrationNotes,
   examples: [
     {

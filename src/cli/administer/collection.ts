@@ -4,11 +4,11 @@ import {
   addedAt,
   administer,
   administrationNotes,
-  dataDirOption,
   jsonOption,
   listCommand,
   orgOption,
   print,
+  storeOptions,
 } from './administer.js';
 
 const add: Command = {
@@ -18,7 +18,7 @@ const add: Command = {
   options: [
     orgOption,
     { flag: '--allow', value: 'CLIENT', summary: 'ids of clients that may use it', isList: true },
-    dataDirOption,
+    ...storeOptions,
     jsonOption,
   ],
   notes: [...administrationNotes, 'A client reads a collection with core_read, and writes to it with core_write.'],
@@ -63,7 +63,7 @@ const remove: Command = {
   options: [
     orgOption,
     { flag: '--client', value: 'CLIENT', summary: 'shut these clients out, and keep the collection', isList: true },
-    dataDirOption,
+    ...storeOptions,
   ],
   notes: administrationNotes,
   examples: [

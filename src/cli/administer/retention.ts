@@ -3,7 +3,7 @@ import { WindrowError } from '../../core/errors.js';
 import type { RetentionScope } from '../../service/identity/retention.js';
 import { type Command, type CommandGroup, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
-import { administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
+import { administer, administrationNotes, listCommand, orgOption, storeOptions } from './administer.js';
 
 const scopeOptions = [
   orgOption,
@@ -18,7 +18,7 @@ const set: Command = {
   options: [
     ...scopeOptions,
     { flag: '--keep', value: 'DURATION', summary: 'how long, such as P90D or PT12H (ISO 8601)' },
-    dataDirOption,
+    ...storeOptions,
   ],
   notes: [
     ...administrationNotes,
@@ -55,7 +55,7 @@ const list = listCommand({
 const remove: Command = {
   name: 'retention remove',
   summary: 'Remove a rule: what it was about is kept for ever, or as long as a more general rule says.',
-  options: [...scopeOptions, dataDirOption],
+  options: [...scopeOptions, ...storeOptions],
   notes: administrationNotes,
   examples: [{ line: 'windrow retention remove --org acme --data-dir /var/lib/windrow', does: 'the general rule' }],
   act: async (given, io) => {

@@ -1,6 +1,6 @@
 import { argumentOf, type Command, type CommandGroup, requiredOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
-import { addedAt, administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
+import { addedAt, administer, administrationNotes, listCommand, orgOption, storeOptions } from './administer.js';
 import { readPassword } from './password.js';
 
 const add: Command = {
@@ -10,7 +10,7 @@ const add: Command = {
   options: [
     orgOption,
     { flag: '--password-stdin', summary: 'read the password from standard input (default: ask at the terminal)' },
-    dataDirOption,
+    ...storeOptions,
   ],
   notes: [...administrationNotes, 'A user belongs to one organisation, and logs in through clients of it alone.'],
   examples: [
@@ -49,7 +49,7 @@ const remove: Command = {
   name: 'user remove',
   summary: 'Remove a user: the tokens that were got with the password hold no longer.',
   argument: { name: 'NAME', summary: 'what the user logs in with' },
-  options: [orgOption, dataDirOption],
+  options: [orgOption, ...storeOptions],
   notes: administrationNotes,
   examples: [{ line: 'windrow user remove zoe --org acme --data-dir /var/lib/windrow', does: 'shut a user out' }],
   act: async (given, io) => {

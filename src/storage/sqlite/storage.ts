@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import { inTime, SqlReader } from '../sql/transaction.js';
-import type { Claim, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import type { Claim, Reader, Storage, StorageClock, Transaction, TransactionOptions } from '../storage.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
@@ -9,14 +9,6 @@ import type { Reserve } from './disk-space.js';
 import { isTrimDue, trim } from './disk-space.js';
 import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup, sessionOf } from './group.js';
 import { Turns } from './turns.js';
-
-/** Time, given in from outside. */
-export interface StorageClock {
-  /** Epoch milliseconds. */
-  nowMs(): number;
-  /** Milliseconds that never go back. */
-  monotonicMs(): number;
-}
 
 export interface StorageParts {
   readonly database: Database;
