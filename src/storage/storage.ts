@@ -35,7 +35,7 @@ export interface Storage {
   /** Gives a claim back before its time. */
   release(claim: Claim): Promise<void>;
   /** Calls `listener` after each commit that wrote: a hint, for nothing may depend on its coming. */
-  onCommit(listener: (shard: number, commit: number) => void): () => void;
+  onCommit(listener: CommitListener): () => void;
   /** Throws when the store can not be read, or takes no writes any more. */
   check(): Promise<void>;
   /** Ends running work, then lets go of the store. */
@@ -49,6 +49,9 @@ export interface StorageClock {
   /** Milliseconds that never go back. */
   monotonicMs(): number;
 }
+
+/** @param isOwn whether this process wrote it. */
+export type CommitListener = (shard: number, commit: number, isOwn: boolean) => void;
 
 export interface TransactionOptions {
   /** Makes the commit the work of this claim's holder. */

@@ -1,4 +1,5 @@
 import { SHARD_COUNT } from '../shard.js';
+import type { CommitListener } from '../storage.js';
 import type { Connection } from './connection.js';
 import { LOCK_CLASS } from './schema.js';
 import { pause, pauseOf } from './writer.js';
@@ -21,7 +22,7 @@ const POLL_MS = 500;
  */
 export class Hints {
   readonly #parts: HintParts;
-  readonly #listeners = new Set<(shard: number, commit: number) => void>();
+  readonly #listeners = new Set<CommitListener>();
   /** The last commit of each shard that was told of. */
   #told: number[] = [];
   readonly #unsent = new Map<number, number>();
@@ -42,14 +43,14 @@ export class Hints {
     this.#running = this.#run();
   }
 
-  onCommit(listener: (shard: number, commit: number) => void): () => void {
+  onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** Tells of commits of this process, here and to the others. */
   committed(shard: number, lastCommit: number): void {
-    this.#tell(shard, lastCommit);
+    this.#tell(shard, lastCommit, true);
     this.#unsent.set(shard, lastCommit);
     void this.#send();
   }
@@ -104,7 +105,7 @@ export class Hints {
     if (isFirst) this.#told = Array.from({ length: SHARD_COUNT }, () => 0);
     for (const { shard, commit } of rows) {
       if (isFirst) this.#told[Number(shard)] = Number(commit);
-      else this.#tell(Number(shard), Number(commit));
+      else this.#tell(Number(shard), Number(commit), false);
     }
   }
 
@@ -113,18 +114,18 @@ export class Hints {
     if (sender === this.#parts.name) return;
     for (const text of commits) {
       const [shard = 0, commit = 0] = text.split(':').map(Number);
-      this.#tell(shard, commit);
+      this.#tell(shard, commit, false);
     }
   }
 
-  #tell(shard: number, lastCommit: number): void {
+  #tell(shard: number, lastCommit: number, isOwn: boolean): void {
     const first = (this.#told[shard] ?? 0) + 1;
     if (first > lastCommit) return;
     this.#told[shard] = lastCommit;
     for (let commit = first; commit <= lastCommit; commit++) {
       // In turns of their own: what a listener throws is no failure of the commit.
       for (const listener of this.#listeners) {
-        queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit));
+        queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
       }
     }
   }

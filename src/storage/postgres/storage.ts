@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import { inTime, SqlReader } from '../sql/transaction.js';
-import type { Claim, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
 import { createJob } from './group.js';
@@ -77,7 +77,7 @@ export class PostgresStorage implements Storage {
     await this.#repeated((connection) => connection.run({ sql, values: [shard, owner, sequence] }));
   }
 
-  onCommit(listener: (shard: number, commit: number) => void): () => void {
+  onCommit(listener: CommitListener): () => void {
     return this.#parts.hints.onCommit(listener);
   }
 

@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import { inTime, SqlReader } from '../sql/transaction.js';
-import type { Claim, Reader, Storage, StorageClock, Transaction, TransactionOptions } from '../storage.js';
+import type { Claim, CommitListener, Reader, Storage, StorageClock, Transaction, TransactionOptions } from '../storage.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
@@ -35,7 +35,7 @@ export class SqliteStorage implements Storage {
   readonly #counters: CommitCounters;
   readonly #turns = new Turns();
   readonly #queue: Job[] = [];
-  readonly #listeners = new Set<(shard: number, commit: number) => void>();
+  readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
   #isScheduled = false;
   #busyCount = 0;
@@ -75,7 +75,7 @@ export class SqliteStorage implements Storage {
     if (this.#readerCount === 0) {
       try {
         database.exec('BEGIN');
-        this.#tell(this.#counters.refresh());
+        this.#tell(this.#counters.refresh(), false);
       } catch (error) {
         if (database.isInTransaction) database.exec('ROLLBACK');
         throw error;
@@ -113,7 +113,7 @@ export class SqliteStorage implements Storage {
     await this.#inGroup((database) => giveBackClaim(database, claim));
   }
 
-  onCommit(listener: (shard: number, commit: number) => void): () => void {
+  onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -196,12 +196,12 @@ export class SqliteStorage implements Storage {
       return job;
     };
     try {
-      this.#tell(this.#counters.refresh());
+      this.#tell(this.#counters.refresh(), false);
       const group = new GroupDatabase(database);
       const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
       const commits = this.#counters.settle();
       for (const answer of answers) answer();
-      this.#tell(commits);
+      this.#tell(commits, true);
       this.#tidyUp();
     } catch (error) {
       this.#counters.reset();
@@ -286,12 +286,12 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  #tell(commits: readonly NewCommits[]): void {
+  #tell(commits: readonly NewCommits[], isOwn: boolean): void {
     for (const { shard, fromCommit, lastCommit } of commits) {
       for (let commit = fromCommit; commit <= lastCommit; commit++) {
         // In turns of their own: what a listener throws is no failure of the commit.
         for (const listener of this.#listeners) {
-          queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit));
+          queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
         }
       }
     }

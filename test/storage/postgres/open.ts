@@ -12,17 +12,23 @@ export interface TestDatabase {
   /** Where it is, as `windrow serve --store` takes it. */
   readonly address: string;
   query(sql: string): Promise<string>;
+  /** The clock of leases is the database's own: that time goes on is that they end earlier. */
+  advanceLeases(ms: number): Promise<void>;
   remove(): Promise<void>;
 }
 
 /** A new, empty database on the server of this run of tests. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await startServer(inject('postgresFolder'));
-  const name = `test_${process.pid}_${databaseCount++}`;
+  const name = `test_${process.pid}_${Date.now()}_${databaseCount++}`;
   await server.query(`CREATE DATABASE ${name}`);
+  const query = (sql: string) => server.query(sql, name);
   return {
     address: server.address(name),
-    query: (sql) => server.query(sql, name),
+    query,
+    advanceLeases: async (ms) => {
+      await query(`UPDATE windrow_shard SET "leaseUntil" = "leaseUntil" - interval '${ms} ms'`);
+    },
     remove: async () => void (await server.query(`DROP DATABASE ${name} WITH (FORCE)`)),
   };
 }
@@ -38,10 +44,7 @@ export async function openTemporaryPostgres(
   return {
     database,
     storage,
-    // The clock of leases is the database's own: that time goes on is that they end earlier.
-    advance: async (ms) => {
-      await database.query(`UPDATE windrow_shard SET "leaseUntil" = "leaseUntil" - interval '${ms} ms'`);
-    },
+    advance: database.advanceLeases,
     reopen: async () => {
       await storage.close();
       storage = await open();

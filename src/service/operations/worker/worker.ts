@@ -24,6 +24,7 @@ export class Worker {
   readonly #running = new Set<Promise<void>>();
   #laneCount = 0;
   #callOffPoll = () => {};
+  #stopListening = () => {};
   #polling: Promise<void> | undefined;
   #state: 'new' | 'started' | 'stopping' = 'new';
   /** Rises with all that is done. */
@@ -39,6 +40,10 @@ export class Worker {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'started';
+    this.#stopListening = this.#context.storage.onCommit((shard, _, isOwn) => {
+      // What this process writes for items is followed by `wake`; what others write, we are told of here.
+      if (!isOwn && this.#held.has(shard)) this.wake(shard);
+    });
     this.#track(this.#poll());
   }
 
@@ -64,6 +69,7 @@ export class Worker {
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
     this.#state = 'stopping';
+    this.#stopListening();
     this.#callOffPoll();
     while (this.#running.size > 0) await Promise.all(this.#running);
     for (const [shard, { worker }] of this.#held) {
