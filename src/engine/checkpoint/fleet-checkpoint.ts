@@ -1,10 +1,10 @@
 import type { Plan } from '../../plan/plan.js';
 import type { Names } from '../fleet/names.js';
 import type { Rows } from '../fleet/rows.js';
-import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from '../graph/counts.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
 import { createWriter, openCheckpoint } from './bytes.js';
+import { readCounts, writeCounts } from './stream-checkpoint.js';
 
 /** What a fleet remembers, besides its settings. */
 export interface FleetMemory {
@@ -19,11 +19,9 @@ const ROW_BYTES_USUAL = 100;
 /** A checkpoint of a fleet: its advance, the counts of the graph, then of each member its name and its row. */
 export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: FleetMemory): Uint8Array {
   const { graph, rows, names, progress } = memory;
-  const writer = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);
-  const add = (value: number): void => writer.add(value);
+  const { add, finish } = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);
   add(progress.advancedMs);
-  for (const { counts } of graph.sources) countsToList(counts).forEach(add);
-  for (const { counts } of graph.steps) for (const own of counts) countsToList(own).forEach(add);
+  writeCounts(graph, add);
   add(rows.count);
   for (let member = 0; member < rows.count; member++) {
     const name = names.of(member);
@@ -31,7 +29,7 @@ export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: 
     for (let i = 0; i < name.length; i++) add(name.charCodeAt(i));
     rows.write(member, add);
   }
-  return writer.finish();
+  return finish();
 }
 
 /** Puts a checkpoint into a new fleet, whose blank row has been brought to the advance. @throws CheckpointError */
@@ -44,10 +42,8 @@ export function readFleetCheckpoint(
 ): void {
   const { graph, rows, names } = memory;
   const next = openCheckpoint('WRFC', bytes, plan, settings);
-  const take = (count: number): number[] => Array.from({ length: count }, next);
   advanceBlank(next());
-  for (const { counts } of graph.sources) setCounts(counts, take(SOURCE_COUNT_LENGTH));
-  for (const { counts } of graph.steps) for (const own of counts) setCounts(own, take(STEP_COUNT_LENGTH));
+  readCounts(graph, next);
   for (let count = next(); count > 0; count--) {
     names.add(readName(next));
     rows.read(rows.add(), next);
