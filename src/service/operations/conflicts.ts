@@ -1,5 +1,5 @@
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
-import type { SampleStore } from '../../storage/samples/samples.js';
+import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';

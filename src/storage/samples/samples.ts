@@ -1,5 +1,4 @@
 import type { SeriesReference } from '../../core/series.js';
-import type { Reader, Transaction } from '../storage.js';
 
 /** Samples of one series, times rising. */
 export interface Columns {
@@ -48,61 +47,6 @@ export interface SeriesInfo extends SeriesReference {
 export interface LoggedChange extends SampleChange {
   readonly organisation: string;
   readonly commit: number;
-}
-
-/**
- * Samples of many series over the tables of a shard: a log that takes changes fast, and per-series segments that
- * it is compacted into in the background. A read sees both. Later changes win: (series, time) is stored once.
- */
-export interface SampleStore {
-  /**
-   * Writes one log row for all the changes; creates series that are not there, also for changes of nothing.
-   *
-   * @param options.itemId marks new series as results of this item.
-   * @returns false when `origin` says that these samples were taken before: nothing was written.
-   * @throws ResultSeriesError for a series that is the result of an item, unless `itemId` is given.
-   */
-  append(
-    tx: Transaction,
-    organisation: string,
-    changes: readonly SampleChange[],
-    options?: { readonly origin?: Origin; readonly itemId?: string },
-  ): Promise<boolean>;
-  /**
-   * Replaces the provisional samples of a result: those after its final ones. Where both have a time the final
-   * sample is read. Throws for a series that is not there or is no result: an append with `itemId` makes it one.
-   */
-  setProvisional(tx: Transaction, organisation: string, samples: SeriesReference & Columns): Promise<void>;
-  /** Samples in time order (of the late end, still rising, when descending). Empty for an unknown series. */
-  read(tx: Reader, organisation: string, of: SeriesReference, range?: SampleRange): Promise<Columns>;
-  /** The series of an organisation in order of (timeseriesId, metric), after a place, with their ranges. */
-  list(
-    tx: Reader,
-    organisation: string,
-    options?: { readonly timeseriesId?: string; readonly after?: SeriesReference; readonly limit?: number },
-  ): Promise<SeriesInfo[]>;
-  info(tx: Reader, organisation: string, of: SeriesReference): Promise<SeriesInfo | undefined>;
-  /** The last instant up to which samples of one of these series were deleted by retention; undefined for none. */
-  forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined>;
-  /** Makes a result a series that clients write: its samples are final, and no item's. */
-  release(tx: Transaction, organisation: string, of: SeriesReference): Promise<void>;
-  /** Deletes a series with all its samples. Its name stands in the log, as a change that deletes all. */
-  drop(tx: Transaction, organisation: string, of: SeriesReference): Promise<boolean>;
-  /**
-   * Changes of the commits after `afterCommit`, in their order: what live items have not seen yet. Those of a commit
-   * come together, so there can be more of them than `limit`; fewer mean that there are no more.
-   *
-   * @throws ForgottenChangesError when the log does not reach back so far; it does where `compact` was not told so.
-   */
-  changesAfter(tx: Reader, afterCommit: number, limit?: number): Promise<LoggedChange[]>;
-  /**
-   * Moves some of the log up to `untilCommit` into segments, within a bounded amount of work; nothing while there is
-   * too little in the log to be worth it.
-   *
-   * @param options.isEager moves whatever there is, and keeps nothing of it in the log for those who follow it.
-   * @returns whether more is left to move.
-   */
-  compact(tx: Transaction, untilCommit: number, options?: { readonly isEager?: boolean }): Promise<boolean>;
 }
 
 /** A series is the result of an item, and is written by that item alone. */
