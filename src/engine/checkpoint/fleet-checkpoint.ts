@@ -1,5 +1,4 @@
 import type { Plan } from '../../plan/plan.js';
-import type { Names } from '../fleet/names.js';
 import type { Rows } from '../fleet/rows.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
@@ -10,8 +9,12 @@ import { readCounts, writeCounts } from './stream-checkpoint.js';
 export interface FleetMemory {
   readonly graph: Graph;
   readonly rows: Rows;
-  readonly names: Names;
-  readonly progress: { advancedMs: number };
+  readonly names: readonly string[];
+  readonly progress: { readonly advancedMs: number };
+  /** Adds a member, whose number it gives. */
+  readonly add: (name: string) => number;
+  /** Brings a new fleet's blank row to an advance. */
+  readonly advanceBlank: (timeMs: number) => void;
 }
 
 const ROW_BYTES_USUAL = 100;
@@ -23,8 +26,7 @@ export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: 
   add(progress.advancedMs);
   writeCounts(graph, add);
   add(rows.count);
-  for (let member = 0; member < rows.count; member++) {
-    const name = names.of(member);
+  for (const [member, name] of names.entries()) {
     add(name.length);
     for (let i = 0; i < name.length; i++) add(name.charCodeAt(i));
     rows.write(member, add);
@@ -32,22 +34,12 @@ export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: 
   return finish();
 }
 
-/** Puts a checkpoint into a new fleet, whose blank row has been brought to the advance. @throws CheckpointError */
-export function readFleetCheckpoint(
-  bytes: Uint8Array,
-  plan: Plan,
-  settings: RunSettings,
-  memory: FleetMemory,
-  advanceBlank: (advancedMs: number) => void,
-): void {
-  const { graph, rows, names } = memory;
+/** Puts a checkpoint into a new fleet. @throws CheckpointError */
+export function readFleetCheckpoint(bytes: Uint8Array, plan: Plan, settings: RunSettings, memory: FleetMemory): void {
   const next = openCheckpoint('WRFC', bytes, plan, settings);
-  advanceBlank(next());
-  readCounts(graph, next);
-  for (let count = next(); count > 0; count--) {
-    names.add(readName(next));
-    rows.read(rows.add(), next);
-  }
+  memory.advanceBlank(next());
+  readCounts(memory.graph, next);
+  for (let count = next(); count > 0; count--) memory.rows.read(memory.add(readName(next)), next);
 }
 
 const PIECE_LENGTH = 1000;

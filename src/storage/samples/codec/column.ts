@@ -24,7 +24,7 @@ const RAW = 0;
 const CONSTANT = 1;
 /** Exponent of ten, width, least whole number (double), planes of what each is above it, misfits. */
 const OFFSETS = 2;
-/** Exponent of ten, width, least difference, first whole number, planes of what each difference is above it, misfits. */
+/** Exponent of ten, width, least difference, first whole number, planes of each difference above the least, misfits. */
 const DIFFERENCES = 3;
 
 /** Of fewer numbers the frequencies of bytes say little. */
