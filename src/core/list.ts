@@ -1,5 +1,7 @@
 /** Fewer items are copied faster one by one. */
 const COPIED_MIN = 32;
+/** An empty list gives back more room than this. */
+const KEPT_MAX = 65_536;
 
 /**
  * A list of doubles that grows at its end and shrinks at its front: the samples that a step still needs. It releases
@@ -9,6 +11,11 @@ export class DoubleList {
   #items = new Float64Array(0);
   #start = 0;
   #end = 0;
+  readonly #keptMax: number;
+
+  constructor(keptMax = KEPT_MAX) {
+    this.#keptMax = keptMax;
+  }
 
   get length(): number {
     return this.#end - this.#start;
@@ -73,7 +80,7 @@ export class DoubleList {
   clear(): void {
     this.#start = 0;
     this.#end = 0;
-    if (this.#items.length > 65_536) this.#items = new Float64Array(0);
+    if (this.#items.length > this.#keptMax) this.#items = new Float64Array(0);
   }
 
   /** The items, which are no longer in it. */

@@ -1,6 +1,6 @@
 import type { Chunk } from '../../core/chunk.js';
 import { DoubleList } from '../../core/list.js';
-import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { type Columns, type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { currentArena } from '../../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../../kernels/check.js';
 import { copyInto } from '../../kernels/columns.js';
@@ -11,8 +11,6 @@ import { chunkOver, deliver, type Inlet, scratchChunk } from './node.js';
 
 const GREATEST_MS = 0; // the greatest time seen
 const PROMISED_MS = 1; // the last advance
-
-type Columns = Pick<Series, 'timeMs' | 'value'>;
 
 /** What the caller of `pushRising` knows: that the times rise and are possible, and that no value is missing. */
 export type Known = 'nothing' | 'times' | 'all';

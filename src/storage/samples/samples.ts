@@ -1,10 +1,6 @@
-import type { SeriesReference } from '../../core/series.js';
+import { type Columns, concatenate, type SeriesReference } from '../../core/series.js';
 
-/** Samples of one series, times rising. */
-export interface Columns {
-  readonly timeMs: Float64Array;
-  readonly value: Float64Array;
-}
+export { type Columns, concatenate };
 
 /**
  * A change of one series, applied as a whole: first what is deleted, then the samples, which win over older ones.
@@ -76,19 +72,3 @@ export class ForgottenChangesError extends Error {
 }
 
 export const NO_COLUMNS: Columns = Object.freeze({ timeMs: new Float64Array(0), value: new Float64Array(0) });
-
-/** Columns one after the other. */
-export function concatenate(parts: readonly Columns[]): Columns {
-  const present = parts.filter(({ timeMs }) => timeMs.length > 0);
-  if (present.length <= 1) return present[0] ?? NO_COLUMNS;
-  const count = present.reduce((sum, part) => sum + part.timeMs.length, 0);
-  const timeMs = new Float64Array(count);
-  const value = new Float64Array(count);
-  let at = 0;
-  for (const part of present) {
-    timeMs.set(part.timeMs, at);
-    value.set(part.value, at);
-    at += part.timeMs.length;
-  }
-  return { timeMs, value };
-}
