@@ -25,6 +25,15 @@ const defaults = {
   requestsPerMinuteMax: 0,
   /** Failed token requests of a client, or an address, within a minute before it is told 429. */
   tokenFailuresPerMinuteMax: 10,
+  /** Open connections of a server of our own; 0 is as many as the descriptors allow, 10,000 at most. */
+  connectionsMax: 0,
+  /** How long the headers of a request may take, in ms, from the begin of the connection or their first byte. */
+  headersMsMax: 10_000,
+  /** How long a body may take to come, in ms, before it has to come at `bodyBytesPerSecondMin`. */
+  bodyGraceMs: 20_000,
+  bodyBytesPerSecondMin: 1024,
+  /** How long a body may take in all, in ms, unpacking and storing with it. */
+  bodyMsMax: 900_000,
   /** The event loop's delay in ms beyond which requests are told 503; 0 is without a limit. */
   eventLoopDelayMsMax: 2000,
 };
