@@ -9,6 +9,18 @@ const defaults = {
   bodyBytesMax: 16 * 1024 * 1024,
   /** The largest streamed body, in bytes, before and after unpacking. */
   streamedBodyBytesMax: 16 * 1024 * 1024 * 1024,
+  /** The longest line of a CSV body, in bytes. */
+  csvLineBytesMax: 1024 * 1024,
+  /** The most columns of a CSV body. */
+  csvColumnsMax: 10_000,
+  /** The most series of one body (of one that is stored in parts, of each part, and of CSV all together). */
+  bodySeriesMax: 100_000,
+  /** The most samples of a body that a queue delivered: it is stored as a whole. */
+  queuedSamplesMax: 1_000_000,
+  /** How many times its size a packed body may unpack to, beyond 16 MiB. */
+  unpackRatioMax: 100,
+  /** The most value and time ranges of one request of operations. */
+  requestRangesMax: 10_000,
   /** The most samples that a step of a request may make. */
   outputSamplesMax: 10_000_000,
   /** How often work that nobody told of is looked for, in ms. */

@@ -38,9 +38,12 @@ const tokenHead = (length: number) =>
 describe('a body that does not come', () => {
   let service: TestService;
   let url: string;
+  const sockets: Socket[] = [];
 
   beforeEach(async () => {
     service = await openTestService();
+    sockets.length = 0;
+    service.app.server.on('connection', (socket) => sockets.push(socket));
     url = await service.app.listen({ port: 0 });
   });
 
@@ -55,12 +58,6 @@ describe('a body that does not come', () => {
     };
     await expect.poll(received).toBe(bytes);
   };
-  const sockets: Socket[] = [];
-  beforeEach(() => {
-    sockets.length = 0;
-    service.app.server.on('connection', (socket) => sockets.push(socket));
-  });
-
   it('at the token endpoint is 408 after a while, and the connection is ended', async () => {
     const head = `${tokenHead(1000)}grant_type=`;
     const stalled = await talk(url, head);

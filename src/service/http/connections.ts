@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
 import { answerOnSocket } from './app.js';
@@ -120,7 +120,9 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
   };
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket } = request.raw;
-    if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0) {
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+    // Not where a request comes without a connection, as `inject` of Fastify makes it.
+    if (hasBody && socket instanceof Socket) {
       const start = { startMs: clock.monotonicMs(), startBytes: socket.bytesRead };
       receiving.set(request.raw, { request, reply, ...start });
       checkLater();

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { throttles } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
