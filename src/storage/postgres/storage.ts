@@ -4,7 +4,7 @@ import { inTime, SqlReader } from '../sql/transaction.js';
 import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
-import { createJob } from './group.js';
+import { createJob, WORK_MS_MAX } from './group.js';
 import type { Hints } from './hints.js';
 import type { ConnectionPool } from './pool.js';
 import { LOCK_CLASS } from './schema.js';
@@ -152,7 +152,7 @@ async function readWith<Result>(
   const lastCommit = Number(rows![0]!.commit);
   const tx = new SqlReader(connection, shard, { lastCommit, durableCommit: lastCommit });
   try {
-    return await inTime(() => work(tx));
+    return await inTime(WORK_MS_MAX, () => work(tx));
   } finally {
     tx.end();
     connection.send('COMMIT');

@@ -113,14 +113,11 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 }
 
-// What a transaction answers, it answers at once; a work that takes so long waits for something else.
-const WORK_MS_MAX = 10_000;
-
 /** Ends a work that awaits something else than its transaction (another one, say), for all others wait for it. */
-export async function inTime<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function inTime<Result>(workMsMax: number, work: () => Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLong()), WORK_MS_MAX);
+    timer = setTimeout(() => reject(tooLong(workMsMax)), workMsMax);
   });
   try {
     return await Promise.race([work(), late]);
@@ -129,9 +126,9 @@ export async function inTime<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-function tooLong(): StorageError {
+function tooLong(workMsMax: number): StorageError {
   return new StorageError(
     'storage.ended',
-    `the work of a transaction did not end within ${WORK_MS_MAX / 1000} s: it may await nothing but its transaction`,
+    `the work of a transaction did not end within ${workMsMax / 1000} s: it may await nothing but its transaction`,
   );
 }

@@ -1,13 +1,30 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import { inTime, SqlReader } from '../sql/transaction.js';
-import type { Claim, CommitListener, Reader, Storage, StorageClock, Transaction, TransactionOptions } from '../storage.js';
+import type {
+  Claim,
+  CommitListener,
+  Reader,
+  Storage,
+  StorageClock,
+  Transaction,
+  TransactionOptions,
+} from '../storage.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
 import type { Reserve } from './disk-space.js';
 import { isTrimDue, trim } from './disk-space.js';
-import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup, sessionOf } from './group.js';
+import {
+  CommitCounters,
+  createJob,
+  GroupDatabase,
+  type Job,
+  type NewCommits,
+  runGroup,
+  sessionOf,
+  WORK_MS_MAX,
+} from './group.js';
 import { Turns } from './turns.js';
 
 export interface StorageParts {
@@ -59,7 +76,7 @@ export class SqliteStorage implements Storage {
         this.#beginReading();
         const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
         tx = reader;
-        return await inTime(() => work(reader));
+        return await inTime(WORK_MS_MAX, () => work(reader));
       } catch (error) {
         throw this.#parts.explain(error);
       } finally {
