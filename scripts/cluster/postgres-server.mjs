@@ -130,6 +130,11 @@ export class PostgresServer {
     rmSync(join(this.#data, 'postmaster.pid'), { force: true });
   }
 
+  /** Forgets its files, so that it can be made anew. */
+  clear() {
+    rmSync(this.#data, { recursive: true, force: true });
+  }
+
   async promote() {
     await this.query('SELECT pg_promote(true, 30)');
   }

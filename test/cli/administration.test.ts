@@ -2,7 +2,6 @@
 import fs, { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
-import { client as clientCommands } from '../../src/cli/administer/client.js';
 import type { Io } from '../../src/cli/terminal/io.js';
 import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
 import { defaultSettings } from '../../src/service/settings.js';
