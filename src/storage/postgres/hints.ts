@@ -18,7 +18,7 @@ const POLL_MS = 500;
 /**
  * Tells of commits, this process's own and those of others: by LISTEN and NOTIFY, and by looking. Notifications are
  * sent apart from the commits they tell of, many at once, as PostgreSQL lets transactions that notify commit one by one
- * alone. Its connection holds the lock that says that this process lives.
+ * alone. Its connection holds the lock by which others see that a process that works on shards lives.
  */
 export class Hints {
   readonly #parts: HintParts;
@@ -30,6 +30,8 @@ export class Hints {
   #connection: Connection | undefined;
   #channel = '';
   #isClosed = false;
+  #isWorking = false;
+  #hasLock = false;
   #wake = () => {};
   #running: Promise<void> = Promise.resolve();
 
@@ -37,7 +39,7 @@ export class Hints {
     this.#parts = parts;
   }
 
-  /** Resolves when it listens, and holds its lock. */
+  /** Resolves when it listens. */
   async start(): Promise<void> {
     await this.#open();
     this.#running = this.#run();
@@ -53,6 +55,15 @@ export class Hints {
     this.#tell(shard, lastCommit, true);
     this.#unsent.set(shard, lastCommit);
     void this.#send();
+  }
+
+  /** Takes the lock of a process that works on shards, for as long as its connection lasts. */
+  async showLife(): Promise<void> {
+    this.#isWorking = true;
+    if (this.#hasLock) return;
+    this.#hasLock = true;
+    // The connection before this may have it still; then that one tells that we live.
+    await this.#connection!.exec(`SELECT pg_try_advisory_lock(${LOCK_CLASS}, ${this.#parts.session})`);
   }
 
   async close(): Promise<void> {
@@ -87,15 +98,15 @@ export class Hints {
     this.#connection?.close();
     const connection = await this.#parts.connect();
     this.#connection = connection;
-    // The lock of a connection before this may be held still; then that one tells that we live.
     const [, [found] = []] = await connection.exec(
-      `SET synchronous_commit = off; SELECT to_regclass('windrow_shard')::oid AS "id";
-      SELECT pg_try_advisory_lock(${LOCK_CLASS}, ${this.#parts.session})`,
+      `SET synchronous_commit = off; SELECT to_regclass('windrow_shard')::oid AS "id"`,
     );
     // A database may hold several stores, each in a schema of its own.
     this.#channel = `windrow_${found?.id}`;
     connection.onNotification((payload) => this.#hear(payload));
     await connection.exec(`LISTEN ${this.#channel}`);
+    this.#hasLock = false;
+    if (this.#isWorking) await this.showLife();
     await this.#look();
   }
 

@@ -2,12 +2,12 @@ import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import { inTime, SqlReader } from '../sql/transaction.js';
 import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import { giveBackClaim, takeClaim } from './claims.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
 import { createJob, WORK_MS_MAX } from './group.js';
 import type { Hints } from './hints.js';
 import type { ConnectionPool } from './pool.js';
-import { LOCK_CLASS } from './schema.js';
 import { pause, pauseOf, ShardWriter, TRIES_MS_MAX, type WriterParts } from './writer.js';
 
 export interface StorageParts {
@@ -52,29 +52,18 @@ export class PostgresStorage implements Storage {
     });
   }
 
-  /**
-   * By the clock of the database alone. A process holds a lock while it lives, which PostgreSQL lets go of the moment
-   * its connection ends: so the claims of a process that was killed need not run out.
-   */
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
-    const values = [owner, owner, this.#parts.session, leaseMs, shard, owner, LOCK_CLASS];
-    const sql = `UPDATE "windrow_shard" SET "owner" = ?,
-        "sequence" = "sequence" + CASE WHEN "owner" = ? THEN 0 ELSE 1 END,
-        "session" = ?, "leaseUntil" = clock_timestamp() + ?::float8 * interval '1 ms'
-      WHERE "shard" = ? AND ("owner" IS NULL OR "owner" = ? OR "leaseUntil" <= clock_timestamp() OR NOT EXISTS (
-        SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ?::int::oid AND "objid" = "session"::oid
-          AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())))
-      RETURNING "sequence"`;
-    const rows = await this.#repeated((connection) => connection.all({ sql, values }));
-    return rows.length === 0 ? undefined : Object.freeze({ shard, owner, sequence: Number(rows[0]!.sequence) });
+    const { hints, session } = this.#parts;
+    return this.#repeated(async (connection) => {
+      await hints.showLife();
+      return takeClaim(connection, shard, { owner, session }, leaseMs);
+    });
   }
 
-  async release({ shard, owner, sequence }: Claim): Promise<void> {
-    this.#assertUsable(shard);
-    const sql = `UPDATE "windrow_shard" SET "owner" = NULL, "session" = NULL, "leaseUntil" = 'epoch'
-      WHERE "shard" = ? AND "owner" = ? AND "sequence" = ?`;
-    await this.#repeated((connection) => connection.run({ sql, values: [shard, owner, sequence] }));
+  async release(claim: Claim): Promise<void> {
+    this.#assertUsable(claim.shard);
+    await this.#repeated((connection) => giveBackClaim(connection, claim));
   }
 
   onCommit(listener: CommitListener): () => void {
