@@ -58,7 +58,7 @@ interface ShardState {
   readonly isLeft: boolean;
   /** How many shards the claimant has. */
   readonly ownCount: number;
-  /** How many each process has when all have as many, this shard counted. */
+  /** How many each process has when all have as many: of those that are held, or were until lately, and this one. */
   readonly share: number;
 }
 
@@ -67,11 +67,12 @@ async function readState(connection: Connection, shard: number, owner: string, l
       "leaseUntil" > clock_timestamp() AND "session"::oid IN (${LIVE}) AS "isHeld",
       "leaseUntil" < clock_timestamp() - ?::float8 * interval '1 ms' AS "isLeft",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" = ?) AS "ownCount",
-      (SELECT count(*) FROM "windrow_shard" WHERE "owner" IS NOT NULL OR "shard" = ?) AS "claimedCount",
+      (SELECT count(*) FROM "windrow_shard" WHERE "owner" IS NOT NULL OR "shard" = ?
+        OR "leaseUntil" > clock_timestamp() - ?::float8 * interval '1 ms') AS "workedCount",
       (SELECT count(*) FROM (${LIVE}) AS "live") AS "liveCount"
     FROM "windrow_shard" WHERE "shard" = ?`;
-  const [row] = await connection.all({ sql, values: [leaseMs, owner, shard, shard] });
-  const share = Math.ceil(Number(row!.claimedCount) / Math.max(1, Number(row!.liveCount)));
+  const [row] = await connection.all({ sql, values: [leaseMs, owner, shard, leaseMs, shard] });
+  const share = Math.ceil(Number(row!.workedCount) / Math.max(1, Number(row!.liveCount)));
   return {
     holder: typeof row!.owner === 'string' ? row!.owner : null,
     sequence: Number(row!.sequence),

@@ -52,10 +52,11 @@ export async function migrate(connection: Connection, address: string, schema: S
 
 /** The version of the store, 0 where there is none. */
 async function readVersion(connection: Connection, address: string, newest: number): Promise<number> {
-  const [[found]] = (await connection.exec(`SELECT to_regclass('windrow_meta') IS NOT NULL AS "isThere"`)) as [
-    [{ isThere: boolean }],
-  ];
-  if (!found.isThere) return 0;
+  // By the catalogue's rows: a name that was looked up before is remembered as not there, in the same transaction.
+  const [found = []] = await connection.exec(
+    `SELECT FROM pg_class WHERE "relname" = 'windrow_meta' AND "relnamespace" = current_schema()::regnamespace`,
+  );
+  if (found.length === 0) return 0;
   const [rows = []] = await connection.exec('SELECT "name", "value" FROM "windrow_meta"');
   const meta = new Map(rows.map(({ name, value }) => [String(name), Number(value)]));
   const [version = 0, oldest = 0, shardCount] = ['version', 'oldestVersion', 'shardCount'].map((name) =>
