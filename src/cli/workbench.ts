@@ -1,0 +1,1 @@
+import { argumentsWrong } from './failure.js';
