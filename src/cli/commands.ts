@@ -17,6 +17,7 @@ export const commands: Commands = {
   backup: async () => (await import('./administer/store.js')).backup,
   restore: async () => (await import('./administer/store.js')).restore,
   check: async () => (await import('./administer/store.js')).check,
+  completion: async () => (await import('./completion.js')).completionOf(commands),
 };
 
 /** Runs any command with the files and streams of this process. @param code of the reading threads */

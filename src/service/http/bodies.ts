@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { findJsonFault, placeOf } from '../../formats/json-fault.js';
+import { findJsonFault } from '../../formats/json-fault.js';
+import { placeOf } from '../../formats/json-place.js';
 import { badRequest, ServiceError } from './errors.js';
 
 /** JSON bodies, with the place of a fault; an empty body is none, as many clients send the header with every call. */
