@@ -1,5 +1,5 @@
-// Builds the workbench (src/workbench) into one static HTML file: dist/workbench.html. Script and style stand in it, and
-// its Content-Security-Policy names both by their hashes.
+// Builds the workbench (src/workbench) into one static HTML file, dist/workbench.html. Script and style stand in it,
+// and its Content-Security-Policy names both by their hashes.
 //
 //   node scripts/build-workbench.mjs
 
@@ -79,8 +79,8 @@ function readText(path) {
 }
 
 const [script, css] = await Promise.all([bundle(), style()]);
-const parts = { '@POLICY@': policyOf(script, css), '@STYLE@': css, '@SCRIPT@': script };
-const html = readText('src/workbench/page.html').replace(/@[A-Z]+@/g, (name) => parts[name]);
+const parts = { POLICY: policyOf(script, css), '/*STYLE*/': css, '/*SCRIPT*/': script };
+const html = readText('src/workbench/page.html').replace(/POLICY|\/\*[A-Z]+\*\//g, (name) => parts[name]);
 mkdirSync(new URL('dist/', rootUrl), { recursive: true });
 writeFileSync(new URL('dist/workbench.html', rootUrl), html);
 const packedBytes = gzipSync(html, { level: 9 }).length;

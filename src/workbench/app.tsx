@@ -2,8 +2,9 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { DataPanel } from './build/data-panel.js';
 import { PipelinePanel } from './build/pipeline.js';
 import { RequestPanel } from './build/request-panel.js';
-import { LargeChart, ZoneList } from './chart/large-chart.js';
+import { LargeChart } from './chart/large-chart.js';
 import { onThemeChange, setLineColours, type Theme } from './chart/theme.js';
+import { ZoneList } from './chart/zone-field.js';
 import { copyText } from './download.js';
 import { type EngineClient, newestOnly } from './engine/client.js';
 import type { RunAnswer, StepToRun } from './engine/protocol.js';
@@ -11,7 +12,7 @@ import { checkDraft } from './request/check.js';
 import { readLink, writeLink } from './request/share.js';
 import { samples } from './samples.js';
 import { ServicePanel } from './service/service-panel.js';
-import { type Action, reduce, startState, type State, useWorkbench, viewOf, WorkbenchProvider } from './state.js';
+import { type Action, reduce, type State, startState, useWorkbench, viewOf, WorkbenchProvider } from './state.js';
 import { ReplayPanel } from './stream/replay-panel.js';
 
 const VIEWS = ['Build', 'Stream', 'Service'] as const;
@@ -127,7 +128,8 @@ function useRuns(engine: EngineClient, steps: readonly StepToRun[], state: State
   const run = useMemo(
     () =>
       newestOnly(
-        ({ steps: wanted, timezone }: { steps: readonly StepToRun[]; timezone: string }) => engine.ask('run', wanted, timezone),
+        ({ steps: wanted, timezone }: { steps: readonly StepToRun[]; timezone: string }) =>
+          engine.ask('run', wanted, timezone),
         (answer: RunAnswer) => act({ type: 'ran', answer }),
         (error) => act({ type: 'told', text: String(error), isProblem: true }),
       ),
@@ -154,7 +156,9 @@ function useLink(state: State, act: (action: Action) => void, open: (files: read
   useEffect(() => {
     if (!isRead || state.draft.length === 0) return;
     const { draft, timezone } = state;
-    void writeLink({ draft, timezone, ...(sample === undefined ? {} : { sample }) }).then((link) => history.replaceState(null, '', link));
+    void writeLink({ draft, timezone, ...(sample === undefined ? {} : { sample }) }).then((link) =>
+      history.replaceState(null, '', link),
+    );
   }, [isRead, state.draft, state.timezone, sample]);
 }
 
@@ -180,7 +184,12 @@ function Header({ views, shown, onShow }: HeaderProps) {
       </strong>
       <nav aria-label="Views">
         {views.map((name) => (
-          <button key={name} type="button" aria-current={name === shown ? 'page' : undefined} onClick={() => onShow(name)}>
+          <button
+            key={name}
+            type="button"
+            aria-current={name === shown ? 'page' : undefined}
+            onClick={() => onShow(name)}
+          >
             {name}
           </button>
         ))}
@@ -191,14 +200,22 @@ function Header({ views, shown, onShow }: HeaderProps) {
         disabled={state.draft.length === 0}
         onClick={async () => {
           const isCopied = await copyText(location.href);
-          act({ type: 'told', text: isCopied ? 'The link is copied: it holds the pipeline, not the data.' : `Copy the address of this page: it holds the pipeline.` });
+          act({
+            type: 'told',
+            text: isCopied
+              ? 'The link is copied: it holds the pipeline, not the data.'
+              : `Copy the address of this page: it holds the pipeline.`,
+          });
         }}
       >
         Share link
       </button>
       <label class="inline">
         <span class="hidden">Colours</span>
-        <select value={theme} onChange={({ currentTarget: { value } }) => setTheme(value === 'light' || value === 'dark' ? value : 'auto')}>
+        <select
+          value={theme}
+          onChange={({ currentTarget: { value } }) => setTheme(value === 'light' || value === 'dark' ? value : 'auto')}
+        >
           <option value="auto">auto</option>
           <option value="light">light</option>
           <option value="dark">dark</option>

@@ -33,7 +33,9 @@ export const samples: readonly SampleFile[] = [
 
 function officeCsv(): string {
   const rows = SAMPLE_DATA.office.flatMap(({ startMs, hundredths }) =>
-    hundredths.map((value, index) => `${new Date(startMs + index * HOUR_MS).toISOString().slice(0, 19)},${value / 100}`),
+    hundredths.map(
+      (value, index) => `${new Date(startMs + index * HOUR_MS).toISOString().slice(0, 19)},${value / 100}`,
+    ),
   );
   return `timestamp,value\n${rows.join('\n')}\n`;
 }

@@ -112,6 +112,11 @@ export interface ShownSeries {
   readonly pointer: string | undefined;
 }
 
+/** A series on the large chart, with its value axis. */
+export interface PlacedSeries extends ShownSeries {
+  readonly isRight: boolean;
+}
+
 const SOURCES_DRAWN = 4;
 
 export function viewOf(state: State, checked: Checked): View {

@@ -1,11 +1,10 @@
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Spark } from '../chart/spark.js';
-import { isZone, counted, spanText } from '../chart/zoned-time.js';
+import { counted, isZone, spanText } from '../chart/zoned-time.js';
 import { keyOf, nameOf } from '../engine/protocol.js';
 import { samples } from '../samples.js';
 import { useWorkbench } from '../state.js';
 import { DrawToggle } from './step-card.js';
-import { useState } from 'preact/hooks';
 
 interface DataPanelProps {
   readonly onFiles: (files: readonly File[]) => void;
@@ -66,7 +65,9 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
               <SeriesRow key={keyOf(info)} name={keyOf(info)} />
             ))}
           </ul>
-          {series.length > SERIES_SHOWN && <p class="faint">and {series.length - SERIES_SHOWN} more, to choose as inputs</p>}
+          {series.length > SERIES_SHOWN && (
+            <p class="faint">and {series.length - SERIES_SHOWN} more, to choose as inputs</p>
+          )}
         </section>
       ))}
     </section>

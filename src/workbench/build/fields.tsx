@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { Issue, JsonSchema } from '../../index.js';
 import { sentenceOf } from '../request/check.js';
 import { isObject, type Parameters, withParameter } from '../request/draft.js';
 import { issuesAt } from '../state.js';
+import { isNumber, ValueInput } from './value-input.js';
 
 /** Fields of forms, made from what operations say of their parameters (JSON Schema). */
 
-export interface FieldProps {
+interface FieldProps {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly value: unknown;
@@ -19,7 +20,7 @@ export interface FieldProps {
 }
 
 /** A parameter with its label, its help, its input and what is wrong with it. */
-export function Field(props: FieldProps) {
+function Field(props: FieldProps) {
   const { name, schema, isRequired, pointer, issues } = props;
   const id = useId();
   const own = issuesAt(issues, pointer);
@@ -37,7 +38,7 @@ export function Field(props: FieldProps) {
   return (
     <div class="field">
       <label for={id}>{labelOf(name, isRequired)}</label>
-      <Input {...props} id={id} isBad={isBad} describedBy={`${id}-help${isBad ? ` ${id}-problem` : ''}`} />
+      <ValueInput {...props} id={id} isBad={isBad} describedBy={`${id}-help${isBad ? ` ${id}-problem` : ''}`} />
       <Help schema={schema} id={`${id}-help`} />
       <Problems issues={own} id={`${id}-problem`} />
     </div>
@@ -85,103 +86,6 @@ export function Words({ text }: { readonly text: string }) {
   return <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={part + index}>{part}</code> : part))}</>;
 }
 
-type InputProps = FieldProps & { readonly id: string; readonly isBad: boolean; readonly describedBy: string };
-
-function Input(props: InputProps) {
-  const { schema, value, isRequired, id, isBad, describedBy, onValue } = props;
-  const marks = { id, 'aria-invalid': isBad, 'aria-describedby': describedBy };
-  if (schema.type === 'boolean' || Array.isArray(schema.enum)) {
-    const choices: readonly unknown[] = Array.isArray(schema.enum) ? schema.enum : [true, false];
-    const isKnown = value === undefined || choices.includes(value);
-    return (
-      <select
-        {...marks}
-        value={value === undefined ? '' : String(value)}
-        onChange={({ currentTarget: { value: chosen } }) => onValue(choices.find((one) => String(one) === chosen))}
-      >
-        {(!isRequired || value === undefined) && <option value="">{schema.default === undefined ? '–' : `– (${schema.default})`}</option>}
-        {!isKnown && <option value={String(value)}>{String(value)}</option>}
-        {choices.map((one) => (
-          <option key={String(one)} value={String(one)}>
-            {String(one)}
-          </option>
-        ))}
-      </select>
-    );
-  }
-  return <TextInput {...props} marks={marks} />;
-}
-
-/** A text that may stand for a number; what it means is settled by the check of the request. */
-function TextInput({ schema, value, marks, id, onValue }: InputProps & { readonly marks: object }) {
-  const [text, setText] = useState(textOf(value));
-  // What is being typed stays as it is; a value from elsewhere replaces it.
-  useEffect(() => {
-    if (readText(text, schema) !== value) setText(textOf(value));
-  }, [value]);
-  const choices = suggestionsOf(schema);
-  const isZone = schema.format === 'timezone';
-  return (
-    <>
-      <input
-        {...marks}
-        value={text}
-        list={isZone ? 'zones' : choices.length > 0 ? `${id}-list` : undefined}
-        inputMode={isNumber(schema) ? 'decimal' : 'text'}
-        placeholder={schema.default === undefined ? choices[0] : String(schema.default)}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value);
-          onValue(readText(currentTarget.value, schema));
-        }}
-      />
-      {!isZone && choices.length > 0 && (
-        <datalist id={`${id}-list`}>
-          {choices.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      )}
-    </>
-  );
-}
-
-function suggestionsOf({ examples, format, oneOf }: JsonSchema): string[] {
-  if (Array.isArray(examples)) return examples.map(String);
-  const isDuration = format === 'duration' || (Array.isArray(oneOf) && oneOf.some((one) => isObject(one) && one.format === 'duration'));
-  if (isDuration) return ['PT1M', 'PT5M', 'PT15M', 'PT1H', 'P1D'];
-  return format === 'date-time' ? ['2024-01-31T12:00:00Z'] : [];
-}
-
-function isNumber({ type }: JsonSchema): boolean {
-  return type === 'number' || type === 'integer';
-}
-
-function takesNumber(schema: JsonSchema): boolean {
-  const { oneOf, anyOf } = schema;
-  const forms = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : [schema];
-  return forms.some((one) => isObject(one) && isNumber(one));
-}
-
-function readText(text: string, schema: JsonSchema): unknown {
-  if (text.trim() === '') return undefined;
-  const number = Number(text);
-  if (takesNumber(schema) && Number.isFinite(number)) return number;
-  if (schema.type !== undefined || schema.oneOf !== undefined || schema.anyOf !== undefined) return text;
-  // A schema that says nothing takes any JSON.
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
 function ListInput({ name, schema, value, pointer, issues, onValue }: FieldProps) {
   const items = Array.isArray(value) ? value : [];
   const itemSchema: JsonSchema = isObject(schema.items) ? schema.items : {};
@@ -189,7 +93,6 @@ function ListInput({ name, schema, value, pointer, issues, onValue }: FieldProps
   return (
     <>
       {items.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: entries of a request have no other name
         <div class="list-entry" key={index}>
           <ItemInput
             schema={itemSchema}
@@ -223,7 +126,12 @@ function emptyOf(schema: JsonSchema, before: unknown): unknown {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties).flatMap(([name, one]) => {
-    const first = isObject(one) && Array.isArray(one.enum) ? one.enum[0] : isObject(one) && Array.isArray(one.examples) ? one.examples[0] : undefined;
+    const first =
+      isObject(one) && Array.isArray(one.enum)
+        ? one.enum[0]
+        : isObject(one) && Array.isArray(one.examples)
+          ? one.examples[0]
+          : undefined;
     return required.includes(name) && first !== undefined ? [[name, first]] : [];
   });
   return Object.fromEntries(entries);
@@ -254,14 +162,24 @@ interface ParameterFieldsProps {
 }
 
 /** The fields of an object: those that are required or set, and behind a lid all others. */
-export function ParameterFields({ schema, parameters, pointer, issues, onParameters, hidden = [] }: ParameterFieldsProps) {
+export function ParameterFields({
+  schema,
+  parameters,
+  pointer,
+  issues,
+  onParameters,
+  hidden = [],
+}: ParameterFieldsProps) {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const all = Object.entries(properties).filter(([name]) => !hidden.includes(name));
   const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
   // A field that was shown once stays, so that it does not go away while it is emptied.
   const isShown = (name: string): boolean =>
-    required.includes(name) || parameters[name] !== undefined || shown.has(name) || issuesAt(issues, `${pointer}/${name}`).length > 0;
+    required.includes(name) ||
+    parameters[name] !== undefined ||
+    shown.has(name) ||
+    issuesAt(issues, `${pointer}/${name}`).length > 0;
   const field = ([name, one]: [string, unknown]) => (
     <Field
       key={name}

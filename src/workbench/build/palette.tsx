@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type OperationInfo, operations } from '../../index.js';
 import { Words } from './fields.js';
 
@@ -19,7 +19,8 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
   const [at, setAt] = useState(0);
-  useEffect(() => dialog.current?.showModal(), []);
+  // Before anything is typed.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const found = matching(search);
   const chosen = found[Math.min(at, found.length - 1)];
   const onKey = (event: KeyboardEvent): void => {
@@ -33,12 +34,11 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
     <dialog ref={dialog} class="palette" aria-label={title} onClose={onClose} onKeyDown={onKey}>
       <div class="row">
         <input
-          // biome-ignore lint/a11y/noAutofocus: a dialog that was opened to search
-          autofocus
           type="search"
           list={undefined}
           aria-label="Search operations"
           placeholder={`Search ${operations.size} operations`}
+          // biome-ignore lint/a11y/noRedundantRoles: without a list of the browser's own, it has it not
           role="combobox"
           aria-expanded
           aria-controls="palette-list"
@@ -64,7 +64,13 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
                   {words}
                 </div>
                 {group.map((info) => (
-                  <Option key={info.name} info={info} isChosen={info === chosen} onChoose={onChoose} onPoint={() => setAt(found.indexOf(info))} />
+                  <Option
+                    key={info.name}
+                    info={info}
+                    isChosen={info === chosen}
+                    onChoose={onChoose}
+                    onPoint={() => setAt(found.indexOf(info))}
+                  />
                 ))}
               </div>
             );
@@ -77,7 +83,12 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
   );
 }
 
-function Option(props: { info: OperationInfo; isChosen: boolean; onChoose: (name: string) => void; onPoint: () => void }) {
+function Option(props: {
+  info: OperationInfo;
+  isChosen: boolean;
+  onChoose: (name: string) => void;
+  onPoint: () => void;
+}) {
   const { info, isChosen, onChoose, onPoint } = props;
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -85,7 +96,15 @@ function Option(props: { info: OperationInfo; isChosen: boolean; onChoose: (name
   }, [isChosen]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are taken by the search field
-    <div ref={element} id={optionId(info)} role="option" tabIndex={-1} aria-selected={isChosen} onClick={() => onChoose(info.name)} onPointerMove={onPoint}>
+    <div
+      ref={element}
+      id={optionId(info)}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isChosen}
+      onClick={() => onChoose(info.name)}
+      onPointerMove={onPoint}
+    >
       <strong>{info.name}</strong> <span>{info.summary}</span>
     </div>
   );
@@ -107,7 +126,6 @@ function Detail({ info }: { readonly info: OperationInfo }) {
           <code>{JSON.stringify(parameters)}</code>
           <dl>
             {inputs.map((input, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: inputs have no other name
               <div key={index}>
                 <dt>{inputs.length > 1 ? `input ${index + 1}` : 'input'}</dt>
                 <dd>{samplesText(input)}</dd>
@@ -136,8 +154,11 @@ function matching(search: string): OperationInfo[] {
   });
   // In the order in which they are shown, those whose name fits first.
   const shapes = Object.keys(SHAPES);
-  const isNamed = ({ name }: OperationInfo): boolean => search !== '' && name.toLowerCase().startsWith(search.toLowerCase());
-  return all.sort((a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape) || Number(isNamed(b)) - Number(isNamed(a)));
+  const isNamed = ({ name }: OperationInfo): boolean =>
+    search !== '' && name.toLowerCase().startsWith(search.toLowerCase());
+  return all.sort(
+    (a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape) || Number(isNamed(b)) - Number(isNamed(a)),
+  );
 }
 
 function optionId({ name }: OperationInfo): string {

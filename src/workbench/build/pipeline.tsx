@@ -36,13 +36,11 @@ export function PipelinePanel() {
       </div>
       <Problems issues={view.checked.issues.filter(({ pointer }) => pointer === '')} />
       {draft.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an item is its place in the request
         <section class="item" key={index} aria-label={`Result ${item.metric}`}>
           <ItemHead index={index} />
           <ol class="steps">
             {item.operations.map((step, at) => (
               <StepCard
-                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place in the request
                 key={`${at} ${step.operation}`}
                 place={{ item: index, step: at }}
                 onInsert={() => setTarget({ after: { item: index, step: at } })}
@@ -58,7 +56,9 @@ export function PipelinePanel() {
         {draft.length === 0 ? 'Add the first step' : 'Add another result'}
       </button>
       {state.answer.problem !== undefined && <p class="problems">{state.answer.problem}</p>}
-      {target !== undefined && <Palette title="Choose an operation" onChoose={choose} onClose={() => setTarget(undefined)} />}
+      {target !== undefined && (
+        <Palette title="Choose an operation" onChoose={choose} onClose={() => setTarget(undefined)} />
+      )}
     </section>
   );
 }
@@ -103,7 +103,9 @@ function ItemHead({ index }: { readonly index: number }) {
           </select>
         </label>
       </div>
-      <Problems issues={[...issuesAt(issues, `/${index}/processingType`), ...issuesAt(issues, `/${index}/frequency`)]} />
+      <Problems
+        issues={[...issuesAt(issues, `/${index}/processingType`), ...issuesAt(issues, `/${index}/frequency`)]}
+      />
     </>
   );
 }

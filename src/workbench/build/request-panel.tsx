@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { explain } from '../../index.js';
-import { copyText, download } from '../download.js';
 import { counted, countText } from '../chart/zoned-time.js';
+import { copyText, download } from '../download.js';
 import { nameOf } from '../engine/protocol.js';
 import { sentenceOf } from '../request/check.js';
 import { itemResults, readDraft, writeRequest } from '../request/draft.js';
@@ -123,7 +123,8 @@ function CommandSection() {
       </div>
       <pre class="line">{line}</pre>
       <p class="help">
-        With the request downloaded as <code>request.json</code>, this gives the same <code>results.csv</code>, byte for byte.
+        With the request downloaded as <code>request.json</code>, this gives the same <code>results.csv</code>, byte for
+        byte.
       </p>
     </section>
   );
@@ -145,8 +146,12 @@ function ReportSection() {
           <thead>
             <tr>
               <th scope="col">Series</th>
-              <th scope="col" class="number">In</th>
-              <th scope="col" class="number">Out</th>
+              <th scope="col" class="number">
+                In
+              </th>
+              <th scope="col" class="number">
+                Out
+              </th>
               <th scope="col">Left out</th>
             </tr>
           </thead>

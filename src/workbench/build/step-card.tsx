@@ -5,7 +5,15 @@ import { Spark } from '../chart/spark.js';
 import { colourVariable } from '../chart/theme.js';
 import { keyOf, nameOf, referenceOf } from '../engine/protocol.js';
 import { type Draft, isSame, type Place, placesOf, pointerOf, resultOf } from '../request/draft.js';
-import { changeInput, changeOperation, changeStep, removeStep, renameResult, swapSteps, takesScalar } from '../request/edit.js';
+import {
+  changeInput,
+  changeOperation,
+  changeStep,
+  removeStep,
+  renameResult,
+  swapSteps,
+  takesScalar,
+} from '../request/edit.js';
 import { issuesAt, useWorkbench } from '../state.js';
 import { ParameterFields, Problems, Words } from './fields.js';
 
@@ -31,20 +39,20 @@ export function StepCard({ place, onInsert }: { readonly place: Place; readonly 
       )}
       <StepResult pointer={pointer} />
       <div class="fields">
-          <Inputs place={place} />
-          {info !== undefined && (
-            <ParameterFields
-              key={step.operation}
-              schema={info.parameters}
-              parameters={step.parameters}
-              pointer={`${pointer}/parameters`}
-              issues={issues}
-              hidden={step.input.length > 1 ? ['scalar'] : takesScalar(step.operation) ? ['align', 'maxhold'] : []}
-              onParameters={(parameters) => edit(changeStep(draft, place, { parameters }))}
-            />
-          )}
-          <ResultName place={place} />
-          <Problems issues={unplaced(issues, pointer, Object.keys(Object(info?.parameters.properties)))} />
+        <Inputs place={place} />
+        {info !== undefined && (
+          <ParameterFields
+            key={step.operation}
+            schema={info.parameters}
+            parameters={step.parameters}
+            pointer={`${pointer}/parameters`}
+            issues={issues}
+            hidden={step.input.length > 1 ? ['scalar'] : takesScalar(step.operation) ? ['align', 'maxhold'] : []}
+            onParameters={(parameters) => edit(changeStep(draft, place, { parameters }))}
+          />
+        )}
+        <ResultName place={place} />
+        <Problems issues={unplaced(issues, pointer, Object.keys(Object(info?.parameters.properties)))} />
       </div>
     </li>
   );
@@ -52,11 +60,26 @@ export function StepCard({ place, onInsert }: { readonly place: Place; readonly 
 
 // Problems of the step that no field shows.
 function unplaced(issues: readonly Issue[], pointer: string, names: readonly string[]): readonly Issue[] {
-  const shown = [...names.map((name) => `${pointer}/parameters/${name}`), `${pointer}/input`, `${pointer}/output`, `${pointer}/operation`];
-  return issuesAt(issues, pointer).filter((issue) => !shown.some((place) => issue.pointer === place || issue.pointer.startsWith(`${place}/`)));
+  const shown = [
+    ...names.map((name) => `${pointer}/parameters/${name}`),
+    `${pointer}/input`,
+    `${pointer}/output`,
+    `${pointer}/operation`,
+  ];
+  return issuesAt(issues, pointer).filter(
+    (issue) => !shown.some((place) => issue.pointer === place || issue.pointer.startsWith(`${place}/`)),
+  );
 }
 
-function StepHead({ place, title, onInsert }: { readonly place: Place; readonly title: string; readonly onInsert: () => void }) {
+function StepHead({
+  place,
+  title,
+  onInsert,
+}: {
+  readonly place: Place;
+  readonly title: string;
+  readonly onInsert: () => void;
+}) {
   const { state, act } = useWorkbench();
   const { draft } = state;
   const { operation } = draft[place.item]!.operations[place.step]!;
@@ -82,16 +105,33 @@ function StepHead({ place, title, onInsert }: { readonly place: Place; readonly 
       </select>
       <span class="spring" />
       <DrawToggle reference={resultOf(draft, place)} />
-      <button type="button" class="small" aria-label={`${title}: move up`} disabled={place.step === 0} onClick={() => edit(swapSteps(draft, { item: place.item, step: place.step - 1 }))}>
+      <button
+        type="button"
+        class="small"
+        aria-label={`${title}: move up`}
+        disabled={place.step === 0}
+        onClick={() => edit(swapSteps(draft, { item: place.item, step: place.step - 1 }))}
+      >
         ↑
       </button>
-      <button type="button" class="small" aria-label={`${title}: move down`} disabled={isLast} onClick={() => edit(swapSteps(draft, place))}>
+      <button
+        type="button"
+        class="small"
+        aria-label={`${title}: move down`}
+        disabled={isLast}
+        onClick={() => edit(swapSteps(draft, place))}
+      >
         ↓
       </button>
       <button type="button" class="small" aria-label={`${title}: add a step after it`} onClick={onInsert}>
         +
       </button>
-      <button type="button" class="small" aria-label={`${title}: remove`} onClick={() => edit(removeStep(draft, place))}>
+      <button
+        type="button"
+        class="small"
+        aria-label={`${title}: remove`}
+        onClick={() => edit(removeStep(draft, place))}
+      >
         ×
       </button>
     </div>
@@ -133,7 +173,6 @@ function Inputs({ place }: { readonly place: Place }) {
     <>
       {Array.from({ length: Math.max(count, step.input.length) }, (_, index) => (
         <InputField
-          // biome-ignore lint/suspicious/noArrayIndexKey: an input is its place
           key={index}
           label={count < 2 ? 'input' : `input ${index + 1}`}
           value={step.input[index]}
@@ -201,7 +240,9 @@ function ResultName({ place }: { readonly place: Place }) {
         aria-invalid={issues.length > 0}
         autocomplete="off"
         spellcheck={false}
-        onInput={({ currentTarget: { value } }) => act({ type: 'edited', draft: renameResult(state.draft, place, value) })}
+        onInput={({ currentTarget: { value } }) =>
+          act({ type: 'edited', draft: renameResult(state.draft, place, value) })
+        }
       />
       <Problems issues={issues} />
     </div>

@@ -1,6 +1,5 @@
 import { keyOf, nameOf, type Sample } from '../engine/protocol.js';
-import { useWorkbench } from '../state.js';
-import type { PlacedSeries } from './large-chart.js';
+import { type PlacedSeries, useWorkbench } from '../state.js';
 import { colourVariable } from './theme.js';
 import { timeText, valueText } from './zoned-time.js';
 
@@ -41,7 +40,9 @@ export function Legend({ lines, cursor, zone, onSide }: LegendProps) {
                   <span class="swatch" style={{ background: colourVariable(colour) }} />
                   {nameOf(info)}
                 </th>
-                <td class="number">{sample ? valueText(sample.value) : `${valueText(info.min)} … ${valueText(info.max)}`}</td>
+                <td class="number">
+                  {sample ? valueText(sample.value) : `${valueText(info.min)} … ${valueText(info.max)}`}
+                </td>
                 <td>{sample ? timeText(sample.timeMs, zone) : ''}</td>
                 <td>
                   <button

@@ -31,7 +31,11 @@ export function Spark({ info, colour }: { readonly info: SeriesInfo; readonly co
       ? ''
       : pathOf(
           line,
-          frameOf({ left: 2, top: 3, width: WIDTH - 4, height: HEIGHT - 6 }, [range.fromMs, range.untilMs], valueExtent([line.value])),
+          frameOf(
+            { left: 2, top: 3, width: WIDTH - 4, height: HEIGHT - 6 },
+            [range.fromMs, range.untilMs],
+            valueExtent([line.value]),
+          ),
           info.isBinary,
         );
   return (

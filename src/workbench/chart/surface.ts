@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import type { Line, TimeRange } from '../engine/protocol.js';
 import { lineColour, pageColours } from './theme.js';
+import { axisLabels } from './zoned-time.js';
 
 /** A line of the large chart. */
 export interface SurfaceLine {
@@ -29,11 +30,21 @@ export class Surface {
   readonly #host: HTMLElement;
   readonly #events: SurfaceEvents;
   readonly #fingers = new Map<number, number>();
+  readonly #owner: object;
   #range: TimeRange;
 
-  constructor(host: HTMLElement, lines: readonly SurfaceLine[], range: TimeRange, zone: string, events: SurfaceEvents) {
+  /** @param owner whose lines it shows, for `setLines`. */
+  constructor(
+    host: HTMLElement,
+    owner: object,
+    lines: readonly SurfaceLine[],
+    range: TimeRange,
+    zone: string,
+    events: SurfaceEvents,
+  ) {
     this.#host = host;
     this.#events = events;
+    this.#owner = owner;
     this.#range = range;
     const data: uPlot.AlignedData = [[], ...lines.map(() => [])];
     this.#plot = new uPlot(this.#options(lines, zone), data, host);
@@ -55,7 +66,8 @@ export class Surface {
     this.#showRange();
   }
 
-  setLines(lines: readonly Line[]): void {
+  setLines(lines: readonly Line[], owner: object): void {
+    if (owner !== this.#owner) return;
     const tables = lines.map(({ timeMs, value }): uPlot.AlignedData => {
       return [Array.from(timeMs), Array.from(value, (v) => (Number.isNaN(v) ? null : v))];
     });
@@ -82,7 +94,12 @@ export class Surface {
   #options(lines: readonly SurfaceLine[], zone: string): uPlot.Options {
     const { text, grid } = pageColours();
     const stroke = text;
-    const axis = { stroke, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 }, font: '12px system-ui' };
+    const axis = {
+      stroke,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid, width: 1 },
+      font: '12px system-ui',
+    };
     const isRightUsed = lines.some(({ isRight }) => isRight);
     const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : roomy(min, max));
     return {
@@ -92,7 +109,7 @@ export class Surface {
       tzDate: (timeMs) => uPlot.tzDate(new Date(timeMs), zone === 'UTC' ? 'Etc/UTC' : zone),
       scales: { x: { time: true }, y: { range }, right: { range } },
       axes: [
-        { ...axis, space: 70 },
+        { ...axis, space: 70, values: (_, splits) => axisLabels(splits, zone) },
         { ...axis, scale: 'y', size: 64 },
         ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size: 64, grid: { show: false } }] : []),
       ],
@@ -114,13 +131,18 @@ export class Surface {
         y: false,
         drag: { x: true, y: false, setScale: false },
         dataIdx: (plot, series, index) => nearestPoint(plot.data[series], index),
-        bind: { dblclick: () => () => (this.#events.onReset(), null) },
+        bind: { dblclick: () => () => this.#reset() },
       },
       hooks: {
         setSelect: [(plot) => this.#takeSelection(plot)],
         setCursor: [({ cursor: { left = -1 } }) => this.#events.onCursor(left < 0 ? undefined : this.#timeAt(left))],
       },
     };
+  }
+
+  #reset(): null {
+    this.#events.onReset();
+    return null;
   }
 
   #timeAt(left: number): number {
@@ -146,7 +168,9 @@ export class Surface {
           const byMs = (spanMs * Math.sign(event.deltaX || event.deltaY)) / 15;
           this.#events.onRange({ fromMs: fromMs + byMs, untilMs: untilMs + byMs });
         } else {
-          this.#events.onRange(zoomed(this.#range, event.deltaY > 0 ? ZOOM_STEP : 1 / ZOOM_STEP, this.#timeAt(event.offsetX)));
+          this.#events.onRange(
+            zoomed(this.#range, event.deltaY > 0 ? ZOOM_STEP : 1 / ZOOM_STEP, this.#timeAt(event.offsetX)),
+          );
         }
       },
       { passive: false },

@@ -54,10 +54,13 @@ export function drawSvg(drawing: Drawing): string {
     ]),
     text(box.left + box.width, height - 8, `time in ${timezone}`, colours.text, 'end'),
     ...legend(lines, box.left, box.width, colours.text),
-    `<svg x="${box.left}" y="${box.top}" width="${box.width}" height="${box.height}" viewBox="${box.left} ${box.top} ${box.width} ${box.height}">`,
+    // Lines end at the box.
+    `<svg x="${box.left}" y="${box.top}" width="${box.width}" height="${box.height}" ` +
+      `viewBox="${box.left} ${box.top} ${box.width} ${box.height}">`,
     ...lines.map((line) => drawLine(line, line.isRight ? right : left)),
     ...(drawing.ticks ?? []).map(
-      ({ timeMs, colour }) => `<path d="M${round(left.x(timeMs))} ${bottom}v-10" stroke="${colour}" stroke-width="1.5"/>`,
+      ({ timeMs, colour }) =>
+        `<path d="M${round(left.x(timeMs))} ${bottom}v-10" stroke="${colour}" stroke-width="1.5"/>`,
     ),
     '</svg>',
     ...(drawing.marks ?? []).flatMap(({ timeMs, label, colour }) => mark(left.x(timeMs), label, colour, box)),
@@ -119,7 +122,10 @@ function legend(lines: readonly DrawnLine[], left: number, width: number, colour
     // What finds no room stands in the label of the whole.
     if (x + room > left + width) return [];
     const dash = isDashed ? ' stroke-dasharray="4 3"' : '';
-    const parts = [`<path d="M${round(x)} 16h16" stroke="${own}" stroke-width="2.5"${dash}/>`, text(x + 22, 20, label, colour, 'start')];
+    const parts = [
+      `<path d="M${round(x)} 16h16" stroke="${own}" stroke-width="2.5"${dash}/>`,
+      text(x + 22, 20, label, colour, 'start'),
+    ];
     x += room + 14;
     return parts;
   });
@@ -147,6 +153,9 @@ export async function pngOf(svg: string, width: number, height: number): Promise
   canvas.height = 2 * height;
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob === null ? reject(new Error('the browser made no picture')) : resolve(blob)), 'image/png'),
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error('the browser made no picture')) : resolve(blob)),
+      'image/png',
+    ),
   );
 }

@@ -3,7 +3,7 @@ import { palette } from '../../plot/style.js';
 export type Theme = 'auto' | 'light' | 'dark';
 
 /** Whether the page is dark now. */
-export function isDark(): boolean {
+function isDark(): boolean {
   const { theme } = document.documentElement.dataset;
   return theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
 }

@@ -49,7 +49,10 @@ export function timeText(timeMs: number, timezone: string): string {
   return text.endsWith('.000') ? text.slice(0, -4) : text;
 }
 
-export function spanText({ fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }, zone: string): string {
+export function spanText(
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  zone: string,
+): string {
   return `${timeText(fromMs, zone)} to ${timeText(untilMs, zone)} (${zone})`;
 }
 
@@ -59,8 +62,24 @@ export interface TimeMark {
 }
 
 const STEPS_MS = [
-  1, 10, 100, 1000, 5000, 15_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000, 43_200_000,
-  DAY_MS, 2 * DAY_MS, 7 * DAY_MS, 14 * DAY_MS,
+  1,
+  10,
+  100,
+  1000,
+  5000,
+  15_000,
+  60_000,
+  300_000,
+  900_000,
+  1_800_000,
+  3_600_000,
+  10_800_000,
+  21_600_000,
+  43_200_000,
+  DAY_MS,
+  2 * DAY_MS,
+  7 * DAY_MS,
+  14 * DAY_MS,
 ];
 const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120];
 
@@ -69,7 +88,7 @@ export function timeMarks(fromMs: number, untilMs: number, countMax: number, tim
   const spanMs = untilMs - fromMs;
   const stepMs = STEPS_MS.find((step) => spanMs / step <= countMax);
   const marks: TimeMark[] = [];
-  // A zone's offset holds around a mark: looked up at the mark itself, as if it were UTC, it is off near a change alone.
+  // The offset is looked up as if local time were UTC, which is off within hours of a change alone.
   const utcOf = (local: number): number => local - (localMs(local, timezone) - local);
   if (stepMs !== undefined) {
     for (let local = Math.ceil(localMs(fromMs, timezone) / stepMs) * stepMs; ; local += stepMs) {
@@ -95,6 +114,28 @@ function labelOf(local: number, stepMs: number): string {
   const clock = text.slice(11, stepMs >= 60_000 ? 16 : stepMs >= 1000 ? 19 : 23);
   return clock === '00:00' ? text.slice(5, 10) : clock;
 }
+
+const MONTH_MS = 27 * DAY_MS;
+
+/** Labels of evenly spaced times, with the day or the year below where a new one begins. */
+export function axisLabels(timesMs: readonly number[], timezone: string): string[] {
+  const stepMs = (timesMs[1] ?? 0) - (timesMs[0] ?? 0);
+  let context = '';
+  return timesMs.map((timeMs) => {
+    const text = new Date(localMs(timeMs, timezone)).toISOString();
+    const isDated = stepMs >= DAY_MS;
+    const next = isDated ? text.slice(0, 4) : text.slice(0, 10);
+    const clockEnd = stepMs >= 60_000 ? 16 : stepMs >= 1000 ? 19 : 23;
+    const month = MONTHS[Number(text.slice(5, 7)) - 1] ?? '';
+    const day = stepMs >= MONTH_MS ? month : `${Number(text.slice(8, 10))} ${month}`;
+    const label = isDated ? day : text.slice(11, clockEnd);
+    const isNew = next !== context;
+    context = next;
+    return isNew ? `${label}\n${next}` : label;
+  });
+}
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** A value to about six digits, thousands apart. */
 export function valueText(value: number): string {

@@ -17,7 +17,8 @@ export function startEngine(script: string): EngineClient {
     else asked?.fail(new Error(data.problem));
   };
   worker.onerror = (event) => {
-    for (const { fail } of waiting.values()) fail(new Error(event.message || 'the engine has stopped; reload the page'));
+    for (const { fail } of waiting.values())
+      fail(new Error(event.message || 'the engine has stopped; reload the page'));
     waiting.clear();
   };
   return {

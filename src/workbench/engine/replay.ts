@@ -83,10 +83,16 @@ export class Replay {
   }
 
   #compare(): ReplayEnd {
-    const taken = this.#inputs.map((series, input) => without(series, this.#late.filter((one) => one.input === input)));
+    const taken = this.#inputs.map((series, input) =>
+      without(
+        series,
+        this.#late.filter((one) => one.input === input),
+      ),
+    );
     const compared = this.#results.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
     const different = this.#differences(runBatch(this.#plan, taken).series);
-    const differentWithLate = this.#late.length === 0 ? different : this.#differences(runBatch(this.#plan, this.#inputs).series);
+    const differentWithLate =
+      this.#late.length === 0 ? different : this.#differences(runBatch(this.#plan, this.#inputs).series);
     return { compared, different, differentWithLate };
   }
 
@@ -137,7 +143,11 @@ function randomNumbers(seed: number): () => number {
 function durationMs(text: string): number {
   const [, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] =
     /^P(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/.exec(text) ?? [];
-  return ((Number(weeks) * 7 + Number(days)) * 24 + Number(hours)) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1000;
+  return (
+    ((Number(weeks) * 7 + Number(days)) * 24 + Number(hours)) * 3_600_000 +
+    Number(minutes) * 60_000 +
+    Number(seconds) * 1000
+  );
 }
 
 function without(series: Series, late: readonly { timeMs: number; value: number }[]): Series {

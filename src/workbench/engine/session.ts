@@ -15,10 +15,10 @@ import {
   keyOf,
   type Line,
   nameOf,
-  referenceOf,
   type ReplayOptions,
   type ReplayState,
   type RunAnswer,
+  referenceOf,
   type Sample,
   type SeriesInfo,
   type StepToRun,
@@ -59,7 +59,12 @@ export class Session implements Async<Engine> {
   async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
     const before = isMore ? (this.#sets.get(name)?.given ?? []) : [];
     const keys = new Set(before.map(keyOf));
-    const longer = before.map((one) => joined(one, series.find((other) => keyOf(other) === keyOf(one))));
+    const longer = before.map((one) =>
+      joined(
+        one,
+        series.find((other) => keyOf(other) === keyOf(one)),
+      ),
+    );
     const all = [...longer, ...series.filter((one) => !keys.has(keyOf(one)))];
     const rows = all.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
     return this.#take(name, all, rows, 0);
@@ -98,7 +103,12 @@ export class Session implements Async<Engine> {
       const held = hold(series[index]!);
       this.#results.set(keyOf(held.info), held);
       const own = reports.get(index);
-      return { pointer, info: held.info, samplesIn: own?.samplesIn ?? 0, dropped: own === undefined ? [] : wordsOfStep(own) };
+      return {
+        pointer,
+        info: held.info,
+        samplesIn: own?.samplesIn ?? 0,
+        dropped: own === undefined ? [] : wordsOfStep(own),
+      };
     });
     const sources = report.sources.map((source) => ({ ...source, dropped: wordsOfSource(source) }));
     return { steps: results, sources, durationMs: report.durationMs };
@@ -142,7 +152,11 @@ export class Session implements Async<Engine> {
     const inputs = plan.sources.map((source) => {
       const own = given.find((one) => keyOf(one) === keyOf(source));
       if (own === undefined) throw new Error(`the series ${nameOf(source)} is not loaded`);
-      return { ...referenceOf(own), timeMs: own.timeMs.subarray(0, REPLAYED_MAX), value: own.value.subarray(0, REPLAYED_MAX) };
+      return {
+        ...referenceOf(own),
+        timeMs: own.timeMs.subarray(0, REPLAYED_MAX),
+        value: own.value.subarray(0, REPLAYED_MAX),
+      };
     });
     this.#replay = new Replay(plan, inputs, options);
     return this.#replay.state();

@@ -45,7 +45,7 @@ export function indexAt(timeMs: Float64Array, atMs: number): number {
 
 /**
  * The points of a series that can be seen in a range: all of them or, where they are many, the first, the least, the
- * greatest and the last of each column of pixels, so that nothing sticks out further than it does in the data, nor less.
+ * greatest and the last of each column of pixels, so that extremes are where and what they are in the data.
  * One sample before and one after the range let lines reach the edges.
  *
  * Source: Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014.

@@ -1,5 +1,15 @@
-import { operations, type OperationInfo, type SeriesReference } from '../../index.js';
-import { type Draft, type DraftItem, type DraftStep, isObject, isSame, type Parameters, type Place, resultOf, without } from './draft.js';
+import { type OperationInfo, operations, type SeriesReference } from '../../index.js';
+import {
+  type Draft,
+  type DraftItem,
+  type DraftStep,
+  isObject,
+  isSame,
+  type Parameters,
+  type Place,
+  resultOf,
+  without,
+} from './draft.js';
 
 /** Changes of a request. Each gives a new one, in which steps that read a changed result go on reading it. */
 
@@ -158,10 +168,12 @@ function isNamedAfter(metric: string, operation: string): boolean {
 
 /** `Round`, or `Round 2` where a result has that name already. */
 function freeName(draft: Draft, word: string): string {
-  const taken = new Set(draft.flatMap(({ metric, operations: steps }) => [
-    metric,
-    ...steps.flatMap(({ output }) => output.map((one) => one.metric)),
-  ]));
+  const taken = new Set(
+    draft.flatMap(({ metric, operations: steps }) => [
+      metric,
+      ...steps.flatMap(({ output }) => output.map((one) => one.metric)),
+    ]),
+  );
   let name = word;
   for (let count = 2; taken.has(name); count++) name = `${word} ${count}`;
   return name;

@@ -22,7 +22,12 @@ export async function writeLink(shared: Shared): Promise<string> {
 export async function readLink(fragment: string): Promise<Shared | undefined> {
   if (!fragment.startsWith(`#${VERSION}`)) return undefined;
   try {
-    const letters = atob(fragment.slice(1 + VERSION.length).replaceAll('-', '+').replaceAll('_', '/'));
+    const letters = atob(
+      fragment
+        .slice(1 + VERSION.length)
+        .replaceAll('-', '+')
+        .replaceAll('_', '/'),
+    );
     const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
     const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
     const json: unknown = JSON.parse(await new Response(plain).text());

@@ -15,7 +15,12 @@ const DELAYS: readonly (readonly [label: string, ms: number])[] = [
   ['up to 1 day', 86_400_000],
 ];
 
-const startOptions: ReplayOptions = { allowedLateness: 'PT1H', delayMsMax: 10_800_000, seed: 1, samplesPerSecond: 1000 };
+const startOptions: ReplayOptions = {
+  allowedLateness: 'PT1H',
+  delayMsMax: 10_800_000,
+  seed: 1,
+  samplesPerSecond: 1000,
+};
 
 /** The pipeline as a stream over the same samples, beside its batch. */
 export function ReplayPanel() {
@@ -27,7 +32,9 @@ export function ReplayPanel() {
     return (
       <section class="panel" aria-label="Replay">
         <p class="empty">
-          {state.draft.length === 0 ? 'Build a pipeline first: a replay runs it as a stream.' : 'Mend the pipeline first.'}
+          {state.draft.length === 0
+            ? 'Build a pipeline first: a replay runs it as a stream.'
+            : 'Mend the pipeline first.'}
         </p>
       </section>
     );
@@ -188,7 +195,10 @@ function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
   const { view } = useWorkbench();
   const { arrived, total, watermarkMs, newestMs, heldBack, lateCount, results, end } = shown;
   const finalCount = results.reduce((sum, result) => sum + result.finalCount, 0);
-  const previewCount = results.reduce((sum, { preview }) => sum + preview.timeMs.filter((_, i) => !Number.isNaN(preview.value[i])).length, 0);
+  const previewCount = results.reduce(
+    (sum, { preview }) => sum + preview.timeMs.filter((_, i) => !Number.isNaN(preview.value[i])).length,
+    0,
+  );
   const figures: readonly (readonly [what: string, value: string])[] = [
     ['Arrived', `${countText(arrived)} of ${countText(total)}`],
     ['Newest sample', timeText(newestMs, view.chartZone)],
@@ -214,10 +224,12 @@ function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
       {end !== undefined && (
         <p class="verdict" role="status">
           {end.different === 0
-            ? `The end is the same: all ${counted(end.compared, 'result')} of the stream equal those of one batch over the samples that it took, bit for bit.`
+            ? `The end is the same: all ${counted(end.compared, 'result')} of the stream equal those of one batch ` +
+              'over the samples that it took, bit for bit.'
             : `${counted(end.different, 'result')} of ${countText(end.compared)} differ from one batch.`}
           {lateCount > 0 &&
-            ` A batch that had the ${counted(lateCount, 'late sample')} too would differ in ${counted(end.differentWithLate, 'result')}.`}
+            ` A batch that had the ${counted(lateCount, 'late sample')} too would differ in ` +
+              `${counted(end.differentWithLate, 'result')}.`}
         </p>
       )}
     </>
