@@ -1,12 +1,14 @@
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
+import { inputOptions, readInputOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
 
 const runOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order (`-` for standard input)' },
+  ...inputOptions,
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
   { flag: '--mode', value: 'MODE', summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
@@ -103,6 +105,7 @@ function readSettings(given: Given) {
   checkLateness(lateness, mode);
   return {
     inputs,
+    input: readInputOptions(given),
     output: textOf(given, '--output') ?? '-',
     mode,
     chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX) ?? CHUNK_ROWS,
