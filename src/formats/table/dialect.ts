@@ -28,8 +28,6 @@ export interface FirstTexts {
   readonly isWhole: boolean;
 }
 
-export const usualDialect: Dialect = { time: 'auto', decimal: 'point', isGrouped: false, states: [] };
-
 /** What is said of each time format. */
 const TIME_NOTES: Readonly<Record<TimeFormat, string>> = {
   dmy: 'dates with the day first',

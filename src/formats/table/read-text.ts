@@ -23,12 +23,12 @@ const EPOCH_US_END = 1e17;
 
 /**
  * Reads a value: a decimal of any length, correctly rounded, or NaN where the text says that it is missing
- * (empty, null, NA, NaN, inf; also a decimal too great for a double). Undefined when it is neither.
+ * (empty, null, NA, NaN, inf). Undefined when it is neither, or too great for a double.
  */
 export function readNumber(text: string): number | undefined {
   if (!NUMBER.test(text)) return MISSING.test(text) ? Number.NaN : undefined;
   const value = Number(text);
-  return Number.isFinite(value) ? value : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
 }
 
 /** What reads the values of a dialect as `readNumber` reads the usual ones. */
@@ -54,6 +54,7 @@ export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>)
     return 'has a decimal point where the file has decimal commas; the option decimal says which (--decimal point)';
   }
   if (/^[+-]?\d+,\d+$/.test(text)) return 'has a decimal comma; say so with the option decimal (--decimal comma)';
+  if (NUMBER.test(text)) return 'is beyond the range of a double; leave it empty where the value is missing';
   const word = /^[a-z][\w -]*$/i.test(text) && !/^0x/i.test(text) ? text.toLowerCase() : undefined;
   const mend = word === undefined ? '' : `; the option states says what it stands for (--states ${stateOf(word)})`;
   return `is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing${mend}`;

@@ -1,5 +1,6 @@
 import { COMMA, LINE_FEED, QUOTE, SEMICOLON, TAB } from '../bytes.js';
 import { CsvError } from '../errors.js';
+import { BLANK_LINES_MAX, type CsvLimits } from '../read/limits.js';
 import { type CsvRecord, createRecord, fieldText, recordText, splitRecord } from '../read/record.js';
 
 /** The line of a file that names its columns. */
@@ -36,6 +37,7 @@ export function findHeader(
   file: string,
   skipLines: number,
   isLast: boolean,
+  { lineBytesMax, columnsMax }: CsvLimits,
 ): FoundHeader | undefined {
   let line = 1;
   let from = hasByteOrderMark(bytes) ? 3 : 0;
@@ -50,22 +52,33 @@ export function findHeader(
     if (/^"?#(?:datatype|group|default)\b/.test(start)) isAnnotated = true;
     if (line > skipLines && start !== '' && said === undefined && bytes[from] !== HASH) break;
     from = lineEnd;
-    line++;
+    if (++line > skipLines + BLANK_LINES_MAX) {
+      throw new CsvError('csv.header', { file, line }, 'expected a header, received blank lines');
+    }
     lineEnd = bytes.indexOf(LINE_FEED, from) + 1;
   }
   const to = headerEnd(bytes, from);
   checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
-  if (to < 0) return failWithoutEnd(bytes, from, file, line, isLast);
-  const found = splitHeader(bytes.subarray(from, to), file, line, separator);
+  if (to < 0) {
+    return failWithoutEnd(bytes, from, file, line, isLast, Math.min(HEAD_LENGTH_MAX, lineBytesMax));
+  }
+  const found = splitHeader(bytes.subarray(from, to), file, line, separator, columnsMax);
   let nextLine = line;
   for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) nextLine++;
   return { ...found, line, nextLine, end: to, isAnnotated };
 }
 
-function failWithoutEnd(bytes: Uint8Array, from: number, file: string, line: number, isLast: boolean): undefined {
+function failWithoutEnd(
+  bytes: Uint8Array,
+  from: number,
+  file: string,
+  line: number,
+  isLast: boolean,
+  lengthMax: number,
+): undefined {
   if (isLast && from >= bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
   if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
-  if (bytes.length > HEAD_LENGTH_MAX) {
+  if (bytes.length - from > lengthMax) {
     throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
   }
   return undefined;
@@ -79,12 +92,17 @@ function splitHeader(
   file: string,
   line: number,
   said: number | undefined,
+  columnsMax: number,
 ): Pick<FoundHeader, 'separator' | 'columns' | 'text'> {
   const record = createRecord();
   let best: { separator: number; columns: string[] } | undefined;
   for (const separator of said === undefined ? SEPARATORS : [said]) {
     splitRecord(record, bytes, 0, separator, true);
     if (record.fault !== undefined) continue;
+    if (record.fieldCount > columnsMax) {
+      const problem = `has ${record.fieldCount} columns; expected at most ${columnsMax}`;
+      throw new CsvError('csv.header', { file, line }, `the header ${problem}`);
+    }
     const columns = columnNames(record, file, line);
     if (best === undefined || columns.length > best.columns.length) best = { separator, columns };
   }

@@ -53,6 +53,7 @@ export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unn
     if ('code' in reference) return reference;
     for (const { time, value, name } of samples) {
       const index = indexOf(name === undefined ? reference : { ...reference, metric: name });
+      if (index >= settings.seriesMax) return tooManySeries(header, reference, settings.seriesMax);
       if (header.isPlain) learn(state, header, record, index);
       keep(state, index, time, value, settings.repeatedHours);
     }
@@ -149,6 +150,12 @@ function samplesOf(record: CsvRecord, time: RowTime, header: Header, fields: Fie
     samples.push({ time: at, value, name: isNamed ? name : undefined });
   }
   return samples;
+}
+
+function tooManySeries({ ids, columns }: Header, { timeseriesId }: SeriesReference, most: number): RowProblem {
+  const column = ids[0]?.column ?? 0;
+  const reason = `is one series more than the ${most} that one file may have; send it in parts`;
+  return { code: 'csv.row', column: { name: columns[column] ?? '', number: column + 1 }, text: timeseriesId, reason };
 }
 
 function referenceOf(record: CsvRecord, header: Header, unnamed: string): SeriesReference | RowProblem {

@@ -1,11 +1,12 @@
 import { InputError } from '../../../core/errors.js';
-import { isUtc, type Zone, zoneOf } from '../../../core/zone.js';
+import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
 import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import { columnNames, type FoundHeader, findHeader } from '../head/find-header.js';
 import { type Header, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
+import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createRows } from './rows-of-file.js';
@@ -50,6 +51,8 @@ export interface ReaderPlace {
   readonly isPatient?: boolean;
   /** Called with the bad row that ends the reading, before the error is thrown. */
   readonly onFault?: (line: number, problem: RowProblem) => void;
+  /** For files of strangers. */
+  readonly limits?: CsvLimits;
 }
 
 /** How far a reader has come, once the header was read. */
@@ -67,6 +70,7 @@ export class FileReader implements CsvReader {
   readonly #onFault: ReaderPlace['onFault'];
   readonly #settings: Omit<RowsSettings, 'header'>;
   readonly #isPatient: boolean;
+  readonly #limits: CsvLimits;
   readonly #pending = new Pending();
   readonly #record = createRecord();
   #utf16: Utf16 | undefined;
@@ -80,10 +84,11 @@ export class FileReader implements CsvReader {
   /** Physical line of the next record. */
   #line = 1;
   #rejected = 0;
+  #blank = 0;
 
   constructor(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
     const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
-    const { isAlone = false, onRows, onFault, isPatient = false } = place;
+    const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
     if (!Number.isInteger(chunkRows) || chunkRows < 1) {
       throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
     }
@@ -93,7 +98,9 @@ export class FileReader implements CsvReader {
     const zone = findZone(timezone);
     const isSettled = zone !== undefined && onRows === undefined;
     const repeatedHours = isSettled ? new RepeatedHours(zone) : undefined;
-    this.#settings = { zone, chunkRows, onChunk, onRows, isAlone, repeatedHours };
+    const { seriesMax, cellsMax } = limits;
+    this.#limits = limits;
+    this.#settings = { zone, chunkRows, onChunk, onRows, isAlone, repeatedHours, seriesMax, cellsMax };
     this.#isPatient = isPatient;
   }
 
@@ -162,6 +169,7 @@ export class FileReader implements CsvReader {
       // Only the row that was cut is joined; where it goes on over lines, all that is there.
       from = bytes.indexOf(LINE_FEED) + 1;
       pending.append(bytes, 0, from === 0 ? bytes.length : from);
+      this.#checkLine();
       if (from === 0) return;
       pending.drop(this.#readRows(rows, pending.view(), false));
       if (pending.length > 0) {
@@ -173,6 +181,15 @@ export class FileReader implements CsvReader {
     const rest = bytes.subarray(from);
     const read = this.#readRows(rows, rest, false);
     pending.append(rest, read, rest.length);
+    this.#checkLine();
+  }
+
+  // Told before more of it is held.
+  #checkLine(): void {
+    const { lineBytesMax } = this.#limits;
+    if (this.#pending.length <= lineBytesMax) return;
+    const place = { file: this.#file, line: this.#line };
+    throw new CsvError('csv.row', place, `has more than ${lineBytesMax} bytes; expected a row`);
   }
 
   flush(): void {
@@ -202,7 +219,7 @@ export class FileReader implements CsvReader {
   #openRows(isLast: boolean, isFlushed = isLast): boolean {
     const { fileName, skipLines = 0 } = this.#options;
     const bytes = this.#pending.view();
-    this.#found ??= findHeader(bytes, fileName, skipLines, isLast);
+    this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
     if (this.#found === undefined) return false;
     const { end } = this.#found;
     if (!this.#isPatient && this.#openUsual(this.#found, bytes)) return true;
@@ -250,7 +267,7 @@ export class FileReader implements CsvReader {
       if (!rows.isFull() && at < stop) {
         if (!splitRecord(record, bytes, at, separator, isLast)) return at;
         const isSkipped = isBlank(record) || (isAnnotated && this.#takeAnnotation(rows, record));
-        const problem = isSkipped ? undefined : rows.take(record);
+        const problem = isSkipped ? this.#skip(rows, record) : rows.take(record);
         if (problem !== undefined) this.#reject(problem);
         this.#line += record.lineCount;
         at = record.end;
@@ -258,6 +275,12 @@ export class FileReader implements CsvReader {
       if (rows.isFull()) rows.flush();
     }
     return at;
+  }
+
+  #skip(rows: Rows, record: CsvRecord): undefined {
+    if (!isBlank(record) || ++this.#blank <= BLANK_LINES_MAX + 2 * rows.taken() || this.#limits === UNLIMITED) return;
+    const place = { file: this.#file, line: this.#line };
+    throw new CsvError('csv.row', place, `${this.#blank} lines so far are blank; expected rows`);
   }
 
   // Annotations come before the header of each table.
@@ -294,7 +317,9 @@ function findZone(name: string | undefined): Zone | undefined {
   if (name === undefined || isUtc(name)) return undefined;
   const zone = zoneOf(name);
   if (zone !== undefined) return zone;
-  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone`);
+  const near = didYouMeanZone(name);
+  const mend = near === undefined ? '' : `; ${near}`;
+  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`);
 }
 
 function firstNotBlank(bytes: Uint8Array, from: number): number {

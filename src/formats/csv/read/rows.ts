@@ -53,6 +53,10 @@ export interface RowsSettings {
   readonly isAlone: boolean;
   /** Tells local times apart that occur twice; undefined where that is left to whoever takes the rows. */
   readonly repeatedHours: RepeatedHours | undefined;
+  /** The most series of the long layout. */
+  readonly seriesMax: number;
+  /** The most values of the wide layout that are held at once. */
+  readonly cellsMax: number;
 }
 
 /** A time of a row. */

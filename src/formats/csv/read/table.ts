@@ -20,10 +20,11 @@ export function createTableRows(
   series: readonly TableSeries[],
   notes: readonly string[],
 ): Rows {
-  const { header, zone, chunkRows, onChunk, onRows, repeatedHours } = settings;
+  const { header, zone, onChunk, onRows, repeatedHours, cellsMax } = settings;
   const fields = new FieldReader(header, zone);
   const kept = series.filter((entry) => entry.isWanted);
-  const state = createState(settings, kept);
+  const chunkRows = Math.max(1, Math.min(settings.chunkRows, Math.floor(cellsMax / Math.max(1, kept.length))));
+  const state = createState({ ...settings, chunkRows }, kept);
   const { timeMs, values } = state;
   let nearChange: number[] = [];
   let handedOver = 0;
