@@ -62,15 +62,11 @@ export function createTableRows(
       onRows({ timeMs: times, values: columns, series: undefined, nearChange: near });
       return;
     }
-    const chunk = kept.map(
-      ({ timeseriesId, metric }, slot): Series => ({
-        timeseriesId,
-        metric,
-        timeMs: times,
-        value: values[slot]!.subarray(0, rowCount),
+    onChunk(
+      kept.map(({ timeseriesId, metric }, slot): Series => {
+        return { timeseriesId, metric, timeMs: times, value: values[slot]!.subarray(0, rowCount) };
       }),
     );
-    onChunk(chunk);
   }
 
   const taken = (): number => handedOver + state.count;
