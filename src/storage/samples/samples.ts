@@ -92,9 +92,15 @@ export interface SampleStore {
    * Changes of the commits after `afterCommit`, in their order: what live items have not seen yet. Those of a commit
    * come together, so there can be more of them than `limit`; fewer mean that there are no more.
    *
+   * @param isWanted leaves out the changes of other series, which are not decoded.
    * @throws ForgottenChangesError when the log does not reach back so far; it does where `compact` was not told so.
    */
-  changesAfter(tx: Reader, afterCommit: number, limit?: number): Promise<LoggedChange[]>;
+  changesAfter(
+    tx: Reader,
+    afterCommit: number,
+    limit?: number,
+    isWanted?: (organisation: string, series: SeriesReference) => boolean,
+  ): Promise<LoggedChange[]>;
   /**
    * Moves some of the log up to `untilCommit` into segments, within a bounded amount of work; nothing while there is
    * too little in the log to be worth it.

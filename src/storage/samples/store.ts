@@ -142,8 +142,8 @@ class TableSampleStore implements SampleStore {
     return true;
   }
 
-  changesAfter(tx: Reader, afterCommit: number, limit = Infinity): Promise<LoggedChange[]> {
-    return changesAfter(this.#parts.catalogue, tx, afterCommit, limit);
+  changesAfter(tx: Reader, afterCommit: number, limit = Infinity, isWanted = all): Promise<LoggedChange[]> {
+    return changesAfter(this.#parts.catalogue, tx, afterCommit, limit, isWanted);
   }
 
   compact(tx: Transaction, untilCommit: number, { isEager = false }: { isEager?: boolean } = {}): Promise<boolean> {
@@ -155,33 +155,46 @@ function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) 
   return { organisation, timeseriesId, metric };
 }
 
+type IsWanted = (organisation: string, series: SeriesReference) => boolean;
+
+const all: IsWanted = () => true;
+
 /** The changes of the commits after this one; see `SampleStore.changesAfter`. */
 async function changesAfter(
   catalogue: Catalogue,
   tx: Reader,
   afterCommit: number,
   limit: number,
+  isWanted: IsWanted,
 ): Promise<LoggedChange[]> {
   const progress = await readProgress(tx);
   if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
   const changes: LoggedChange[] = [];
   for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
     if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
-    changes.push(...(await named(catalogue, tx, progress, row)));
+    changes.push(...(await named(catalogue, tx, progress, row, isWanted)));
   }
   return changes;
 }
 
-async function named(catalogue: Catalogue, tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
+async function named(
+  catalogue: Catalogue,
+  tx: Reader,
+  progress: Progress,
+  row: SampleLogRow,
+  isWanted: IsWanted,
+): Promise<LoggedChange[]> {
   const { organisation, commit, changes: bytes } = row;
   const heads = readLogHeads(bytes);
   const known = await catalogue.findByKeys(tx, progress, heads.keys);
   const changes: LoggedChange[] = [];
   for (const [i, key] of heads.keys.entries()) {
+    const now = known.get(key);
+    if (now !== undefined && !isWanted(organisation, now)) continue;
     const { name, timeMs, value, deleted } = readChange(bytes, heads, i);
-    const series = name ?? known.get(key);
+    const series = name ?? now;
     // Dropped meanwhile: a later change says so.
-    if (series === undefined) continue;
+    if (series === undefined || !isWanted(organisation, series)) continue;
     const { timeseriesId, metric } = series;
     changes.push({
       organisation,
