@@ -1,6 +1,6 @@
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
-import { publicUrlFault } from '../service/settings.js';
+import { type LimitName, limitNames, publicUrlFault, type ServiceSettings } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './terminal/io.js';
@@ -35,7 +35,20 @@ export const serve: Command = {
     },
     {
       flag: '--trust-proxy',
-      summary: "take the caller's address from x-forwarded-for: only behind a proxy that sets it",
+      value: 'N',
+      summary: "how many proxies of your own stand in front: the N-th last of x-forwarded-for is the caller's address",
+    },
+    {
+      flag: '--token-failures-per-minute',
+      value: 'N',
+      summary:
+        'failed logins of one at one address before a minute of 429; of all there 10 times as many (default: 10)',
+    },
+    {
+      flag: '--limit',
+      value: 'NAME=N',
+      summary: `raise or lower a bound on what callers may send: ${limitNames.join(', ')}`,
+      isList: true,
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
     { flag: '--log-level', value: 'LEVEL', summary: 'silent, error, warn, info or debug (default: info)' },
@@ -113,6 +126,8 @@ function optionsOf(given: Given) {
   const tokenLifetimeS = countOf(given, '--token-lifetime', 1);
   const requestsPerMinuteMax = countOf(given, '--requests-per-minute', 1);
   const workerCount = countOf(given, '--workers', 1);
+  const trustedProxyCount = countOf(given, '--trust-proxy', 1);
+  const tokenFailuresPerMinuteMax = countOf(given, '--token-failures-per-minute', 1);
   const publicUrl = textOf(given, '--public-url');
   const fault = publicUrl === undefined ? undefined : publicUrlFault(publicUrl);
   if (fault !== undefined) throw new WindrowError('arguments', `--public-url: ${fault}`);
@@ -121,6 +136,8 @@ function optionsOf(given: Given) {
     ...(tokenLifetimeS === undefined ? {} : { tokenLifetimeS }),
     ...(requestsPerMinuteMax === undefined ? {} : { requestsPerMinuteMax }),
     ...(workerCount === undefined ? {} : { workerCount }),
+    ...(tokenFailuresPerMinuteMax === undefined ? {} : { tokenFailuresPerMinuteMax }),
+    ...limitsOf(given),
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
@@ -128,10 +145,24 @@ function optionsOf(given: Given) {
   return {
     port,
     settings,
-    trustProxy: given.options.has('--trust-proxy'),
+    ...(trustedProxyCount === undefined ? {} : { trustedProxyCount }),
     ...(host === undefined ? {} : { host }),
     ...(logLevel === undefined ? {} : { logLevel }),
   };
+}
+
+function limitsOf(given: Given): Partial<ServiceSettings> {
+  const limits: Partial<Record<LimitName, number>> = {};
+  for (const text of given.options.get('--limit') ?? []) {
+    const [, word, digits] = /^(\w+)=(\d{1,15})$/.exec(text) ?? [];
+    const name = limitNames.find((known) => known === word);
+    if (name === undefined || Number(digits) < 1) {
+      const expected = `NAME=N, with a whole number from 1 on and one of ${limitNames.join(', ')}`;
+      throw new WindrowError('arguments', `--limit: expected ${expected}; received ${JSON.stringify(text)}`);
+    }
+    limits[name] = Number(digits);
+  }
+  return limits;
 }
 
 // The first signal stops gracefully; the second one ends the process, as the default would.

@@ -35,7 +35,10 @@ const defaults = {
   continuationLifetimeS: 3600,
   /** Requests that one client may make a minute before it is told 429; 0 is without a limit. */
   requestsPerMinuteMax: 0,
-  /** Failed token requests of a client, or an address, within a minute before it is told 429. */
+  /**
+   * Failed token requests of a client or user at one address within a minute before it is told 429; of one from
+   * everywhere, and of all at an address, ten times as many.
+   */
   tokenFailuresPerMinuteMax: 10,
   /** Open connections of a server of our own; 0 is as many as the descriptors allow, 10,000 at most. */
   connectionsMax: 0,
@@ -53,6 +56,22 @@ const defaults = {
 export type ServiceSettings = Readonly<typeof defaults>;
 
 export const defaultSettings: ServiceSettings = Object.freeze(defaults);
+
+/** The settings that bound what callers may send, which `windrow serve --limit` sets. */
+export const limitNames = [
+  'connectionsMax',
+  'bodyBytesMax',
+  'streamedBodyBytesMax',
+  'bodyMsMax',
+  'csvLineBytesMax',
+  'csvColumnsMax',
+  'bodySeriesMax',
+  'queuedSamplesMax',
+  'unpackRatioMax',
+  'requestRangesMax',
+] as const satisfies readonly (keyof ServiceSettings)[];
+
+export type LimitName = (typeof limitNames)[number];
 
 /**
  * What is wrong with a URL that the service is to be known by (an issuer of RFC 8414, section 2).

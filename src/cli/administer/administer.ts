@@ -15,6 +15,11 @@ const STORE_NAME = /^windrow\.db$/;
 export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' };
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
 const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+export const addressOption = {
+  flag: '--address',
+  value: 'ADDRESS',
+  summary: 'forget the failures of this address too',
+};
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
 export const administrationNotes: readonly string[] = [
   'Works while the service runs (on the machine that it runs on, as its user), which sees it at once, and while it ' +

@@ -2,6 +2,7 @@ import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from 
 import { EXIT_DONE } from '../failure.js';
 import {
   addedAt,
+  addressOption,
   administer,
   administrationNotes,
   dataDirOption,
@@ -90,10 +91,30 @@ const remove: Command = {
   },
 };
 
+const unlock: Command = {
+  name: 'client unlock',
+  summary: 'Let a client in again at once that has failed too often to get a token.',
+  argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
+  options: [addressOption, dataDirOption],
+  notes: administrationNotes,
+  examples: [
+    {
+      line: 'windrow client unlock 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
+      does: 'forget its failures',
+    },
+  ],
+  act: async (given, io) => {
+    const address = textOf(given, '--address');
+    const of = { clientId: argumentOf(given, unlock), ...(address === undefined ? {} : { address }) };
+    await administer(given, unlock, io, false, (administration) => administration.unlockClient(of));
+    return EXIT_DONE;
+  },
+};
+
 export const client: CommandGroup = {
   name: 'client',
-  summary: 'Add, list and remove clients: the programs that may use the service.',
-  commands: [add, list, remove],
+  summary: 'Add, list, remove and unlock clients: the programs that may use the service.',
+  commands: [add, list, remove, unlock],
 };
 
 function listOf(text: string): readonly string[] {

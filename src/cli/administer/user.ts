@@ -1,6 +1,14 @@
-import { argumentOf, type Command, type CommandGroup, requiredOf } from '../command.js';
+import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
-import { addedAt, administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
+import {
+  addedAt,
+  addressOption,
+  administer,
+  administrationNotes,
+  dataDirOption,
+  listCommand,
+  orgOption,
+} from './administer.js';
 import { readPassword } from './password.js';
 
 const add: Command = {
@@ -59,8 +67,33 @@ const remove: Command = {
   },
 };
 
+const unlock: Command = {
+  name: 'user unlock',
+  summary: 'Let a user in again at once whose password was wrong too often.',
+  argument: { name: 'NAME', summary: 'what the user logs in with' },
+  options: [orgOption, addressOption, dataDirOption],
+  notes: administrationNotes,
+  examples: [
+    { line: 'windrow user unlock zoe --org acme --data-dir /var/lib/windrow', does: "forget the user's failures" },
+    {
+      line: 'windrow user unlock zoe --org acme --address 192.0.2.7 --data-dir data',
+      does: 'and those of all at an address',
+    },
+  ],
+  act: async (given, io) => {
+    const address = textOf(given, '--address');
+    const of = {
+      username: argumentOf(given, unlock),
+      organisation: requiredOf(given, unlock, '--org'),
+      ...(address === undefined ? {} : { address }),
+    };
+    await administer(given, unlock, io, false, (administration) => administration.unlockUser(of));
+    return EXIT_DONE;
+  },
+};
+
 export const user: CommandGroup = {
   name: 'user',
-  summary: 'Add, list and remove users: people who log in through a client.',
-  commands: [add, list, remove],
+  summary: 'Add, list, remove and unlock users: people who log in through a client.',
+  commands: [add, list, remove, unlock],
 };

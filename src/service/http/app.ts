@@ -17,8 +17,8 @@ import { answerError } from './errors.js';
 /** What a server of our own is made with. */
 export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
   readonly log: FastifyBaseLogger;
-  /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
-  readonly trustProxy?: boolean;
+  /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */
+  readonly trustedProxyCount?: number;
   /** How long the headers of a request may take, from the begin of the connection or their first byte. */
   readonly headersMsMax?: number;
 }
@@ -30,13 +30,14 @@ const HEADERS_CHECK_MS = 1000;
 
 /** A Fastify instance of our own, whose every answer is one of the service, also where no route is reached. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, clock, random, trustProxy = false, headersMsMax = defaultSettings.headersMsMax } = options;
+  const { log, clock, random, trustedProxyCount = 0, headersMsMax = defaultSettings.headersMsMax } = options;
   const app = fastify({
     http: { headersTimeout: headersMsMax, connectionsCheckingInterval: HEADERS_CHECK_MS },
     loggerInstance: log,
     // The service logs one line a request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),
-    trustProxy,
+    // Of the header's addresses the last ones are written by these proxies, all before them by anybody.
+    trustProxy: trustedProxyCount > 0 ? (_address, hop) => hop < trustedProxyCount : false,
     genReqId: createRequestIds({ clock, random }),
     // Idle keep-alive connections do not hold up a stop; requests that run do.
     forceCloseConnections: 'idle',
