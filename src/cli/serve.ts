@@ -1,6 +1,6 @@
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
-import { type LimitName, limitNames, publicUrlFault, type ServiceSettings } from '../service/settings.js';
+import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './terminal/io.js';
@@ -37,6 +37,12 @@ export const serve: Command = {
       flag: '--trust-proxy',
       value: 'N',
       summary: "how many proxies of your own stand in front: the N-th last of x-forwarded-for is the caller's address",
+    },
+    {
+      flag: '--cors-origin',
+      value: 'ORIGIN',
+      summary: 'origins whose pages may call it from a browser, like https://app.example.com; * is any',
+      isList: true,
     },
     {
       flag: '--token-failures-per-minute',
@@ -138,6 +144,7 @@ function optionsOf(given: Given) {
     ...(workerCount === undefined ? {} : { workerCount }),
     ...(tokenFailuresPerMinuteMax === undefined ? {} : { tokenFailuresPerMinuteMax }),
     ...limitsOf(given),
+    corsOrigins: originsOf(given),
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
@@ -149,6 +156,15 @@ function optionsOf(given: Given) {
     ...(host === undefined ? {} : { host }),
     ...(logLevel === undefined ? {} : { logLevel }),
   };
+}
+
+function originsOf(given: Given): readonly string[] {
+  const origins = given.options.get('--cors-origin') ?? [];
+  for (const origin of origins) {
+    const fault = originFault(origin);
+    if (fault !== undefined) throw new WindrowError('arguments', `--cors-origin: ${fault}`);
+  }
+  return origins;
 }
 
 function limitsOf(given: Given): Partial<ServiceSettings> {

@@ -5,6 +5,8 @@ const defaults = {
   strictRfc: false,
   /** The service's URL as its callers write it, like `https://ts.example.com`; told from the request when empty. */
   publicUrl: '',
+  /** The origins whose pages may call the service from a browser, like `https://app.example.com`; `*` is any. */
+  corsOrigins: [] as readonly string[],
   /** The largest body that is held in memory as a whole, in bytes; bodies that are streamed may be larger. */
   bodyBytesMax: 16 * 1024 * 1024,
   /** The largest streamed body, in bytes, before and after unpacking. */
@@ -88,4 +90,11 @@ export function publicUrlFault(text: string): string | undefined {
   }
   if (url.username !== '' || url.password !== '') return 'expected a URL without a user and a password in it';
   return /[?#]/.test(text) ? `expected a URL without a query and a fragment, ${received}` : undefined;
+}
+
+/** What is wrong with an origin, as the end of a sentence; undefined where it will do. */
+export function originFault(text: string): string | undefined {
+  const isOrigin = text === '*' || (URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text));
+  if (isOrigin) return undefined;
+  return `expected an origin such as https://app.example.com, without a path, or *; received ${JSON.stringify(text)}`;
 }

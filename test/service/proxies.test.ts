@@ -20,7 +20,7 @@ async function open(trustedProxyCount: number) {
         authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
         'x-forwarded-for': forwarded,
       },
-      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read' }),
     });
     return answer.status;
   };

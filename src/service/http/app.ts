@@ -25,6 +25,8 @@ export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
 
 const IDLE_CHECK_MS = 50;
 const LINGER_MS = 1000;
+/** Node's own, of headers and URL together. */
+const HEADERS_BYTES_MAX = 16 * 1024;
 /** How often Node looks for headers that are late. */
 const HEADERS_CHECK_MS = 1000;
 
@@ -43,7 +45,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     // The service refuses requests itself while it stops, in its own form.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    // No limit of its own: headers and URL have one together.
+    routerOptions: { maxParamLength: HEADERS_BYTES_MAX, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       reply.header('x-correlation-id', request.id);
       answerError(error, request, reply);
@@ -76,12 +79,15 @@ function closeQuietConnections(app: FastifyInstance): void {
 export function addNotFound(app: FastifyInstance): void {
   const routes: { readonly path: RegExp; readonly methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
+    // Of CORS, for any path, also those that there are none of.
+    if (method === 'OPTIONS' && url.endsWith('*')) return;
     routes.push({ path: pathPattern(url), methods: [method].flat() });
   });
   app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.replace(/\?.*$/s, '');
     const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
-    if (methods.length === 0) {
+    // A route that found nothing hands on to here as well.
+    if (methods.length === 0 || methods.includes(request.method)) {
       const message = `there is no ${request.method} ${path}; ${app.prefix}/docs lists every endpoint`;
       return reply.code(404).send(errorEnvelope(404, message, {}));
     }

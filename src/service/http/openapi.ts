@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { CORRELATION_ID } from './correlation.js';
 import { errorAnswersOf, errorComponents, streamedForms } from './openapi-answers.js';
 
 declare module 'fastify' {
@@ -61,8 +62,8 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
 const correlationId = {
   name: 'x-correlation-id',
   in: 'header',
-  description: 'Echoed, and in every log line of the request: letters, digits, ".", "_", "-"; made when left out',
-  schema: { type: 'string' as const, pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  description: 'Echoed, and in every log line of the request; made when left out',
+  schema: { type: 'string' as const, pattern: CORRELATION_ID.source },
 };
 
 interface Operation {

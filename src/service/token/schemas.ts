@@ -24,10 +24,8 @@ export const tokenSchema = {
     'The scope granted is named in the answer where it is not, word for word, what was asked for.',
   ...shared,
   body: Type.Object({
-    grant_type: Type.String({ description: '`client_credentials` or `password`' }),
-    scope: Type.Optional(
-      Type.String({ description: 'Names with spaces between; all that the client may ask for when left out' }),
-    ),
+    grant_type: Type.Enum(['client_credentials', 'password']),
+    scope: Type.String({ description: 'What the token is for: names with spaces between' }),
     username: Type.Optional(Type.String({ description: 'For the password grant' })),
     password: Type.Optional(Type.String({ description: 'For the password grant' })),
   }),

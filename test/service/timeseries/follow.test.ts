@@ -220,7 +220,7 @@ describe('samples are followed as server-sent events', () => {
     }
   });
 
-  it('many followers cost no more reads of the log than one does, and nothing is decoded that nobody follows', async () => {
+  it('many followers read the log no more often than one does, and decode nothing of others', async () => {
     const COUNT = 40;
     const { samples } = service.service.context;
     let [reads, found] = [0, 0];

@@ -143,7 +143,7 @@ describe('7.2 429: failures', () => {
     expect(answer.statusCode).toBe(429);
   });
 
-  it('of an address beyond ten times the limit, for whatever clients, are 429, and others are not hindered', async () => {
+  it('of an address beyond ten times the limit, for whatever clients, are 429, and of it alone', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 1 });
     const guess = (clientId: string, remoteAddress: string) =>
       post(service, 'token', { clientId, clientSecret: 'guess' }, clientGrant, { remoteAddress });
@@ -155,7 +155,7 @@ describe('7.2 429: failures', () => {
     expect((await from('2001:db8:0:1::1')).statusCode).toBe(200);
   });
 
-  it('of a user shut out neither others at the address nor the user elsewhere, until somebody unlocks them', async () => {
+  it('of a user shut out neither others at the address nor the user elsewhere, until an unlock', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 2 });
     const { identity } = service.service;
     for (const username of ['zoe', 'ben', 'ann']) {
