@@ -1,5 +1,6 @@
 import { createScanner } from 'jsonc-parser';
-import { findJsonFault, placeOf } from '../../formats/json-fault.js';
+import { findJsonFault } from '../../formats/json-fault.js';
+import { placeOf } from '../../formats/json-place.js';
 import { nextTurn } from '../turns.js';
 import { badRequest, ServiceError } from './errors.js';
 

@@ -46,7 +46,7 @@ export function createFrameReader() {
       parts.push(bytes.slice());
       length += bytes.length;
       if (length < needed) return [];
-      const all = parts.length === 1 ? parts[0]! : joined(parts, length);
+      const all = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
       const series: Series[] = [];
       let at = 0;
       let frame = frameLength(all, at, frameCount);
@@ -116,16 +116,6 @@ function columnOf(bytes: Uint8Array, from: number, count: number): Float64Array 
 // The machines that Node and browsers run on are little-endian.
 function bytesOf(column: Float64Array): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 function frameError(frame: number, problem: string, cause?: unknown): ServiceError {

@@ -1,5 +1,5 @@
 import { InputError } from '../../../core/errors.js';
-import { isUtc, type Zone, zoneOf } from '../../../core/zone.js';
+import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { LINE_FEED } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
@@ -267,7 +267,9 @@ function findZone(name: string | undefined): Zone | undefined {
   if (name === undefined || isUtc(name)) return undefined;
   const zone = zoneOf(name);
   if (zone !== undefined) return zone;
-  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone`);
+  const near = didYouMeanZone(name);
+  const mend = near === undefined ? '' : `; ${near}`;
+  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`);
 }
 
 function createRows(settings: RowsSettings, { fileName, wanted = () => true }: CsvReaderOptions): Rows {

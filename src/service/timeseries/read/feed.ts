@@ -1,5 +1,6 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import { ForgottenChangesError, type LoggedChange, type SampleStore } from '../../../storage/samples/samples.js';
+import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
+import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 
@@ -16,9 +17,6 @@ export interface Changes {
   /** Whether there are none after them for now. */
   readonly isAll: boolean;
 }
-
-/** Whether somebody wants the changes of a series. */
-export type IsWanted = (organisation: string, series: SeriesReference) => boolean;
 
 export async function readChanges(
   samples: SampleStore,

@@ -1,9 +1,10 @@
 import { formatInstant } from '../../../core/instant.js';
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import type { LoggedChange } from '../../../storage/samples/samples.js';
+import type { IsWanted } from '../../../storage/samples/store.js';
 import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
-import { type Feeds, type IsWanted, readChanges, Subscription } from './feed.js';
+import { type Feeds, readChanges, Subscription } from './feed.js';
 
 /** Samples of one event at most; more come in several. */
 const EVENT_SAMPLES_MAX = 5000;
