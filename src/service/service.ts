@@ -72,7 +72,7 @@ export function createService(context: ServiceContext): Service {
       app.decorateRequest('principal', undefined);
       await addCors(app, context);
       addOverloadProtection(app, context);
-      await addOpenApi(app);
+      await addOpenApi(app, context.settings.publicUrl);
       await addRequestLimit(app, context);
       registerHealth(app, context, readiness);
       registerMetrics(app, context.metrics);

@@ -133,7 +133,7 @@ describe('7.2: 503', () => {
 });
 
 describe('/metrics', () => {
-  it('has what an operator is woken by: failed and late items, backlog, followers, disk, errors of the store', async () => {
+  it('has what wakes an operator: failed and late items, backlog, followers, disk, errors of the store', async () => {
     await service.close();
     service = await openTestService();
     headers = await service.bearer(await service.addClient({ organisation: 'acme' }));

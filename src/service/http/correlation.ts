@@ -6,7 +6,8 @@ import { badRequest } from './errors.js';
 const HEADER = 'x-correlation-id';
 // What `createRequestIds` makes; another server counts its requests, which tells nothing later.
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-// As `Root=1-67891233-abcdef`, `|7d5d747b.1a2b.`, `urn:uuid:…`, `{guid}`: ASCII that means nothing in a list or in HTML.
+// Ids of other systems too: `Root=1-67891233-abcdef`, `|7d5d747b.1a2b.`, `urn:uuid:…`, `{guid}`. Nothing that a list or
+// HTML would read as more than text.
 export const CORRELATION_ID = /^[!#-+\--;=?-[\]-~]{1,128}$/;
 
 /** The request ids of a server of our own: the caller's correlation id, or a new one. */
@@ -22,8 +23,9 @@ function isCorrelationId(given: unknown): given is string {
 }
 
 /**
- * Gives every request its correlation id: the caller's (`x-correlation-id`: at most 128 characters of ASCII
- * without spaces, quotes, commas, `<`, `>` and backslashes), or a new one. It is echoed, and stands in every line that the request logs.
+ * Gives every request its correlation id: the caller's (`x-correlation-id`: at most 128 characters of
+ * ASCII without spaces, double quotes, commas, `<`, `>` and backslashes), or a new one. It is
+ * echoed, and stands in every line that the request logs.
  */
 export function addCorrelation(app: FastifyInstance, context: ServiceContext): void {
   app.decorateRequest('correlationId', '');

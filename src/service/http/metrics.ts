@@ -55,7 +55,7 @@ export function registerMetrics(app: FastifyInstance, { registry, requestSeconds
     const labels = { method: request.method, route, status: String(reply.statusCode) };
     requestSeconds.observe(labels, reply.elapsedTime / 1000);
   });
-  const schema = { summary: 'Figures for Prometheus', tags: ['Health'], produces: ['text/plain'] };
+  const schema = { summary: 'Figures for Prometheus', tags: ['Health'], security: [], produces: ['text/plain'] };
   app.get('/metrics', { config: { isAlwaysAnswered: true }, schema }, async (_request, reply) => {
     reply.type(registry.contentType);
     return registry.metrics();
