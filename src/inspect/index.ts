@@ -1,4 +1,8 @@
 // What is exported as `windrow/inspect`: to look at results, and to trust them.
+
+export { type ChangedResult, type ChangedSample, diff } from './diff.js';
+export type { Action } from './feeding.js';
+export { type Difference, type Verified, type VerifyOptions, verify } from './verify.js';
 export {
   type GivenSample,
   type LeftOut,
