@@ -4,6 +4,7 @@ import { publicUrlFault } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './terminal/io.js';
+import { readWorkbench } from './workbench.js';
 
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
@@ -62,13 +63,14 @@ export const serve: Command = {
   act: async (given, io) => {
     const dataDirectory = dataDirectoryOf(given, io);
     const service = await import('../service/command.js');
-    const options = { dataDirectory, ...optionsOf(given) };
+    const options = { dataDirectory, ...optionsOf(given), workbench: readWorkbench(io.fs) };
     const server = await service.startServer(options).catch((error: unknown) => {
       throw startFailure(error, options);
     });
     const isStopped = stopOnSignals(server, io);
     await io.stderr.write(
-      `windrow listens at ${server.url}; data in ${dataDirectory}; ${server.url}/docs lists its endpoints\n`,
+      `windrow listens at ${server.url}; data in ${dataDirectory}; ` +
+        `${server.url}/ is the workbench, ${server.url}/docs lists the endpoints\n`,
     );
     try {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));

@@ -1,5 +1,6 @@
 import type { Series } from '../../core/series.js';
 import { ServiceError } from '../http/errors.js';
+import { JsonIssueError, parseJson } from '../http/json.js';
 import { nameProblem } from './write/json.js';
 
 /**
@@ -94,9 +95,10 @@ function readFrame(bytes: Uint8Array, at: number, frame: number): Series {
 function readHead(bytes: Uint8Array, frame: number): { timeseriesId: string; metric: string } {
   let head: unknown;
   try {
-    head = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    head = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw frameError(frame, 'has a head that is not JSON', cause);
+    const problem = cause instanceof JsonIssueError ? cause.message : 'a head that is not JSON';
+    throw frameError(frame, `has ${problem}`, cause);
   }
   const { timeseriesId, metric } = Object(head) as Readonly<Record<string, unknown>>; // checked below
   const problem = nameProblem(timeseriesId) ?? nameProblem(metric);
