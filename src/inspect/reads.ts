@@ -111,7 +111,7 @@ function greatest(least: number, most: number, holds: (number: number) => boolea
   return low;
 }
 
-/** Whether the results stay as they are when the samples of an input outside of a span are removed, raised or lowered. */
+/** Whether results stay as they are when samples of an input outside of a span are removed, raised or lowered. */
 function isFreeOutside(
   run: StepRun,
   inputs: readonly Columns[],

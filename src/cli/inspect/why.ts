@@ -19,8 +19,8 @@ export const why: Command = {
   ],
   notes: [
     'Each step is run again by itself, with samples of its input removed, raised and lowered, to see which ones it ' +
-      'used: so the answer is true of every operation. Windows are shown in local time, and samples of the input with ' +
-      'the file and line of their row.',
+      'used, so the answer is true of every operation. Windows are shown in local time, and samples of the input ' +
+      'with the file and line of their row.',
   ],
   examples: [
     {
