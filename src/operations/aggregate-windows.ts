@@ -4,7 +4,7 @@ import { currentArena } from '../kernels/arena.js';
 import { addScalar } from '../kernels/arithmetic.js';
 import { isAllFinite } from '../kernels/check.js';
 import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
-import { findWindows, sumsToMeans, sumWindows } from '../kernels/windows.js';
+import { findWindows, sumWindows } from '../kernels/windows.js';
 import type { Accumulator } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -50,9 +50,9 @@ export function windowRunner(
   return {
     kind: 'regrid',
     slotCount: FUNCTION + accumulator.slotCount,
-    listCount: accumulator.isListKept ? 1 : 0,
+    listCount: accumulator.listCount,
     push: (state, chunk, out) => {
-      const { slots, lists } = state;
+      const { slots } = state;
       const { timeMs, count } = chunk;
       let from = 0;
       while (from < count) {
@@ -63,8 +63,7 @@ export function windowRunner(
           open(slots, timeMs[from]!, options, out);
           to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         }
-        accumulator.add(slots, FUNCTION, chunk, from, to, slots[COUNT]!);
-        lists[0]?.append(chunk.value, from, to);
+        accumulator.add(state, FUNCTION, chunk, from, to, slots[COUNT]!);
         slots[COUNT] = slots[COUNT]! + (to - from);
         from = to;
       }
@@ -114,20 +113,21 @@ function fillTo(slots: Float64Array, untilStartMs: number, options: WindowOption
   for (; startMs < untilStartMs; startMs = windows.next(startMs)) out.add(labelOf(startMs, options), fill);
 }
 
-function emit({ slots, lists }: State, accumulator: Accumulator, label: 'start' | 'end', out: Output): void {
+function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', out: Output): void {
+  const { slots, lists } = state;
   slots[IS_OPEN] = 0;
   if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
   if (slots[COUNT]! < accumulator.sampleCountMin) {
     out.drop('insufficient', 1);
   } else {
-    const result = accumulator.result(slots, FUNCTION, slots[COUNT]!, lists[0]);
+    const result = accumulator.result(state, FUNCTION, slots[COUNT]!);
     out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
     if (Number.isFinite(result)) {
       slots[PAST] = A_RESULT;
       slots[RESULT] = result;
     }
   }
-  lists[0]?.clear();
+  for (const list of lists) list.clear();
 }
 
 /** A function that needs only the sum of a window, over windows of one length. */
@@ -154,8 +154,7 @@ function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: W
     windowCount = found;
   }
   const to = borders[windowCount]!;
-  sumWindows(value, borders, windowCount, results);
-  if (isMean) sumsToMeans(results, borders, windowCount);
+  sumWindows(value, borders, windowCount, isMean, results);
   if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs, startsMs);
   if (isAllFinite(results, 0, windowCount)) out.addRun(startsMs, results, windowCount);
   else for (let w = 0; w < windowCount; w++) out.add(startsMs[w]!, results[w]!);

@@ -191,7 +191,7 @@ export function describeAggregate(parameters: Parameters): Description {
   return {
     does: `${accumulator?.words ?? 'the time-weighted average'} of each ${text} window${inZone(parameters)}`,
     reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted },
-    keeps: accumulator?.isListKept === true ? 'every value of the open window' : 'a few numbers of the open window',
+    keeps: accumulator?.keeps ?? 'a few numbers of the open window',
     final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
   };
 }
