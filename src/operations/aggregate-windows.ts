@@ -68,10 +68,14 @@ export function windowRunner(
         from = to;
       }
     },
-    advance: (state, watermarkMs, out) => {
-      const endMs = state.slots[END_MS]!;
-      const isPassed = isRight ? watermarkMs > endMs : watermarkMs >= endMs;
-      if (state.slots[IS_OPEN] === 1 && isPassed) emit(state, accumulator, label, out);
+    advance: (state, watermarkMs, out, comingMs) => {
+      const { slots } = state;
+      const isPassed = isRight ? watermarkMs > slots[END_MS]! : watermarkMs >= slots[END_MS]!;
+      if (slots[IS_OPEN] === 1 && isPassed) emit(state, accumulator, label, out);
+      if (empty === 'omit' || slots[IS_OPEN] === 1 || slots[PAST] === NO_WINDOW) return;
+      // Windows without samples are certain once time has passed them and a sample beyond them will come.
+      const certainMs = Math.min(watermarkMs, comingMs);
+      if (certainMs > slots[END_MS]!) fillTo(slots, startFor(certainMs, options), options, out);
     },
     close: (state, _advancedMs, out) => {
       if (state.slots[IS_OPEN] === 1) emit(state, accumulator, label, out);
@@ -111,6 +115,7 @@ function fillTo(slots: Float64Array, untilStartMs: number, options: WindowOption
   let startMs = slots[END_MS]!;
   out.expect((untilStartMs - startMs) / windows.lengthMsMax);
   for (; startMs < untilStartMs; startMs = windows.next(startMs)) out.add(labelOf(startMs, options), fill);
+  slots[END_MS] = startMs;
 }
 
 function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', out: Output): void {

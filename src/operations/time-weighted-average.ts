@@ -54,8 +54,12 @@ export function timeWeightedRunner(options: HoldOptions): RegridRunner {
         i = next;
       }
     },
-    advance: (state, watermarkMs, out) => {
-      if (watermarkMs >= state.slots[END_MS]!) finish(state, options, out);
+    advance: (state, watermarkMs, out, comingMs) => {
+      const { slots } = state;
+      // Windows after the last sample's are certain once a sample beyond them is.
+      const certainMs = Math.min(watermarkMs, comingMs);
+      if (slots[HAS_LAST] === 1 && certainMs >= slots[END_MS]!) passTo(state, certainMs, options, out);
+      if (watermarkMs >= slots[END_MS]!) finish(state, options, out);
     },
     close: (state, _advancedMs, out) => finish(state, options, out),
     watermark: ({ slots }, watermarkMs) => {

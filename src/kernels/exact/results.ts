@@ -5,7 +5,7 @@ import { lossOf, productError, sumInteger } from './sums.js';
 /**
  * The double nearest to what an exact sum comes to. Doubles are tried first: where their last bits leave no doubt about
  * the rounding (Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit", 1991),
- * that is it; else whole numbers decide. So the result follows from the sum alone, and not from the way it was added up.
+ * that is it; else whole numbers decide. So the result follows from the sum alone, not from the way it was added up.
  */
 
 type Sum = readonly [slots: Float64Array, at: number, wide: DoubleList];
@@ -30,7 +30,7 @@ export function meanOf(slots: Float64Array, at: number, wide: DoubleList, count:
 const SMALL = 2 ** -900;
 const LARGE = 2 ** 900;
 
-/** (high + low) ÷ divisor, rounded once, for a `low` of at most half a last bit of `high`; NaN where that is in doubt. */
+/** (high + low) ÷ divisor, rounded once; `low` is at most half a last bit of `high`. NaN where that is in doubt. */
 export function quotientOf(high: number, low: number, divisor: number): number {
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high === 0 ? 0 : Number.NaN;
