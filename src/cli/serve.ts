@@ -4,11 +4,13 @@ import { publicUrlFault } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './terminal/io.js';
+import { readWorkbench } from './workbench.js';
 
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
 const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
 const PORT_MAX = 65_535;
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export const serve: Command = {
   name: 'serve',
@@ -38,7 +40,12 @@ export const serve: Command = {
       summary: "take the caller's address from x-forwarded-for: only behind a proxy that sets it",
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
-    { flag: '--log-level', value: 'LEVEL', summary: 'silent, error, warn, info or debug (default: info)' },
+    {
+      flag: '--log-level',
+      value: 'LEVEL',
+      values: LOG_LEVELS,
+      summary: 'silent, error, warn, info or debug (default: info)',
+    },
   ],
   notes: [
     'Log lines are JSON on standard output. Ctrl-C, or SIGTERM, stops it gracefully: running requests are answered, ' +
@@ -56,13 +63,14 @@ export const serve: Command = {
   act: async (given, io) => {
     const dataDirectory = dataDirectoryOf(given, io);
     const service = await import('../service/command.js');
-    const options = { dataDirectory, ...optionsOf(given) };
+    const options = { dataDirectory, ...optionsOf(given), workbench: readWorkbench(io.fs) };
     const server = await service.startServer(options).catch((error: unknown) => {
       throw startFailure(error, options);
     });
     const isStopped = stopOnSignals(server, io);
     await io.stderr.write(
-      `windrow listens at ${server.url}; data in ${dataDirectory}; ${server.url}/docs lists its endpoints\n`,
+      `windrow listens at ${server.url}; data in ${dataDirectory}; ` +
+        `${server.url}/ is the workbench, ${server.url}/docs lists the endpoints\n`,
     );
     try {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));
@@ -124,7 +132,7 @@ function optionsOf(given: Given) {
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
-  const logLevel = nameOf(given, '--log-level', ['silent', 'error', 'warn', 'info', 'debug']);
+  const logLevel = nameOf(given, '--log-level', LOG_LEVELS);
   return {
     port,
     settings,
