@@ -110,14 +110,14 @@ export const hampel: Operation<HampelMethods> = {
     }),
     action: choice(
       {
-        summary: 'What becomes of an outlier: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
+        summary: 'What becomes of outliers: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
         default: 'replace',
       },
       ['replace', 'remove', 'flag'],
     ),
   },
   describe: (parameters) => ({
-    does: `${textIn(parameters, 'action')}s values over ${numberIn(parameters, 'threshold')} deviations from the median`,
+    does: `${textIn(parameters, 'action')}s what is over ${numberIn(parameters, 'threshold')} deviations off the median`,
     reads: { kind: 'neighbours', gapMsMax: undefined },
     keeps: `the last ${2 * numberIn(parameters, 'samples') + 1} samples`,
     final: `when ${numberIn(parameters, 'samples')} samples after it are final`,
