@@ -19,8 +19,8 @@ const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Not the goal yet: where we stand, with some room. There is no way back from here. */
 const CORE_BYTES_MAX = 37.5 * KILOBYTE;
 /** With the extensions, which may grow; docs/architecture.md says why they have a bound of their own. */
-const ALL_BYTES_MAX = 37.5 * KILOBYTE;
-const DOOR_BYTES_MAX = 46.6 * KILOBYTE;
+const ALL_BYTES_MAX = 54 * KILOBYTE;
+const DOOR_BYTES_MAX = 67 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;
