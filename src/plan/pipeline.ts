@@ -74,10 +74,9 @@ function writeItem(
 ): RequestItem {
   const { timeseriesId } = source;
   const nameOf = (index: number): string => (index === steps.length - 1 ? metric : `${metric} step ${index + 1}`);
-  const operations = steps.map(({ operation, parameters, second }, index): RequestStep => {
+  const operations = steps.map(({ operation, parameters, others = [] }, index): RequestStep => {
     const first = index === 0 ? source : { timeseriesId, metric: nameOf(index - 1) };
-    const input = second === undefined ? [first] : [first, second];
-    return { operation, input, output: [{ timeseriesId, metric: nameOf(index) }], parameters };
+    return { operation, input: [first, ...others], output: [{ timeseriesId, metric: nameOf(index) }], parameters };
   });
   return { metric, processingType, ...(frequency === undefined ? {} : { frequency }), operations };
 }
