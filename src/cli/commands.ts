@@ -6,6 +6,7 @@ import { processIo } from './terminal/io.js';
 export const commands: Commands = {
   run: async () => run,
   validate: async () => (await import('./describe.js')).validate,
+  init: async () => (await import('./init.js')).init,
   explain: async () => (await import('./describe.js')).explainCommand,
   operations: async () => (await import('./describe.js')).operations,
   plot: async () => plot,

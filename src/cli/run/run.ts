@@ -36,6 +36,7 @@ const runOptions: readonly CommandOption[] = [
   },
   { flag: '--rejects', value: 'FILE', summary: 'write skipped rows and late samples as CSV' },
   { flag: '--max-output-samples', value: 'N', summary: 'the most samples a step may produce (default: 100000000)' },
+  { flag: '--watch', summary: 'run again whenever the request or an input file changes, until Ctrl-C' },
   { flag: '--quiet', summary: 'print no summary on standard error' },
 ];
 
@@ -76,6 +77,10 @@ Streams, compressed files and pipes are always read by one thread.`,
       does: 'a stream whose samples may be up to five minutes late',
     },
     {
+      line: 'windrow run request.json --input office.csv --output hourly.csv --plot hourly.svg --watch',
+      does: 'a chart that follows as you edit the request',
+    },
+    {
       line: 'windrow run request.json --input raw.csv --on-bad-row skip --rejects bad.csv --report report.json',
       does: 'skip bad rows, and keep them and a report',
     },
@@ -83,7 +88,10 @@ Streams, compressed files and pipes are always read by one thread.`,
   act: async (given, io) => {
     const request = argumentOf(given, run);
     const settings = readSettings(given);
-    return withTempFiles(io, (temps) => runJob(request, settings, io, temps));
+    const runOnce = (): Promise<number> => withTempFiles(io, (temps) => runJob(request, settings, io, temps));
+    if (!given.options.has('--watch')) return runOnce();
+    const { watchFiles } = await import('./watch.js');
+    return watchFiles([request, ...settings.inputs], io, runOnce);
   },
 };
 

@@ -3,7 +3,7 @@ import type { SeriesReference } from '../../core/series.js';
 import { explain } from '../../index.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
-import type { SampleStore } from '../../storage/samples/samples.js';
+import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
 import { inTurns } from '../turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
