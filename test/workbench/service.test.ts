@@ -58,9 +58,9 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     );
 
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByRole('button', { name: 'Follow office-temperature/IsComfortable live' }).click();
-    const count = (): Promise<string | null> => page.locator('.legend').textContent();
-    await eventually(count).toContain('office-temperature/IsComfortable');
+    await page.getByRole('button', { name: 'Draw office-temperature/IsComfortable' }).waitFor();
+    await page.getByRole('button', { name: 'Live office-temperature/Raw' }).click();
+    await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/Raw');
     const headers = { ...(await tokenOf(demo.url, { clientId, clientSecret })), 'content-type': 'application/json' };
     const sample = { timeseriesId: 'office-temperature', timestamp: '2026-01-01T00:00:00Z', val: 70 };
     const written = await fetch(`${demo.url}/core/samples`, {

@@ -91,17 +91,22 @@ function SeriesTable({ page, isLoaded, isFollowed, onLoad, onFollow }: TableProp
               <td>{one.firstTimestamp}</td>
               <td>{one.lastTimestamp}</td>
               <td>
-                <button type="button" class="small" aria-label={`Draw ${nameOf(one)}`} onClick={() => onLoad(one)}>
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={`${isLoaded(one) ? 'Read again' : 'Draw'} ${nameOf(one)}`}
+                  onClick={() => onLoad(one)}
+                >
                   {isLoaded(one) ? 'Read again' : 'Draw'}
                 </button>{' '}
                 <button
                   type="button"
                   class="small"
                   aria-pressed={isFollowed(one)}
-                  aria-label={`Follow ${nameOf(one)} live`}
+                  aria-label={`Live ${nameOf(one)}`}
                   onClick={() => onFollow(one)}
                 >
-                  {isFollowed(one) ? 'Live ●' : 'Live'}
+                  Live
                 </button>
               </td>
             </tr>
