@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
 import { publicUrlFault } from '../service/settings.js';
@@ -9,6 +10,8 @@ import { readWorkbench } from './workbench.js';
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
 const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
+// Built from docs/, beside the command's own files.
+const GUIDE = fileURLToPath(new URL('../../dist/site/', import.meta.url));
 const PORT_MAX = 65_535;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
@@ -63,14 +66,14 @@ export const serve: Command = {
   act: async (given, io) => {
     const dataDirectory = dataDirectoryOf(given, io);
     const service = await import('../service/command.js');
-    const options = { dataDirectory, ...optionsOf(given), workbench: readWorkbench(io.fs) };
+    const options = { dataDirectory, ...optionsOf(given), workbench: readWorkbench(io.fs), guide: GUIDE };
     const server = await service.startServer(options).catch((error: unknown) => {
       throw startFailure(error, options);
     });
     const isStopped = stopOnSignals(server, io);
     await io.stderr.write(
       `windrow listens at ${server.url}; data in ${dataDirectory}; ` +
-        `${server.url}/ is the workbench, ${server.url}/docs lists the endpoints\n`,
+        `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
     try {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));

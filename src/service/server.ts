@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
+import { registerGuide } from './http/guide.js';
 import { registerWorkbench } from './http/workbench.js';
 import { openService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
@@ -19,6 +20,8 @@ export interface ServerOptions extends ServiceOptions {
   readonly logDestination?: DestinationStream;
   /** The page of the workbench, as HTML, to be at `/`; none without it. */
   readonly workbench?: string;
+  /** The folder of the docs as HTML, shown at `/guide/`. */
+  readonly guide?: string;
   /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
   readonly trustProxy?: boolean;
 }
@@ -46,6 +49,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     await service.register(app);
     if (options.workbench !== undefined) registerWorkbench(app, options.workbench);
+    if (options.guide !== undefined) await registerGuide(app, options.guide);
     const url = await app.listen({ host, port });
     service.start();
     log.info({ url }, 'listening');

@@ -128,9 +128,10 @@ function Timeline({ id, client, onSignedOut }: PartProps & { readonly id: string
       <ol class="timeline" aria-live="polite">
         {moments.map(({ who, state, message, atMs }) => (
           <li key={`${who} ${state}`}>
-            <time>{timeText(atMs, view.chartZone)}</time> <span class={`state ${state.toLowerCase()}`}>{state}</span>{' '}
-            {who}
-            {message !== null && <span class="faint"> {message}</span>}
+            <time>{timeText(atMs, view.chartZone)}</time>
+            <span class={`state ${state.toLowerCase()}`}>{state}</span>
+            <span>{who}</span>
+            {message !== null && <span class="faint">{message}</span>}
           </li>
         ))}
       </ol>
