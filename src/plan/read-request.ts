@@ -40,10 +40,14 @@ const STEP_FIELDS = ['operation', 'input', 'output', 'parameters'];
 const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
 
 /** Reads a request; problems go to `issues`, and parts with problems are left out of the result. */
-export function readRequest(request: unknown, timezone: string, issues: Issue[]): RequestItem[] {
+export function readRequest(given: unknown, timezone: string, issues: Issue[]): RequestItem[] {
   const report: Report = (below, code, expected, received, suggestion) => {
     issues.push({ pointer: below, code, expected, received, ...(suggestion === undefined ? {} : { suggestion }) });
   };
+  // Editors look for a schema in an object.
+  const isFile = isFileOfItems(given);
+  const request = isFile ? given.items : given;
+  const place = isFile ? '/items' : '';
   if (!Array.isArray(request)) {
     const isItem = request !== null && typeof request === 'object' && 'operations' in request;
     const hint = isItem ? 'put the item into an array: [ … ]' : undefined;
@@ -52,9 +56,14 @@ export function readRequest(request: unknown, timezone: string, issues: Issue[])
   }
   if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
   // `from`, here and below, sees the holes of a sparse array, which `map` would skip.
-  return Array.from(request, (item, index) => readItem(item, `/${index}`, timezone, report)).filter(
+  return Array.from(request, (item, index) => readItem(item, `${place}/${index}`, timezone, report)).filter(
     (item) => item !== undefined,
   );
+}
+
+function isFileOfItems(given: unknown): given is { readonly items: unknown } {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return false;
+  return 'items' in given && Object.keys(given).every((name) => name === 'items' || name === '$schema');
 }
 
 function readItem(item: unknown, pointer: string, timezone: string, reportAll: Report): RequestItem | undefined {
