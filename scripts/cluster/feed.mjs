@@ -83,8 +83,8 @@ export class Feed {
   }
 
   /**
-   * What is stored beside the ledger: a time is stored once or not at all, so what was done twice is seen in the results
-   * alone, which are compared with one batch over the stored samples.
+   * What is stored beside the ledger: a time is stored once or not at all, so what was done twice is seen in the
+   * results alone, which are compared with one batch over the stored samples.
    *
    * @param {(request: unknown, series: object) => object} runBatch
    */
