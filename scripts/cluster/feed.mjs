@@ -6,7 +6,7 @@ const BATCH = 20;
 const PATH = '/core/samples';
 
 /** The item that each feed registers: a chain of two steps, by the hour. */
-export function requestOf(timeseriesId) {
+function requestOf(timeseriesId) {
   const at = (metric) => [{ timeseriesId, metric }];
   const aggregate = { function: 'Sum', interval: 'Hourly' };
   return [
