@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
-import { publicUrlFault } from '../service/settings.js';
+import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import { givenPlace, type Place, placeOf, storeOptions } from './store.js';
@@ -41,7 +41,26 @@ export const serve: Command = {
     },
     {
       flag: '--trust-proxy',
-      summary: "take the caller's address from x-forwarded-for: only behind a proxy that sets it",
+      value: 'N',
+      summary: "how many proxies of your own stand in front: the N-th last of x-forwarded-for is the caller's address",
+    },
+    {
+      flag: '--cors-origin',
+      value: 'ORIGIN',
+      summary: 'origins whose pages may call it from a browser, like https://app.example.com; * is any',
+      isList: true,
+    },
+    {
+      flag: '--token-failures-per-minute',
+      value: 'N',
+      summary:
+        'failed logins of one at one address before a minute of 429; of all there 10 times as many (default: 10)',
+    },
+    {
+      flag: '--limit',
+      value: 'NAME=N',
+      summary: `raise or lower a bound on what callers may send: ${limitNames.join(', ')}`,
+      isList: true,
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
     {
@@ -127,6 +146,8 @@ function optionsOf(given: Given) {
   const tokenLifetimeS = countOf(given, '--token-lifetime', 1);
   const requestsPerMinuteMax = countOf(given, '--requests-per-minute', 1);
   const workerCount = countOf(given, '--workers', 1);
+  const trustedProxyCount = countOf(given, '--trust-proxy', 1);
+  const tokenFailuresPerMinuteMax = countOf(given, '--token-failures-per-minute', 1);
   const publicUrl = textOf(given, '--public-url');
   const fault = publicUrl === undefined ? undefined : publicUrlFault(publicUrl);
   if (fault !== undefined) throw new WindrowError('arguments', `--public-url: ${fault}`);
@@ -135,6 +156,9 @@ function optionsOf(given: Given) {
     ...(tokenLifetimeS === undefined ? {} : { tokenLifetimeS }),
     ...(requestsPerMinuteMax === undefined ? {} : { requestsPerMinuteMax }),
     ...(workerCount === undefined ? {} : { workerCount }),
+    ...(tokenFailuresPerMinuteMax === undefined ? {} : { tokenFailuresPerMinuteMax }),
+    ...limitsOf(given),
+    corsOrigins: originsOf(given),
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
@@ -142,10 +166,33 @@ function optionsOf(given: Given) {
   return {
     port,
     settings,
-    trustProxy: given.options.has('--trust-proxy'),
+    ...(trustedProxyCount === undefined ? {} : { trustedProxyCount }),
     ...(host === undefined ? {} : { host }),
     ...(logLevel === undefined ? {} : { logLevel }),
   };
+}
+
+function originsOf(given: Given): readonly string[] {
+  const origins = given.options.get('--cors-origin') ?? [];
+  for (const origin of origins) {
+    const fault = originFault(origin);
+    if (fault !== undefined) throw new WindrowError('arguments', `--cors-origin: ${fault}`);
+  }
+  return origins;
+}
+
+function limitsOf(given: Given): Partial<ServiceSettings> {
+  const limits: Partial<Record<LimitName, number>> = {};
+  for (const text of given.options.get('--limit') ?? []) {
+    const [, word, digits] = /^(\w+)=(\d{1,15})$/.exec(text) ?? [];
+    const name = limitNames.find((known) => known === word);
+    if (name === undefined || Number(digits) < 1) {
+      const expected = `NAME=N, with a whole number from 1 on and one of ${limitNames.join(', ')}`;
+      throw new WindrowError('arguments', `--limit: expected ${expected}; received ${JSON.stringify(text)}`);
+    }
+    limits[name] = Number(digits);
+  }
+  return limits;
 }
 
 // The first signal stops gracefully; the second one ends the process, as the default would.

@@ -5,6 +5,7 @@ import type { Storage } from '../storage/storage.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
+import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
 import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
@@ -32,8 +33,11 @@ export async function openService(
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
   const fault = settings.publicUrl === '' ? undefined : publicUrlFault(settings.publicUrl);
   if (fault !== undefined) throw new TypeError(`publicUrl: ${fault}`);
-  const storage = options.storage ?? (await openOwnStorage(options, clock));
+  const own = options.storage ?? (await openOwnStorage(options, clock));
   const metrics = createMetrics();
+  const storage = countErrors(own, metrics);
+  watchStore(metrics, storage, clock);
+  if (options.storage === undefined && options.dataDirectory !== undefined) watchDisk(metrics, options.dataDirectory);
   const context: ServiceContext = Object.freeze({
     storage,
     samples: createSampleStore({ clock }),

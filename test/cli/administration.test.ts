@@ -57,7 +57,7 @@ async function canLogIn(
 ): Promise<boolean> {
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const grantType = user.length === 0 ? 'client_credentials' : 'password';
-  const form = new Map([['grant_type', grantType], ...user]);
+  const form = new Map([['grant_type', grantType], ['scope', 'core_read'], ...user]);
   const token = identity.tokens.issuer.issue({ authorization: [authorization], address: '192.0.2.1' }, form);
   return token.then(
     async ({ access_token }) => (await identity.authenticate(access_token)) !== undefined,
@@ -208,7 +208,7 @@ it('what the command adds lets in at once while the service runs, and what it re
   expect(await holder.canUse('acme', 'alarms', client.clientId)).toBe(true);
 
   const authorization = [`Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`];
-  const form = new Map([['grant_type', 'client_credentials']]);
+  const form = new Map(Object.entries({ grant_type: 'client_credentials', scope: 'core_read' }));
   const { access_token: token } = await holder.identity.tokens.issuer.issue({ authorization, address: '::1' }, form);
   expect(await holder.identity.authenticate(token)).toMatchObject({ clientId: client.clientId, organisation: 'acme' });
   await world.run('user', 'remove', 'zoe', '--org', 'acme', ...DATA);

@@ -10,7 +10,19 @@ import type { Io } from '../terminal/io.js';
 /** Options of commands that work with clients, users and collections. */
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
 const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+export const addressOption = {
+  flag: '--address',
+  value: 'ADDRESS',
+  summary: 'forget the failures of this address too',
+};
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
+
+/** The address of `addressOption`, where it is given. */
+export function addressOf(given: Given): { readonly address?: string } {
+  const address = textOf(given, '--address');
+  return address === undefined ? {} : { address };
+}
+
 const administrationNotes: readonly string[] = [
   'Works while the service runs (with --data-dir: on the machine that it runs on, as its user), which sees it at ' +
     'once, and while it does not.',

@@ -1,5 +1,5 @@
 import { argumentOf, type CommandGroup, requiredOf } from '../command.js';
-import { addedAt, administering, listCommand, orgOption } from './administer.js';
+import { addedAt, addressOf, addressOption, administering, listCommand, orgOption } from './administer.js';
 import { readPassword } from './password.js';
 
 const add = administering({
@@ -53,8 +53,28 @@ const remove = administering({
   work: (administration, user) => administration.removeUser(user),
 });
 
+const unlock = administering({
+  name: 'user unlock',
+  summary: 'Let a user in again at once whose password was wrong too often.',
+  argument: { name: 'NAME', summary: 'what the user logs in with' },
+  options: [orgOption, addressOption],
+  examples: [
+    { line: 'windrow user unlock zoe --org acme --data-dir /var/lib/windrow', does: "forget the user's failures" },
+    {
+      line: 'windrow user unlock zoe --org acme --address 192.0.2.7 --data-dir data',
+      does: 'and those of all at an address',
+    },
+  ],
+  ask: (given, command) => ({
+    username: argumentOf(given, command),
+    organisation: requiredOf(given, command, '--org'),
+    ...addressOf(given),
+  }),
+  work: (administration, user) => administration.unlockUser(user),
+});
+
 export const user: CommandGroup = {
   name: 'user',
-  summary: 'Add, list and remove users: people who log in through a client.',
-  commands: [add, list, remove],
+  summary: 'Add, list, remove and unlock users: people who log in through a client.',
+  commands: [add, list, remove, unlock],
 };
