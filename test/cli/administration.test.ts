@@ -1,5 +1,5 @@
 // `windrow client`, `user` and `collection`: on a store that is free, and on one that a process holds.
-import { readdirSync, statSync } from 'node:fs';
+import fs, { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
 import type { Io } from '../../src/cli/terminal/io.js';
@@ -251,8 +251,8 @@ it.skipIf(process.platform === 'win32')(
     const world = createWorld();
     const umask = process.umask(0o022);
     onTestFinished(() => void process.umask(umask));
-    const io = { stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
-    const modes = await administer(world.path('data'), io, true, async () =>
+    const io = { fs, stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
+    const modes = await administer({ directory: world.path('data') }, io, true, async () =>
       readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
     );
     expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.db-wal']));

@@ -4,7 +4,6 @@ import {
   addressOf,
   addressOption,
   administering,
-  dataDirOption,
   jsonOption,
   listCommand,
   orgOption,
@@ -23,7 +22,6 @@ const add = administering({
       value: 'GRANTS',
       summary: 'client_credentials, password, or both with a comma (default: client_credentials)',
     },
-    dataDirOption,
     jsonOption,
   ],
   notes: [
@@ -74,7 +72,7 @@ const remove = administering({
   name: 'client remove',
   summary: 'Remove a client: its tokens hold no longer, and its access to collections ends.',
   argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
-  options: [dataDirOption],
+  options: [],
   examples: [
     {
       line: 'windrow client remove 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
@@ -89,7 +87,7 @@ const unlock = administering({
   name: 'client unlock',
   summary: 'Let a client in again at once that has failed too often to get a token.',
   argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
-  options: [addressOption, dataDirOption],
+  options: [addressOption],
   examples: [
     {
       line: 'windrow client unlock 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
