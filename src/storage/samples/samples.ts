@@ -1,5 +1,6 @@
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader, Transaction } from '../storage.js';
+import type { DamagedRange } from './patch.js';
 
 /** Samples of one series, times rising. */
 export interface Columns {
@@ -48,6 +49,8 @@ export interface SeriesInfo extends SeriesReference {
 export interface LoggedChange extends SampleChange {
   readonly organisation: string;
   readonly commit: number;
+  /** Where there may be samples, or a deletion, whose bytes are damaged; there are then no others in the change. */
+  readonly damage?: DamagedRange;
 }
 
 /**

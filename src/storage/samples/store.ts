@@ -5,7 +5,7 @@ import { type AppendOptions, type AppendParts, append, logChanges } from './appe
 import { Catalogue } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
-import { readChange, readLogHeads } from './log-row.js';
+import { inspectRow, readChange } from './log-row.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { describeSeries, readProvisional, readSamples } from './read.js';
@@ -68,7 +68,7 @@ class TableSampleStore implements SampleStore {
     if (known === undefined) return NO_COLUMNS;
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
-    return readSamples(tx, { key, patch: await log.patchOf(key), isResult: itemId !== null }, range);
+    return readSamples(tx, { key, patch: await log.patchOf(known), isResult: itemId !== null }, range);
   }
 
   async list(
@@ -105,7 +105,10 @@ class TableSampleStore implements SampleStore {
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];
-    for (const row of rows) infos.push(await describeSeries(tx, row, await log.patchOf(row.seriesKey)));
+    for (const row of rows) {
+      const { organisation, seriesKey: key } = row;
+      infos.push(await describeSeries(tx, row, await log.patchOf({ organisation, key })));
+    }
     return infos;
   }
 
@@ -174,11 +177,12 @@ async function changesAfter(
 
 async function named(catalogue: Catalogue, tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
   const { organisation, commit, changes: bytes } = row;
-  const heads = readLogHeads(bytes);
+  const { heads, damage } = inspectRow(row);
   const known = await catalogue.findByKeys(tx, progress, heads.keys);
   const changes: LoggedChange[] = [];
   for (const [i, key] of heads.keys.entries()) {
-    const { name, timeMs, value, deleted } = readChange(bytes, heads, i);
+    const { name, timeMs, value, deleted } =
+      damage === undefined ? readChange(bytes, heads, i) : { ...NO_COLUMNS, name: undefined, deleted: undefined };
     const series = name ?? known.get(key);
     // Dropped meanwhile: a later change says so.
     if (series === undefined) continue;
@@ -191,6 +195,7 @@ async function named(catalogue: Catalogue, tx: Reader, progress: Progress, row: 
       timeMs,
       value,
       ...(deleted === undefined ? {} : { deleted }),
+      ...(damage === undefined ? {} : { damage }),
     });
   }
   return changes;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashBytes } from '../../core/hash.js';
 import { StorageError } from '../errors.js';
-import { checkedRow, readLogHeads } from '../samples/log-row.js';
+import { inspectRow } from '../samples/log-row.js';
 import { unpackSegments } from '../samples/segments.js';
 import type { Table } from '../table.js';
 import { itemCheckpoints } from '../tables/operations.js';
@@ -76,10 +76,13 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     countOf.set(key, (countOf.get(key) ?? 0) + row.sampleCount);
     attempt(() => unpackSegments([row]));
   });
-  eachRow<SampleLogRow>(database, sampleLog, faults, (row) => {
+  eachRow<SampleLogRow>(database, sampleLog, faults, (row, shard) => {
     count.logRowCount++;
     if (row.checksum === null) count.uncheckedCount++;
-    attempt(() => readLogHeads(checkedRow(row).changes));
+    attempt(() => {
+      const { heads, damage } = inspectRow(row);
+      if (damage !== undefined) faults.push(`${damage.error.message}${namesOf(database, shard, heads.keys)}`);
+    });
   });
   eachRow(database, itemCheckpoints, faults, ({ itemId, ordinal, state }) => {
     count.checkpointCount++;
@@ -97,6 +100,19 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     faults.push(`${name}: its segments hold ${found} samples, and it should have ${row.sampleCount}`);
   });
   return count;
+}
+
+const NAMES_MAX = 10;
+
+/** Some of the series that a damaged row is about, for a sentence. */
+function namesOf(database: Database, shard: number, keys: Float64Array): string {
+  const names = Array.from(keys.subarray(0, NAMES_MAX), (key) => {
+    const sql = 'SELECT "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
+    const [row] = database.all(sql, [shard, key]);
+    return row === undefined ? `(key ${key}, deleted)` : `${JSON.stringify(row.timeseriesId)} ${row.metric}`;
+  });
+  if (names.length === 0) return '';
+  return ` (${names.join(', ')}${keys.length > NAMES_MAX ? ', …' : ''})`;
 }
 
 const ROWS_READ = 64;

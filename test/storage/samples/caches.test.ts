@@ -56,7 +56,7 @@ describe('known series', () => {
 
 describe('the log in memory', () => {
   const times = async (logs: PendingLogs, tx: Reader, progress: Awaited<ReturnType<typeof readProgress>>) =>
-    Array.from((await (await logs.open(tx, progress)).patchOf(1)).timeMs);
+    Array.from((await (await logs.open(tx, progress)).patchOf({ organisation: ORGANISATION, key: 1 })).timeMs);
 
   it('gives a reader of an older state what that state needs, though it was forgotten since', async () => {
     await append(a, 1);
