@@ -10,7 +10,7 @@ import {
   segmentsBefore,
   segmentsFrom,
   touchedAreas,
-  unpack,
+  unpackProvisional,
   unpackSegments,
 } from './segments.js';
 
@@ -37,7 +37,7 @@ export async function readSamples(tx: Reader, series: OpenSeries, range: SampleR
 
 export async function readProvisional(tx: Reader, seriesKey: number): Promise<Columns> {
   const row = await tx.get(provisionalSamples, { seriesKey });
-  return row === undefined ? NO_COLUMNS : unpack([row]);
+  return row === undefined ? NO_COLUMNS : unpackProvisional(row);
 }
 
 async function readEarly(

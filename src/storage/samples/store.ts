@@ -19,7 +19,7 @@ import {
   type SampleStore,
   type SeriesInfo,
 } from './samples.js';
-import { pack } from './segments.js';
+import { packProvisional } from './segments.js';
 
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
@@ -57,8 +57,9 @@ class TableSampleStore implements SampleStore {
     if (known === undefined || known.itemId === null) {
       throw new Error(`provisional samples of ${seriesKey(samples)}, which is not a result that is there`);
     }
-    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, [['seriesKey', '=', known.key]]);
-    else await tx.put(provisionalSamples, { seriesKey: known.key, commit: tx.commit, ...pack(samples) });
+    const { key } = known;
+    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, [['seriesKey', '=', key]]);
+    else await tx.put(provisionalSamples, { commit: tx.commit, ...packProvisional(key, samples) });
   }
 
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {

@@ -1,15 +1,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashBytes } from '../../core/hash.js';
 import { StorageError } from '../errors.js';
 import { inspectRow } from '../samples/log-row.js';
-import { unpackSegments } from '../samples/segments.js';
+import { unpackProvisional, unpackSegments } from '../samples/segments.js';
 import type { Table } from '../table.js';
-import { itemCheckpoints } from '../tables/operations.js';
-import { type SampleLogRow, type SegmentRow, sampleLog, segments, series } from '../tables/samples.js';
+import { checkpointChecksum, type ItemCheckpointRow, itemCheckpoints } from '../tables/operations.js';
+import {
+  type ProvisionalRow,
+  provisionalSamples,
+  type SampleLogRow,
+  type SegmentRow,
+  sampleLog,
+  segments,
+  series,
+} from '../tables/samples.js';
 import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
-import { readVersion } from './schema.js';
+import { NEWEST_VERSION, readVersion } from './schema.js';
 import { columnNames, quote } from './statements.js';
 import { decodeRows } from './values.js';
 
@@ -38,7 +45,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     database.exec('PRAGMA busy_timeout = 5000; BEGIN');
     const version = readVersion(database, path, {});
     const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
-    return { version, faults, ...(version < 2 ? { ...NOTHING } : readAll(database, faults)) };
+    return { version, faults, ...(version < NEWEST_VERSION ? { ...NOTHING } : readAll(database, faults)) };
   } catch (error) {
     throw explained(error, directory);
   } finally {
@@ -47,7 +54,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }
 }
 
-// A store of an older version has no checksums; opened once, it is of this one.
+// A store of an older version lacks checksums; opened once, it is of this one.
 const NOTHING = {
   seriesCount: 0,
   sampleCount: 0,
@@ -84,13 +91,15 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
       if (damage !== undefined) faults.push(`${damage.error.message}${namesOf(database, shard, heads.keys)}`);
     });
   });
-  eachRow(database, itemCheckpoints, faults, ({ itemId, ordinal, state }) => {
+  eachRow<ItemCheckpointRow>(database, itemCheckpoints, faults, (row) => {
+    const { itemId, ordinal, checksum } = row;
     count.checkpointCount++;
-    const end = state.length - 8;
-    const view = new DataView(state.buffer, state.byteOffset, state.byteLength);
-    if (end >= 0 && view.getBigUint64(end, true) === hashBytes(state, end)) return;
-    faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged`);
+    if (checksum === null) count.uncheckedCount++;
+    else if (checksum !== checkpointChecksum(row)) {
+      faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service computes it anew by itself`);
+    }
   });
+  eachRow<ProvisionalRow>(database, provisionalSamples, faults, (row) => attempt(() => unpackProvisional(row)));
   eachRow(database, series, faults, (row, shard) => {
     count.seriesCount++;
     const found = countOf.get(`${shard} ${row.seriesKey}`) ?? 0;

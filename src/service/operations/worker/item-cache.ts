@@ -131,7 +131,7 @@ async function load(session: ItemSession, row: ItemRow): Promise<Item | undefine
     // Written when it was registered.
     const { plan, output, planHash } = definitionOf(JSON.parse(row.request) as unknown[]);
     const item = new Item(plan, output, schedule);
-    await item.checkpoints.load(session.tx);
+    await item.checkpoints.load(session);
     if (planHash !== row.planHash) await item.restart(session, { planHash });
     return item;
   } catch (error) {

@@ -77,8 +77,12 @@ async function readChanges(samples: SampleStore, tx: Reader, afterCommit: number
 // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
 function* writeChanges(changes: readonly LoggedChange[]): Generator<string> {
   for (const [index, change] of changes.entries()) {
-    const { timeseriesId, metric, timeMs, value, deleted, commit } = change;
+    const { timeseriesId, metric, timeMs, value, deleted, damage, commit } = change;
     const isLast = changes[index + 1]?.commit !== commit;
+    if (damage !== undefined) {
+      yield writeEvent('reset', isLast ? commit : undefined, { reason: damage.error.message });
+      continue;
+    }
     for (let from = 0; from === 0 || from < timeMs.length; from += EVENT_SAMPLES_MAX) {
       const until = Math.min(from + EVENT_SAMPLES_MAX, timeMs.length);
       const samples = [];
