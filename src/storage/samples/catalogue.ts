@@ -1,5 +1,6 @@
 import { groupBy } from '../../core/group.js';
 import type { SeriesReference } from '../../core/series.js';
+import { inTurns } from '../next-turn.js';
 import type { Condition, Reader } from '../storage.js';
 import { type SeriesRow, series } from '../tables/samples.js';
 import type { Progress } from './progress.js';
@@ -42,7 +43,7 @@ export class Catalogue {
     const missing = references.filter((_, i) => found[i] === undefined);
     if (missing.length === 0) return found;
     const rows = new Map<string, KnownSeries>();
-    for (const where of conditionsOf(missing)) {
+    for await (const where of inTurns(conditionsOf(missing), 1)) {
       for (const row of await tx.find(series, { where: [['organisation', '=', organisation], ...where] }))
         rows.set(nameOf(organisation, row), this.#keep(tx, shelf, row));
     }
@@ -59,7 +60,7 @@ export class Catalogue {
       if (known === undefined) missing.add(key);
       else found.set(key, known);
     }
-    for (const some of cut([...missing], SERIES_LOOKED_UP)) {
+    for await (const some of inTurns(cut([...missing], SERIES_LOOKED_UP), 1)) {
       const rows = await tx.find(series, { where: [['seriesKey', 'in', some]] });
       for (const row of rows) found.set(row.seriesKey, this.#keep(tx, shelf, row));
     }

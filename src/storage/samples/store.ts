@@ -1,4 +1,5 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { inTurns } from '../next-turn.js';
 import type { Condition, Reader, Transaction } from '../storage.js';
 import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
@@ -176,12 +177,14 @@ async function changesAfter(
   return changes;
 }
 
+const CHANGES_A_TURN = 1000;
+
 async function named(catalogue: Catalogue, tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
   const { organisation, commit, changes: bytes } = row;
   const { heads, damage } = inspectRow(row);
   const known = await catalogue.findByKeys(tx, progress, heads.keys);
   const changes: LoggedChange[] = [];
-  for (const [i, key] of heads.keys.entries()) {
+  for await (const [i, key] of inTurns(heads.keys.entries(), CHANGES_A_TURN)) {
     const { name, timeMs, value, deleted } =
       damage === undefined ? readChange(bytes, heads, i) : { ...NO_COLUMNS, name: undefined, deleted: undefined };
     const series = name ?? known.get(key);

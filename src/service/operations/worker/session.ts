@@ -1,11 +1,11 @@
 import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import type { LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
-import { nextTurn } from '../../turns.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { ResultChange, Results } from './results.js';
