@@ -6,6 +6,9 @@ export class UnansweredError extends Error {}
 /** An answer that the interface does not allow for. */
 export class UnexpectedError extends Error {}
 
+/** The service answers that it does nothing now. */
+export class RefusedError extends Error {}
+
 /** @param {string} url of the service */
 export function createApi(url, authorization) {
   const call = async (method, path, { headers = {}, body, expect = [200] } = {}) => {
@@ -54,7 +57,7 @@ const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 export async function readSeries(api, timeseriesId, metric) {
   const path = `/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
   const answer = await api.call('GET', path, { headers: { accept: COLUMNS_TYPE }, expect: [200, 404] });
-  if (answer.isRefused) throw new UnexpectedError(`GET ${path}: 503`);
+  if (answer.isRefused) throw new RefusedError(`GET ${path}`);
   const times = [];
   const values = [];
   const bytes = answer.status === 404 ? Buffer.alloc(0) : answer.bytes;
@@ -68,7 +71,11 @@ export async function readSeries(api, timeseriesId, metric) {
   }
   const join = (parts) => {
     const joined = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
-    parts.reduce((to, part) => (joined.set(part, to), to + part.length), 0);
+    let to = 0;
+    for (const part of parts) {
+      joined.set(part, to);
+      to += part.length;
+    }
     return joined;
   };
   return { timeMs: join(times), value: join(values) };
@@ -83,7 +90,7 @@ export async function readAll(api, path, headers = {}) {
       headers: { ...headers, PageSize: '1000', ...continued },
       expect: [200, 204],
     });
-    if (answer.isRefused) throw new UnexpectedError(`GET ${path}: 503`);
+    if (answer.isRefused) throw new RefusedError(`GET ${path}`);
     if (answer.status === 204) return entries;
     const { data, paging } = JSON.parse(answer.bytes.toString());
     entries.push(...data);

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import {
   bodyOf,
   forms,
+  RefusedError,
   readAll,
   requestToken,
   revokeToken,
@@ -49,7 +50,10 @@ export class Lane {
   async #do(request, api) {
     const { ledger, counts } = this;
     ledger.pending = request;
-    const answer = await request.send(api);
+    const answer = await request.send(api).catch((error) => {
+      if (error instanceof RefusedError) return { isRefused: true };
+      throw error;
+    });
     ledger.settle(!answer.isRefused);
     if (answer.isRefused) counts.refused++;
     else {

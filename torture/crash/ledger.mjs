@@ -18,8 +18,8 @@ export class Ledger {
   pending = undefined;
 
   seriesOf(id) {
-    let slots = this.series.get(id);
-    if (slots === undefined) this.series.set(id, (slots = emptySeries()));
+    const slots = this.series.get(id) ?? emptySeries();
+    this.series.set(id, slots);
     return slots;
   }
 

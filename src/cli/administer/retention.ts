@@ -60,8 +60,12 @@ const remove: Command = {
   examples: [{ line: 'windrow retention remove --org acme --data-dir /var/lib/windrow', does: 'the general rule' }],
   act: async (given, io) => {
     const scope = scopeOf(given, remove);
-    await administer(given, remove, io, false, (administration) => administration.removeRetention(scope));
-    return EXIT_DONE;
+    const removed = await administer(given, remove, io, false, (administration) =>
+      administration.removeRetention(scope),
+    );
+    if (removed !== undefined) return EXIT_DONE;
+    const mend = '`windrow retention list` tells the rules';
+    throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
   },
 };
 
