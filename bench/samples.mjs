@@ -33,7 +33,7 @@ async function loadSources() {
   const outfile = join(root, 'node_modules/.cache/windrow-bench/samples.mjs');
   const contents = `
     export { openSqliteStorage } from './src/storage/index.js';
-    export { createSampleStore } from './src/storage/samples/index.js';
+    export { createSampleStore } from './src/storage/samples/store.js';
     export { segments } from './src/storage/tables/samples.js';`;
   const stdin = { contents, resolveDir: root };
   await build({

@@ -6,7 +6,13 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   /** What stands after the name, like `REQUEST.json`. */
-  readonly argument?: { readonly name: string; readonly summary: string; readonly isOptional?: true };
+  readonly argument?: {
+    readonly name: string;
+    readonly summary: string;
+    readonly isOptional?: true;
+    /** What it may be, where it is no file. */
+    readonly values?: readonly string[];
+  };
   readonly options: readonly CommandOption[];
   readonly examples: readonly { readonly line: string; readonly does: string }[];
   /** What else there is to know, in paragraphs. */
@@ -28,6 +34,8 @@ export interface CommandOption {
   /** What its value is, like `FILE`; a switch has none. */
   readonly value?: string;
   readonly summary: string;
+  /** What its value may be, where that is one of few. */
+  readonly values?: readonly string[];
   /** Takes one or more values, and may be given more than once. */
   readonly isList?: true;
 }

@@ -6,6 +6,7 @@ import { processIo } from './terminal/io.js';
 export const commands: Commands = {
   run: async () => run,
   validate: async () => (await import('./describe.js')).validate,
+  init: async () => (await import('./init.js')).init,
   explain: async () => (await import('./describe.js')).explainCommand,
   operations: async () => (await import('./describe.js')).operations,
   plot: async () => plot,
@@ -17,6 +18,7 @@ export const commands: Commands = {
   backup: async () => (await import('./administer/store.js')).backup,
   restore: async () => (await import('./administer/store.js')).restore,
   check: async () => (await import('./administer/store.js')).check,
+  completion: async () => (await import('./completion.js')).completionOf(commands),
 };
 
 /** Runs any command with the files and streams of this process. @param code of the reading threads */

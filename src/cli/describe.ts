@@ -52,7 +52,12 @@ export const explainCommand: Command = {
 export const operations: Command = {
   name: 'operations',
   summary: 'List all operations, or show the parameters and examples of one.',
-  argument: { name: 'NAME', summary: 'an operation, such as Aggregate (default: all)', isOptional: true },
+  argument: {
+    name: 'NAME',
+    summary: 'an operation, such as Aggregate (default: all)',
+    isOptional: true,
+    values: operationNames.filter((name) => !name.includes(' ')),
+  },
   options: [{ flag: '--json', summary: 'print JSON, with the JSON Schema of every parameter' }],
   examples: [
     { line: 'windrow operations', does: 'all operations, one per line' },

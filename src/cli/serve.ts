@@ -9,6 +9,7 @@ const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
 const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
 const PORT_MAX = 65_535;
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export const serve: Command = {
   name: 'serve',
@@ -38,7 +39,12 @@ export const serve: Command = {
       summary: "take the caller's address from x-forwarded-for: only behind a proxy that sets it",
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
-    { flag: '--log-level', value: 'LEVEL', summary: 'silent, error, warn, info or debug (default: info)' },
+    {
+      flag: '--log-level',
+      value: 'LEVEL',
+      values: LOG_LEVELS,
+      summary: 'silent, error, warn, info or debug (default: info)',
+    },
   ],
   notes: [
     'Log lines are JSON on standard output. Ctrl-C, or SIGTERM, stops it gracefully: running requests are answered, ' +
@@ -124,7 +130,7 @@ function optionsOf(given: Given) {
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
-  const logLevel = nameOf(given, '--log-level', ['silent', 'error', 'warn', 'info', 'debug']);
+  const logLevel = nameOf(given, '--log-level', LOG_LEVELS);
   return {
     port,
     settings,

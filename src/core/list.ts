@@ -1,3 +1,8 @@
+/** Fewer items are copied faster one by one. */
+const COPIED_MIN = 32;
+/** An empty list gives back more room than this. */
+const KEPT_MAX = 65_536;
+
 /**
  * A list of doubles that grows at its end and shrinks at its front: the samples that a step still needs. It releases
  * memory again, so that one bad moment does not cost a long run for ever.
@@ -6,6 +11,11 @@ export class DoubleList {
   #items = new Float64Array(0);
   #start = 0;
   #end = 0;
+  readonly #keptMax: number;
+
+  constructor(keptMax = KEPT_MAX) {
+    this.#keptMax = keptMax;
+  }
 
   get length(): number {
     return this.#end - this.#start;
@@ -55,7 +65,9 @@ export class DoubleList {
   append(column: Float64Array, from: number, to: number): void {
     const count = to - from;
     if (this.#end + count > this.#items.length) this.#makeRoom(count);
-    this.#items.set(column.subarray(from, to), this.#end);
+    // A view is worth its making only for many.
+    if (count < COPIED_MIN) for (let i = 0; i < count; i++) this.#items[this.#end + i] = column[from + i]!;
+    else this.#items.set(column.subarray(from, to), this.#end);
     this.#end += count;
   }
 
@@ -68,7 +80,17 @@ export class DoubleList {
   clear(): void {
     this.#start = 0;
     this.#end = 0;
-    if (this.#items.length > 65_536) this.#items = new Float64Array(0);
+    if (this.#items.length > this.#keptMax) this.#items = new Float64Array(0);
+  }
+
+  /** The items, which are no longer in it. */
+  take(): Float64Array {
+    const { length } = this;
+    const taken = new Float64Array(length);
+    if (length < COPIED_MIN) for (let i = 0; i < length; i++) taken[i] = this.at(i);
+    else taken.set(this.view());
+    this.clear();
+    return taken;
   }
 
   /** The items as a view, valid until the next change. */

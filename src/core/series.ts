@@ -11,6 +11,25 @@ export interface Series {
   readonly value: Float64Array;
 }
 
+/** The samples of a series, without its name. */
+export type Columns = Pick<Series, 'timeMs' | 'value'>;
+
+/** Columns one after the other: those of the one part that has samples, or new ones. */
+export function concatenate(parts: readonly Columns[]): Columns {
+  const present = parts.filter(({ timeMs }) => timeMs.length > 0);
+  if (present.length === 1) return present[0]!;
+  const count = present.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+  const timeMs = new Float64Array(count);
+  const value = new Float64Array(count);
+  let at = 0;
+  for (const part of present) {
+    timeMs.set(part.timeMs, at);
+    value.set(part.value, at);
+    at += part.timeMs.length;
+  }
+  return { timeMs, value };
+}
+
 /** Names a series: a request's `input` and `output` entries. The metric `Raw` is what the sensor sent. */
 export interface SeriesReference {
   readonly timeseriesId: string;

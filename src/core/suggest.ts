@@ -16,9 +16,58 @@ export function nearestName(text: string, names: Iterable<string>): string | und
   return best;
 }
 
-/** "did you mean `Hourly`?", or undefined when no name is near. */
+/** What pandas, Polars, SQL, Flux and people call things that have another name here. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  avg: 'Average',
+  bfill: 'Fill',
+  bucket: 'Aggregate',
+  ceiling: 'Ceil',
+  clip: 'Clamp',
+  cumsum: 'CumulativeSum',
+  diff: 'Difference',
+  divide: 'Div',
+  downsample: 'Downsample',
+  equal: 'Eq',
+  ema: 'ExponentialAverage',
+  ewm: 'ExponentialAverage',
+  ffill: 'HoldLastValue',
+  fillna: 'Fill',
+  filter: 'Where',
+  groupby: 'Aggregate',
+  integrate: 'Integral',
+  interpolate: 'Resample',
+  lag: 'Shift',
+  lead: 'Shift',
+  locf: 'HoldLastValue',
+  maximum: 'Max',
+  mean: 'Average',
+  minimum: 'Min',
+  minus: 'Sub',
+  modulo: 'Mod',
+  multiply: 'Mul',
+  plus: 'Add',
+  power: 'Pow',
+  quantile: 'Percentile',
+  rolling: 'MovingAverage',
+  rollingaverage: 'MovingAverage',
+  rollingmean: 'MovingAverage',
+  size: 'Count',
+  spread: 'Range',
+  std: 'StandardDeviation',
+  stddev: 'StandardDeviation',
+  stdev: 'StandardDeviation',
+  subtract: 'Sub',
+  timebucket: 'Aggregate',
+  total: 'Sum',
+  twa: 'TimeWeightedAverage',
+  var: 'Variance',
+};
+
+/** "did you mean `Average`?", where a name is near or stands for what other tools call so; undefined otherwise. */
 export function didYouMean(text: string, names: Iterable<string>): string | undefined {
-  const name = nearestName(text, names);
+  const known = [...names];
+  const meant = OTHER_NAMES[text.toLowerCase().replace(/[^a-z]/g, '')];
+  const name = meant !== undefined && known.includes(meant) ? meant : nearestName(text, known);
   return name === undefined ? undefined : `did you mean \`${name}\`?`;
 }
 

@@ -1,4 +1,5 @@
 import { DAY_MS } from './calendar.js';
+import { nearestName } from './suggest.js';
 
 /**
  * A time zone as the list of its offsets from UTC. Intl takes some microseconds for one instant, too slow for
@@ -31,6 +32,21 @@ export function zoneOf(name: string): Zone | undefined {
   const zone = createZone(name, format);
   zones.set(name, zone);
   return zone;
+}
+
+/** "did you mean `Europe/Berlin`?", for the name of a zone that there is not; a city alone is enough. */
+export function didYouMeanZone(name: string): string | undefined {
+  const near = nearestZoneName(name);
+  return near === undefined ? undefined : `did you mean \`${near}\`?`;
+}
+
+function nearestZoneName(name: string): string | undefined {
+  const names = Intl.supportedValuesOf('timeZone');
+  const cityOf = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1);
+  const wanted = name.trim().replace(/[\s-]+/g, '_');
+  const city = nearestName(cityOf(wanted), names.map(cityOf));
+  const ofCity = names.find((zone) => cityOf(zone) === city);
+  return nearestName(wanted, names) ?? ofCity;
 }
 
 /** Whether the name means UTC itself, so that windows lie on the epoch grid. */

@@ -27,7 +27,10 @@ export function checkColumns(series: Series): void {
 
 /** Checks every time of a series before any of it is taken. @throws InputError naming the index and what came. */
 export function checkTimes(series: Series): void {
-  const { timeMs } = series;
+  checkEachTime(series.timeMs, () => seriesName(series));
+}
+
+export function checkEachTime(timeMs: Float64Array, nameOf: () => string): void {
   const count = timeMs.length;
   // Rising times lie within the known years when the first and the last do, and of many that is told faster.
   const isMany = count >= KERNEL_COUNT_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
@@ -36,6 +39,6 @@ export function checkTimes(series: Series): void {
     const t = timeMs[i]!;
     if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;
     const expected = 'epoch milliseconds within the years 0001 to 9999';
-    throw new InputError('input.time', `${seriesName(series)}: expected ${expected}, received ${t} at index ${i}`);
+    throw new InputError('input.time', `${nameOf()}: expected ${expected}, received ${t} at index ${i}`);
   }
 }

@@ -115,19 +115,3 @@ function suggest(text: string, scanner: JSONScanner, commaAt: number): string | 
   }
   return undefined;
 }
-
-/** Line and column of an offset, both from 1. */
-export function placeOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
-}
-
-/** The line of an offset with a mark below it, cut to what fits. */
-export function showPlace(text: string, offset: number): string {
-  const { line, column } = placeOf(text, offset);
-  const whole = (text.split('\n')[line - 1] ?? '').replace(/\r$/, '').replaceAll('\t', ' ');
-  const from = Math.max(0, column - 40);
-  const number = `${line}`.padStart(5);
-  const shown = whole.slice(from, from + 76);
-  return `${number} | ${shown}\n${' '.repeat(5)} | ${' '.repeat(column - 1 - from)}^`;
-}

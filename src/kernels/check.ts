@@ -37,9 +37,7 @@ export function isRisingIn(timeMs: Float64Array, from: number, to: number, befor
 
 /** Whether the first `count` times rise, starting above `beforeMs`. */
 export function isRising(timeMs: Float64Array, count: number, beforeMs: number): boolean {
-  const simd = simdFor(timeMs, count);
-  if (simd !== undefined) return simd.isRising(timeMs.byteOffset, count, beforeMs) === 1;
-  return firstNotRising(timeMs, 0, count, beforeMs) === count;
+  return isRisingIn(timeMs, 0, count, beforeMs);
 }
 
 /** Whether all of `value[from..to)` are finite: only then all times zero add up to 0. Four sums keep the adder busy. */

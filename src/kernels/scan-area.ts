@@ -32,38 +32,33 @@ interface ScanKernels {
 }
 
 /** Where the bytes of a CSV file are parsed, and the kernel that does it. */
-export interface ScanArea {
-  readonly kernels: ScanKernels;
-  /** For bytes that are copied here. */
-  readonly input: Uint8Array;
-  /** For a caller who can read a file straight into this memory. */
-  readonly block: Uint8Array;
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-  /** For rows that another thread has parsed, to be checked here. */
-  readonly joinedTimes: Float64Array;
-  readonly joinedValues: Float64Array;
-}
+export type ScanArea = NonNullable<ReturnType<typeof openArea>>;
 
 let area: ScanArea | undefined;
 
 /** The area for parsing, shared by all readers; undefined without WebAssembly SIMD. */
 export function scanArea(): ScanArea | undefined {
-  if (area === undefined) {
-    const { memory } = homeArena();
-    // The interface above is the one that assembly/csv.ts exports.
-    const kernels = memory === undefined ? undefined : (openModule(scanHex, memory) as ScanKernels | undefined);
-    if (memory === undefined || kernels === undefined) return undefined;
-    const { buffer } = memory;
-    area = {
-      kernels,
-      input: new Uint8Array(buffer, SCAN_INPUT_FROM, SCAN_INPUT_BYTES),
-      block: new Uint8Array(buffer, SCAN_BLOCK_FROM, SCAN_BLOCK_BYTES),
-      times: new Float64Array(buffer, SCAN_TIMES_FROM, SCAN_ROWS_MAX),
-      values: new Float64Array(buffer, SCAN_VALUES_FROM, SCAN_ROWS_MAX),
-      joinedTimes: new Float64Array(buffer, JOINED_TIMES_FROM, SCAN_ROWS_MAX),
-      joinedValues: new Float64Array(buffer, JOINED_VALUES_FROM, SCAN_ROWS_MAX),
-    };
-  }
+  area ??= openArea();
   return area;
+}
+
+function openArea() {
+  const { memory } = homeArena();
+  // The interface above is the one that assembly/csv.ts exports.
+  const kernels = memory === undefined ? undefined : (openModule(scanHex, memory) as ScanKernels | undefined);
+  if (memory === undefined || kernels === undefined) return undefined;
+  const { buffer } = memory;
+  const column = (from: number): Float64Array => new Float64Array(buffer, from, SCAN_ROWS_MAX);
+  return {
+    kernels,
+    /** For bytes that are copied here. */
+    input: new Uint8Array(buffer, SCAN_INPUT_FROM, SCAN_INPUT_BYTES),
+    /** For a caller who can read a file straight into this memory. */
+    block: new Uint8Array(buffer, SCAN_BLOCK_FROM, SCAN_BLOCK_BYTES),
+    times: column(SCAN_TIMES_FROM),
+    values: column(SCAN_VALUES_FROM),
+    /** For rows that another thread has parsed, to be checked here. */
+    joinedTimes: column(JOINED_TIMES_FROM),
+    joinedValues: column(JOINED_VALUES_FROM),
+  };
 }

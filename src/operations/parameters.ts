@@ -5,7 +5,7 @@ import { instantMs, readInstant } from '../core/instant.js';
 import { parseInterval } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
-import { isUtc, zoneOf } from '../core/zone.js';
+import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 
 /** The parameters of a step as the plan holds them: checked, named in the interface's spelling, defaults filled in. */
 export type Parameters = Readonly<Record<string, ParameterValue>>;
@@ -120,7 +120,23 @@ export function durationHint(text: string): string | undefined {
   const untimed = text.replace(/^PT/, 'P');
   if (untimed !== text && parseDuration(untimed) !== undefined) return `did you mean \`${untimed}\`?`;
   if (/^P\d+[YM]/.test(text)) return 'years and months have no fixed length';
-  return undefined;
+  return shorthandHint(text);
+}
+
+/** Units as they are written in pandas, Polars, Flux, SQL and Grafana, and what ISO 8601 writes around the count. */
+const SHORTHANDS: readonly (readonly [unit: RegExp, before: string, after: string])[] = [
+  [/^(?:s|secs?|seconds?)$/i, 'PT', 'S'],
+  [/^(?:m|t|mins?|minutes?)$/i, 'PT', 'M'],
+  [/^(?:h|hrs?|hours?)$/i, 'PT', 'H'],
+  [/^(?:d|days?)$/i, 'P', 'D'],
+  [/^(?:w|weeks?)$/i, 'P', 'W'],
+];
+
+// `15m`, `1 hour`, `30min`.
+function shorthandHint(text: string): string | undefined {
+  const [, count = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$/i.exec(text) ?? [];
+  const found = SHORTHANDS.find(([pattern]) => pattern.test(unit));
+  return found === undefined ? undefined : `did you mean \`${found[1]}${count}${found[2]}\`?`;
 }
 
 /** An IANA time zone; the plan holds 'UTC' for UTC under any of its names, and the run's zone by default. */
@@ -129,7 +145,7 @@ export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter 
     const expected = 'an IANA time zone like Europe/Berlin';
     if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     if (isUtc(value)) return 'UTC';
-    return zoneOf(value)?.name ?? refuse(report, 'request.timezone', expected, value);
+    return zoneOf(value)?.name ?? refuse(report, 'request.timezone', expected, value, didYouMeanZone(value));
   });
 }
 

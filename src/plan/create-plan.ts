@@ -1,5 +1,5 @@
 import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
-import { isUtc, zoneOf } from '../core/zone.js';
+import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 import type { Pipeline, RequestItem } from './pipeline.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
@@ -78,9 +78,11 @@ function checkTimezone(timezone: unknown): string {
     const zone = zoneOf(timezone);
     if (zone !== undefined) return zone.name;
   }
+  const near = typeof timezone === 'string' ? didYouMeanZone(timezone) : undefined;
+  const mend = near === undefined ? '' : `; ${near}`;
   throw new InputError(
     'request.timezone',
-    `timezone: expected an IANA time zone like Europe/Berlin, received ${describeValue(timezone)}`,
+    `timezone: expected an IANA time zone like Europe/Berlin, received ${describeValue(timezone)}${mend}`,
   );
 }
 

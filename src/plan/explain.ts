@@ -21,10 +21,10 @@ export function explain(plan: Plan): string {
       `step ${index + 1}  ${step.operation}: ${described.does}`,
       `  reads    ${inputs}`,
       `  gives    ${seriesName(step.output)}`,
-      `  rests on ${describeReach(described.reads)}`,
+      `  uses     ${describeReach(described.reads)}`,
       `  keeps    ${described.keeps}`,
       `  final    ${described.final}`,
-      `  written  at ${step.pointer}`,
+      `  pointer  ${step.pointer}`,
     );
   }
   lines.push('');

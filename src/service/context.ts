@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { v7 } from 'uuid';
-import type { SampleStore } from '../storage/samples/samples.js';
+import type { SampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Metrics } from './http/metrics.js';
 import type { ServiceSettings } from './settings.js';

@@ -1,8 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { createApp } from './http/app.js';
+import { limitConnections } from './http/connections.js';
 import { openService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
+import { defaultSettings } from './settings.js';
 import { systemClock, systemRandom } from './system.js';
 
 export interface ServerOptions extends ServiceOptions {
@@ -31,11 +33,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { host = '127.0.0.1', port = 0, logLevel = 'info', trustProxy = false } = options;
   const log: FastifyBaseLogger = pino(
     { level: logLevel, redact: ['req.headers.authorization'] },
-    options.logDestination ?? pino.destination(1),
+    options.logDestination ?? openLog(),
   );
   const { clock = systemClock, random = systemRandom } = options;
-  const app = createApp({ log, trustProxy, clock, random });
+  const headersMsMax = options.settings?.headersMsMax ?? defaultSettings.headersMsMax;
+  const app = createApp({ log, trustProxy, clock, random, headersMsMax });
   const service = await openService(options, app.log);
+  limitConnections(app.server, service.context);
   try {
     await service.register(app);
     const url = await app.listen({ host, port });
@@ -46,6 +50,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await service.close();
     throw error;
   }
+}
+
+/** Lines that wait for a pipe that is full, in characters; what comes on top is dropped. */
+const LOG_LENGTH_MAX = 2 ** 20;
+
+/** Standard output, whose disk may be full without an end to the service. */
+function openLog(): DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: true, maxLength: LOG_LENGTH_MAX });
+  destination.on('error', () => {});
+  return destination;
 }
 
 // Longer than any request of a caller who listens should take, shorter than what a service manager waits for.

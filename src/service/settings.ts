@@ -9,6 +9,18 @@ const defaults = {
   bodyBytesMax: 16 * 1024 * 1024,
   /** The largest streamed body, in bytes, before and after unpacking. */
   streamedBodyBytesMax: 16 * 1024 * 1024 * 1024,
+  /** The longest line of a CSV body, in bytes. */
+  csvLineBytesMax: 1024 * 1024,
+  /** The most columns of a CSV body. */
+  csvColumnsMax: 10_000,
+  /** The most series of one body (of one that is stored in parts, of each part, and of CSV all together). */
+  bodySeriesMax: 100_000,
+  /** The most samples of a body that a queue delivered: it is stored as a whole. */
+  queuedSamplesMax: 1_000_000,
+  /** How many times its size a packed body may unpack to, beyond 16 MiB. */
+  unpackRatioMax: 100,
+  /** The most value and time ranges of one request of operations. */
+  requestRangesMax: 10_000,
   /** The most samples that a step of a request may make. */
   outputSamplesMax: 10_000_000,
   /** How often work that nobody told of is looked for, in ms. */
@@ -25,6 +37,15 @@ const defaults = {
   requestsPerMinuteMax: 0,
   /** Failed token requests of a client, or an address, within a minute before it is told 429. */
   tokenFailuresPerMinuteMax: 10,
+  /** Open connections of a server of our own; 0 is as many as the descriptors allow, 10,000 at most. */
+  connectionsMax: 0,
+  /** How long the headers of a request may take, in ms, from the begin of the connection or their first byte. */
+  headersMsMax: 10_000,
+  /** How long a body may take to come, in ms, before it has to come at `bodyBytesPerSecondMin`. */
+  bodyGraceMs: 20_000,
+  bodyBytesPerSecondMin: 1024,
+  /** How long a body may take in all, in ms, unpacking and storing with it. */
+  bodyMsMax: 900_000,
   /** The event loop's delay in ms beyond which requests are told 503; 0 is without a limit. */
   eventLoopDelayMsMax: 2000,
 };

@@ -94,6 +94,12 @@ export type Condition<Row> =
   | readonly [column: keyof Row & string, operator: '=' | '!=' | '<' | '<=' | '>' | '>=', value: Value]
   | readonly [column: keyof Row & string, operator: 'in', values: readonly Value[]];
 
+/** The conditions of a row to have these values. */
+export function equal<Column extends string>(values: Readonly<Record<Column, Value>>) {
+  // Each entry is a column and its value.
+  return Object.entries(values).map(([column, value]) => [column, '=', value]) as [Column, '=', Value][];
+}
+
 export interface Order<Row> {
   readonly column: keyof Row & string;
   /** Null comes before every value, and last when descending. */

@@ -1,7 +1,16 @@
 /** What a column can hold. Booleans are booleans, whole numbers lie within ±2^53, bytes are never changed in place. */
 export type Value = string | number | boolean | Uint8Array | null;
 
-export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'bytes';
+/** What a column of each type holds. */
+interface Values {
+  readonly text: string;
+  readonly integer: number;
+  readonly real: number;
+  readonly boolean: boolean;
+  readonly bytes: Uint8Array;
+}
+
+export type ColumnType = keyof Values;
 
 export interface Column {
   readonly type: ColumnType;
@@ -10,18 +19,10 @@ export interface Column {
 
 /** A row as an object: a field for each column but `shard`, which every table has and every key begins with. */
 type RowOf<Columns extends Readonly<Record<string, Column>>> = {
-  readonly [Name in keyof Columns]: ValueOf<Columns[Name]>;
+  readonly [Name in keyof Columns]:
+    | Values[Columns[Name]['type']]
+    | (Columns[Name]['isNullable'] extends true ? null : never);
 };
-
-type ValueOf<Of extends Column> = PlainValue<Of['type']> | (Of['isNullable'] extends true ? null : never);
-
-type PlainValue<Type extends ColumnType> = Type extends 'text'
-  ? string
-  : Type extends 'integer' | 'real'
-    ? number
-    : Type extends 'boolean'
-      ? boolean
-      : Uint8Array;
 
 /** A table as data: a driver makes its statements from it. */
 export interface Table<Row> {

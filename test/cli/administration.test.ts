@@ -252,9 +252,8 @@ it.skipIf(process.platform === 'win32')(
     const world = createWorld();
     const umask = process.umask(0o022);
     onTestFinished(() => void process.umask(umask));
-    const given = { argument: undefined, options: new Map([['--data-dir', [world.path('data')]]]) };
     const io = { stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
-    const modes = await administer(given, clientCommands.commands[0]!, io, true, async () =>
+    const modes = await administer(world.path('data'), io, true, async () =>
       readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
     );
     expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.db-wal']));

@@ -27,16 +27,34 @@ describe('a request that is wrong', () => {
     );
   });
 
-  it('has problems: all of them, one a line', async () => {
-    const text = JSON.stringify([
-      { metric: 'X', processingType: 'bach', operations: [{ operation: 'Agregate', input: [], output: [] }] },
-    ]);
+  it('has problems: all of them, each with its line', async () => {
+    const text = `[
+  {
+    "metric": "X",
+    "processingType": "bach",
+    "operations": [{ "operation": "Agregate", "input": [], "output": [], "metrik": "" }]
+  }
+]
+`;
     const { code, stderr } = await runWith({ 'request.json': text }, ...RUN);
     expect(code).toBe(2);
-    expect(stderr).toBe(`windrow: ~/request.json: the request has 3 problems
+    expect(stderr).toBe(`windrow: ~/request.json: the request has 4 problems
+  /0/operations/0/metrik: expected the fields operation, input, output, parameters, received \`metrik\`
+    at ~/request.json:5:74
+    5 | "Agregate", "input": [], "output": [], "metrik": "" }]
+      |                                        ^^^^^^^^
   /0/operations/0/operation: expected the name of an operation, received "Agregate"; did you mean \`Aggregate\`?
+    at ~/request.json:5:35
+    5 |     "operations": [{ "operation": "Agregate", "input": [], "output": [], "me
+      |                                   ^^^^^^^^^^
   /0/operations/0/output: expected exactly one output, received 0
+    at ~/request.json:5:70
+    5 |     "operations": [{ "operation": "Agregate", "input": [], "output": [], "me
+      |                                                                      ^
   /0/processingType: expected one of stream, batch, received "bach"; did you mean \`batch\`?
+    at ~/request.json:4:23
+    4 |     "processingType": "bach",
+      |                       ^^^^^^
 `);
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findJsonFault, placeOf, showPlace } from '../../src/formats/json-fault.js';
+import { findJsonFault } from '../../src/formats/json-fault.js';
+import { placeOf, showPlace } from '../../src/formats/json-place.js';
 
 function isJson(text: string): boolean {
   try {
@@ -87,7 +88,7 @@ describe('findJsonFault', () => {
   });
 
   it('shows the place, of a long line only the part around it', () => {
-    const text = `[1,\r\n${'\t'.repeat(50)}x]`;
-    expect(showPlace(text, 55)).toBe(`    2 | ${' '.repeat(39)}x]\n      | ${' '.repeat(39)}^`);
+    const text = `[1,\r\n${'\t'.repeat(90)}x]`;
+    expect(showPlace(text, 95)).toBe(`    2 | ${' '.repeat(39)}x]\n      | ${' '.repeat(39)}^`);
   });
 });

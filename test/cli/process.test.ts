@@ -1,6 +1,6 @@
 // The built command as a process of its own: pipes, devices and signals as the system has them.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World } from './world.js';
@@ -65,6 +65,35 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     expect(await ended).toBe(130);
     expect(stderr).toBe('windrow: stopped by Ctrl-C; no file was written\n');
     expect(world.files()).toEqual(['office.csv', 'request.json']);
+  });
+
+  it('runs again after each change, tells of mistakes on the way, and ends at Ctrl-C', async () => {
+    const world = doubling(3);
+    const words = [commandPath, 'run', 'request.json', '--input', 'office.csv', '--output', 'out.csv', '--watch'];
+    const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    const turns = (): number => stderr.split('windrow: watching 2 files; Ctrl-C ends it\n').length - 1;
+    const lastValue = (): string | undefined => world.read('out.csv').trim().split(',').at(-1);
+    const turn = (count: number) => expect.poll(turns, { timeout: 20_000 }).toBe(count);
+    await turn(1);
+    expect(lastValue()).toBe('4');
+    world.write('office.csv', minutesCsv([1, 2, 3, 21]));
+    await turn(2);
+    expect(lastValue()).toBe('42');
+    world.write('request.json', '[');
+    await turn(3);
+    expect(stderr).toContain('request.json:1:2: not JSON');
+    // As editors save: a new file takes the place of the old one.
+    world.write('new.json', requestText('Mul', { scalar: 3 }));
+    renameSync(world.path('new.json'), world.path('request.json'));
+    await turn(4);
+    expect(lastValue()).toBe('63');
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
   });
 
   it('explains a mistake of its own with the stack', () => {

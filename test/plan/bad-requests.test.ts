@@ -146,9 +146,25 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
     ],
   ],
   [
+    'a zone by its city',
+    ofStep('Aggregate', { function: 'Sum', interval: 'Hourly', timezone: 'new york' }),
+    [`${P}/timezone`, 'request.timezone', '"new york"', 'did you mean `America/New_York`?'],
+  ],
+  [
+    'a function by its name elsewhere, and an interval as others write it',
+    ofStep('Aggregate', { function: 'mean', interval: '15 min' }),
+    [`${P}/function`, 'request.unknown', '"mean"', 'did you mean `Average`?'],
+    [`${P}/interval`, 'request.duration', '"15 min"', 'did you mean `PT15M`?'],
+  ],
+  [
+    'an operation by its name elsewhere',
+    ofStep('ffill', {}),
+    ['/0/operations/0/operation', 'request.unknown', '"ffill"', 'did you mean `HoldLastValue`?'],
+  ],
+  [
     'a zone that is none',
     ofStep('Aggregate', { function: 'Sum', interval: 'Hourly', timezone: 'Europe/Berln' }),
-    [`${P}/timezone`, 'request.timezone', '"Europe/Berln"'],
+    [`${P}/timezone`, 'request.timezone', '"Europe/Berln"', 'did you mean `Europe/Berlin`?'],
   ],
   [
     'windows that no local day holds a whole number of',

@@ -100,6 +100,7 @@ describe('7.2: 503', () => {
       const endMs = performance.now() + 100;
       while (performance.now() < endMs);
       await new Promise((resolve) => setTimeout(resolve, 1));
+      service.clock.advance(1000);
       return (await get('/core/timeseries')).statusCode === 503;
     };
     await expect.poll(isRefused, { timeout: 20_000, interval: 0 }).toBe(true);

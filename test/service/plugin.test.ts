@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import rateLimit from '@fastify/rate-limit';
 import swagger from '@fastify/swagger';
-import underPressure from '@fastify/under-pressure';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { windrowService } from '../../src/service/index.js';
@@ -182,7 +181,6 @@ describe('the service in a server that is there already', () => {
   it('sits beside the same plugins in the host: its OpenAPI, its limits', async () => {
     await host.register(swagger, { openapi: { openapi: '3.0.0', info: { title: 'host', version: '1' } } });
     await host.register(rateLimit, { max: 1000 });
-    await host.register(underPressure, { maxEventLoopDelay: 60_000 });
     host.get('/own', { schema: { summary: 'of the host' } }, async () => 'own');
     const settings = { requestsPerMinuteMax: 100 };
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow', settings });

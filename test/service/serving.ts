@@ -1,5 +1,5 @@
 // The built command as a service of its own: a process, a port, signals.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,15 +27,18 @@ export function temporaryFolder(): string {
 
 /** Starts `windrow serve …` and waits until it listens, or until what is awaited stands on standard error. */
 export async function serve(words: readonly string[], awaited = /listens at (http:[^;]+);/): Promise<Serving> {
-  const child = spawn(process.execPath, [commandPath, 'serve', '--port', '0', ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const command = [commandPath, 'serve', '--port', '0', ...words];
+  return listening(spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] }), awaited);
+}
+
+/** Waits until a service that was started listens. */
+export async function listening(child: ChildProcess, awaited = /listens at (http:[^;]+);/): Promise<Serving> {
   onTestFinished(() => void child.kill('SIGKILL'));
   let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (text) => {
+  child.stdout?.on('data', (text) => {
     stdout += text;
   });
-  child.stderr.on('data', (text) => {
+  child.stderr?.on('data', (text) => {
     stderr += text;
   });
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
@@ -64,6 +67,12 @@ export async function serve(words: readonly string[], awaited = /listens at (htt
 export interface Credentials {
   readonly clientId: string;
   readonly clientSecret: string;
+}
+
+/** A client of a store that is made where there is none. */
+export function addClient(directory: string, scope = 'core_read core_write'): Credentials {
+  const words = ['client', 'add', 'test', '--org', 'acme', '--scope', scope, '--json', '--data-dir', directory];
+  return JSON.parse(spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' }).stdout);
 }
 
 /** A header with an access token. */

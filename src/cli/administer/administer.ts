@@ -16,24 +16,44 @@ export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the d
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
 const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
-export const administrationNotes: readonly string[] = [
+const administrationNotes: readonly string[] = [
   'Works while the service runs (on the machine that it runs on, as its user), which sees it at once, and while it ' +
     'does not.',
 ];
 
-/**
- * Does work with the clients, users and collections of a data directory.
- *
- * @param isMaking lets the store be made where there is none.
- */
+/** A command that does something with the clients, users and collections of a data directory. */
+interface Administering<Asked, Result> extends Omit<Command, 'act'> {
+  /** Whether it makes the store where there is none. */
+  readonly isMaking?: true;
+  /** What is asked for: before the store is opened, so that nobody waits for mistakes, or for somebody who types. */
+  readonly ask: (given: Given, command: Command, io: Io) => Asked | Promise<Asked>;
+  readonly work: (administration: Administration, asked: Asked) => Promise<Result>;
+  readonly tell?: (result: Result, given: Given, io: Io) => Promise<void>;
+}
+
+export function administering<Asked, Result>(parts: Administering<Asked, Result>): Command {
+  const { isMaking = false, ask, work, tell, ...texts } = parts;
+  const command: Command = {
+    ...texts,
+    notes: [...administrationNotes, ...(texts.notes ?? [])],
+    act: async (given, io) => {
+      const asked = await ask(given, command, io);
+      const directory = requiredOf(given, command, '--data-dir');
+      const result = await administer(directory, io, isMaking, (administration) => work(administration, asked));
+      await tell?.(result, given, io);
+      return EXIT_DONE;
+    },
+  };
+  return command;
+}
+
+/** Opens the store of a data directory for some work on it. @param isMaking makes it where there is none. */
 export async function administer<Result>(
-  given: Given,
-  command: Command,
+  directory: string,
   io: Io,
   isMaking: boolean,
   work: (administration: Administration) => Promise<Result>,
 ): Promise<Result> {
-  const directory = requiredOf(given, command, '--data-dir');
   const isThere = hasStore(directory);
   if (!isThere && !isMaking) {
     const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
@@ -82,20 +102,19 @@ interface Listing<Entry> extends Pick<Command, 'name' | 'summary' | 'examples'> 
 
 /** A command that lists all of a kind, or those of an organisation, a line each. */
 export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>): Command {
-  const list: Command = {
+  return administering({
     ...texts,
     options: [someOrgOption, dataDirOption, jsonOption],
-    notes: administrationNotes,
-    act: async (given, io) => {
+    ask: (given): OfOrganisation => {
       const organisation = textOf(given, '--org');
-      const of = organisation === undefined ? {} : { organisation };
-      const entries = await administer(given, list, io, false, (administration) => read(administration, of));
-      const rows = entries.map((entry) => Object.values(columns).map((textIn) => textIn(entry)));
-      await print(given, io, entries, table(Object.keys(columns), rows));
-      return EXIT_DONE;
+      return organisation === undefined ? {} : { organisation };
     },
-  };
-  return list;
+    work: read,
+    tell: (entries, given, io) => {
+      const rows = entries.map((entry) => Object.values(columns).map((textIn) => textIn(entry)));
+      return print(given, io, entries, table(Object.keys(columns), rows));
+    },
+  });
 }
 
 /** Rows as columns of text under a header. */

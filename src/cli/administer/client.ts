@@ -1,17 +1,7 @@
-import { argumentOf, type Command, type CommandGroup, requiredOf, textOf } from '../command.js';
-import { EXIT_DONE } from '../failure.js';
-import {
-  addedAt,
-  administer,
-  administrationNotes,
-  dataDirOption,
-  jsonOption,
-  listCommand,
-  orgOption,
-  print,
-} from './administer.js';
+import { argumentOf, type CommandGroup, requiredOf, textOf } from '../command.js';
+import { addedAt, administering, dataDirOption, jsonOption, listCommand, orgOption, print } from './administer.js';
 
-const add: Command = {
+const add = administering({
   name: 'client add',
   summary: 'Add a client, and print its id and secret.',
   argument: { name: 'NAME', summary: 'what it is called, for people' },
@@ -27,7 +17,6 @@ const add: Command = {
     jsonOption,
   ],
   notes: [
-    ...administrationNotes,
     'The secret is shown this once: the store keeps a hash of it. A client whose secret was lost is removed, and a ' +
       'new one added. core_read reads, core_write writes, core_admin does both and deletes.',
   ],
@@ -41,20 +30,20 @@ const add: Command = {
       does: 'one that logs users in, told to a program',
     },
   ],
-  act: async (given, io) => {
-    const client = {
-      name: argumentOf(given, add),
-      organisation: requiredOf(given, add, '--org'),
-      scopes: listOf(requiredOf(given, add, '--scope')),
-      grants: listOf(textOf(given, '--grant') ?? 'client_credentials'),
-    };
-    const credentials = await administer(given, add, io, true, (administration) => administration.addClient(client));
+  isMaking: true,
+  ask: (given, command) => ({
+    name: argumentOf(given, command),
+    organisation: requiredOf(given, command, '--org'),
+    scopes: listOf(requiredOf(given, command, '--scope')),
+    grants: listOf(textOf(given, '--grant') ?? 'client_credentials'),
+  }),
+  work: (administration, client) => administration.addClient(client),
+  tell: async (credentials, given, io) => {
     const { clientId, clientSecret } = credentials;
     await print(given, io, credentials, `clientId      ${clientId}\nclientSecret  ${clientSecret}\n`);
     await io.stderr.write('windrow: the secret is shown this once; keep it now\n');
-    return EXIT_DONE;
   },
-};
+});
 
 const list = listCommand({
   name: 'client list',
@@ -71,24 +60,20 @@ const list = listCommand({
   },
 });
 
-const remove: Command = {
+const remove = administering({
   name: 'client remove',
   summary: 'Remove a client: its tokens hold no longer, and its access to collections ends.',
   argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
   options: [dataDirOption],
-  notes: administrationNotes,
   examples: [
     {
       line: 'windrow client remove 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
       does: 'shut a client out',
     },
   ],
-  act: async (given, io) => {
-    const clientId = argumentOf(given, remove);
-    await administer(given, remove, io, false, (administration) => administration.removeClient({ clientId }));
-    return EXIT_DONE;
-  },
-};
+  ask: (given, command) => ({ clientId: argumentOf(given, command) }),
+  work: (administration, client) => administration.removeClient(client),
+});
 
 export const client: CommandGroup = {
   name: 'client',

@@ -1,17 +1,7 @@
-import { argumentOf, type Command, type CommandGroup, requiredOf } from '../command.js';
-import { EXIT_DONE } from '../failure.js';
-import {
-  addedAt,
-  administer,
-  administrationNotes,
-  dataDirOption,
-  jsonOption,
-  listCommand,
-  orgOption,
-  print,
-} from './administer.js';
+import { argumentOf, type Command, type CommandGroup, type Given, requiredOf } from '../command.js';
+import { addedAt, administering, dataDirOption, jsonOption, listCommand, orgOption, print } from './administer.js';
 
-const add: Command = {
+const add = administering({
   name: 'collection add',
   summary: 'Add an event collection, or let more clients into one.',
   argument: { name: 'ID', summary: 'its id, for the header ercollectionid' },
@@ -21,27 +11,22 @@ const add: Command = {
     dataDirOption,
     jsonOption,
   ],
-  notes: [...administrationNotes, 'A client reads a collection with core_read, and writes to it with core_write.'],
+  notes: ['A client reads a collection with core_read, and writes to it with core_write.'],
   examples: [
     {
       line: 'windrow collection add alarms --org acme --allow CLIENT_ID --data-dir /var/lib/windrow',
       does: 'a collection that one client may use',
     },
   ],
-  act: async (given, io) => {
-    const access = {
-      collectionId: argumentOf(given, add),
-      organisation: requiredOf(given, add, '--org'),
-      clientIds: given.options.get('--allow') ?? [],
-    };
-    const added = await administer(given, add, io, true, (administration) => administration.addCollection(access));
+  isMaking: true,
+  ask: (given, command) => accessOf(given, command, '--allow'),
+  work: (administration, access) => administration.addCollection(access),
+  tell: async (added, given, io) => {
     if (given.options.has('--json')) await print(given, io, added, '');
-    if (added.clientIds.length === 0) {
-      await io.stderr.write('windrow: no client may use it yet; --allow lets one in, by the id of `client list`\n');
-    }
-    return EXIT_DONE;
+    if (added.clientIds.length > 0) return;
+    await io.stderr.write('windrow: no client may use it yet; --allow lets one in, by the id of `client list`\n');
   },
-};
+});
 
 const list = listCommand({
   name: 'collection list',
@@ -56,7 +41,7 @@ const list = listCommand({
   },
 });
 
-const remove: Command = {
+const remove = administering({
   name: 'collection remove',
   summary: 'Remove an event collection with its events, or shut clients out of it.',
   argument: { name: 'ID', summary: 'its id' },
@@ -65,7 +50,6 @@ const remove: Command = {
     { flag: '--client', value: 'CLIENT', summary: 'shut these clients out, and keep the collection', isList: true },
     dataDirOption,
   ],
-  notes: administrationNotes,
   examples: [
     { line: 'windrow collection remove alarms --org acme --data-dir data', does: 'remove it, and its events' },
     {
@@ -73,16 +57,17 @@ const remove: Command = {
       does: 'take one client out',
     },
   ],
-  act: async (given, io) => {
-    const access = {
-      collectionId: argumentOf(given, remove),
-      organisation: requiredOf(given, remove, '--org'),
-      clientIds: given.options.get('--client') ?? [],
-    };
-    await administer(given, remove, io, false, (administration) => administration.removeCollection(access));
-    return EXIT_DONE;
-  },
-};
+  ask: (given, command) => accessOf(given, command, '--client'),
+  work: (administration, access) => administration.removeCollection(access),
+});
+
+function accessOf(given: Given, command: Command, clients: string) {
+  return {
+    collectionId: argumentOf(given, command),
+    organisation: requiredOf(given, command, '--org'),
+    clientIds: given.options.get(clients) ?? [],
+  };
+}
 
 export const collection: CommandGroup = {
   name: 'collection',

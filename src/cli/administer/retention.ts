@@ -2,8 +2,7 @@ import { formatDuration, parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import type { RetentionScope } from '../../service/identity/retention.js';
 import { type Command, type CommandGroup, type Given, requiredOf, textOf } from '../command.js';
-import { EXIT_DONE } from '../failure.js';
-import { administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
+import { administering, dataDirOption, listCommand, orgOption } from './administer.js';
 
 const scopeOptions = [
   orgOption,
@@ -12,7 +11,7 @@ const scopeOptions = [
   { flag: '--results', summary: 'of what items compute (default: of what clients write)' },
 ];
 
-const set: Command = {
+const set = administering({
   name: 'retention set',
   summary: 'Say how long samples are kept.',
   options: [
@@ -21,7 +20,6 @@ const set: Command = {
     dataDirOption,
   ],
   notes: [
-    ...administrationNotes,
     'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment ' +
       'goes once its last sample is too old. Of the rules that fit a series the most special one holds. Results ' +
       'that were computed from deleted samples stay, until a rule with --results deletes them.',
@@ -30,13 +28,12 @@ const set: Command = {
     { line: 'windrow retention set --org acme --keep P90D --data-dir /var/lib/windrow', does: 'what clients write' },
     { line: 'windrow retention set --org acme --results --keep P3650D --data-dir data', does: 'what items compute' },
   ],
-  act: async (given, io) => {
-    const scope = scopeOf(given, set);
-    const keepMs = keepOf(requiredOf(given, set, '--keep'));
-    await administer(given, set, io, false, (administration) => administration.setRetention({ ...scope, keepMs }));
-    return EXIT_DONE;
-  },
-};
+  ask: (given, command) => ({
+    ...scopeOf(given, command),
+    keepMs: keepOf(requiredOf(given, command, '--keep')),
+  }),
+  work: (administration, rule) => administration.setRetention(rule),
+});
 
 const list = listCommand({
   name: 'retention list',
@@ -52,22 +49,18 @@ const list = listCommand({
   },
 });
 
-const remove: Command = {
+const remove = administering({
   name: 'retention remove',
   summary: 'Remove a rule: what it was about is kept for ever, or as long as a more general rule says.',
   options: [...scopeOptions, dataDirOption],
-  notes: administrationNotes,
   examples: [{ line: 'windrow retention remove --org acme --data-dir /var/lib/windrow', does: 'the general rule' }],
-  act: async (given, io) => {
-    const scope = scopeOf(given, remove);
-    const removed = await administer(given, remove, io, false, (administration) =>
-      administration.removeRetention(scope),
-    );
-    if (removed !== undefined) return EXIT_DONE;
+  ask: scopeOf,
+  work: async (administration, scope) => {
+    if ((await administration.removeRetention(scope)) !== undefined) return;
     const mend = '`windrow retention list` tells the rules';
     throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
   },
-};
+});
 
 export const retention: CommandGroup = {
   name: 'retention',

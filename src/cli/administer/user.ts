@@ -1,9 +1,8 @@
-import { argumentOf, type Command, type CommandGroup, requiredOf } from '../command.js';
-import { EXIT_DONE } from '../failure.js';
-import { addedAt, administer, administrationNotes, dataDirOption, listCommand, orgOption } from './administer.js';
+import { argumentOf, type CommandGroup, requiredOf } from '../command.js';
+import { addedAt, administering, dataDirOption, listCommand, orgOption } from './administer.js';
 import { readPassword } from './password.js';
 
-const add: Command = {
+const add = administering({
   name: 'user add',
   summary: 'Add a user, who gets tokens through clients that have the password grant.',
   argument: { name: 'NAME', summary: 'what the user logs in with' },
@@ -12,7 +11,7 @@ const add: Command = {
     { flag: '--password-stdin', summary: 'read the password from standard input (default: ask at the terminal)' },
     dataDirOption,
   ],
-  notes: [...administrationNotes, 'A user belongs to one organisation, and logs in through clients of it alone.'],
+  notes: ['A user belongs to one organisation, and logs in through clients of it alone.'],
   examples: [
     { line: 'windrow user add zoe --org acme --data-dir /var/lib/windrow', does: 'be asked for the password' },
     {
@@ -20,22 +19,19 @@ const add: Command = {
       does: 'take it from another program',
     },
   ],
-  act: async (given, io) => {
-    const username = argumentOf(given, add);
-    const organisation = requiredOf(given, add, '--org');
-    // Asked for before the store is opened, so that nobody waits for somebody who types.
-    requiredOf(given, add, '--data-dir');
+  isMaking: true,
+  ask: async (given, command, io) => {
+    const username = argumentOf(given, command);
+    const organisation = requiredOf(given, command, '--org');
+    requiredOf(given, command, '--data-dir');
     const password = await readPassword(given, io);
-    // Hashed here: the password leaves this process for nowhere.
-    // Loaded here, so that --help needs no package.
+    // Hashed here: the password leaves this process for nowhere. Loaded here, so that --help needs no package.
     const { createPasswords } = await import('../../service/identity/passwords.js');
     const { systemRandom } = await import('../../service/system.js');
-    const passwordHash = await createPasswords(systemRandom).hash(password);
-    const user = { organisation, username, passwordHash };
-    await administer(given, add, io, true, (administration) => administration.addUser(user));
-    return EXIT_DONE;
+    return { organisation, username, passwordHash: await createPasswords(systemRandom).hash(password) };
   },
-};
+  work: (administration, user) => administration.addUser(user),
+});
 
 const list = listCommand({
   name: 'user list',
@@ -45,19 +41,18 @@ const list = listCommand({
   columns: { NAME: ({ username }) => username, ORG: ({ organisation }) => organisation, ADDED: addedAt },
 });
 
-const remove: Command = {
+const remove = administering({
   name: 'user remove',
   summary: 'Remove a user: the tokens that were got with the password hold no longer.',
   argument: { name: 'NAME', summary: 'what the user logs in with' },
   options: [orgOption, dataDirOption],
-  notes: administrationNotes,
   examples: [{ line: 'windrow user remove zoe --org acme --data-dir /var/lib/windrow', does: 'shut a user out' }],
-  act: async (given, io) => {
-    const user = { username: argumentOf(given, remove), organisation: requiredOf(given, remove, '--org') };
-    await administer(given, remove, io, false, (administration) => administration.removeUser(user));
-    return EXIT_DONE;
-  },
-};
+  ask: (given, command) => ({
+    username: argumentOf(given, command),
+    organisation: requiredOf(given, command, '--org'),
+  }),
+  work: (administration, user) => administration.removeUser(user),
+});
 
 export const user: CommandGroup = {
   name: 'user',

@@ -14,7 +14,8 @@ export async function readPlan(path: string, timezone: string | undefined, io: I
     return createPlan(request, timezone === undefined ? {} : { timezone });
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    throw new WindrowError(error.code, `${name}: ${error.message}`, { cause: error });
+    const { describeIssuesIn } = await import('../../formats/json-place.js');
+    throw new WindrowError(error.code, `${name}: ${describeIssuesIn(text, name, error.issues)}`, { cause: error });
   }
 }
 
@@ -38,7 +39,8 @@ async function parseRequest(text: string, name: string): Promise<unknown> {
   try {
     return JSON.parse(json);
   } catch (error) {
-    const { findJsonFault, placeOf, showPlace } = await import('../../formats/json-fault.js');
+    const { findJsonFault } = await import('../../formats/json-fault.js');
+    const { placeOf, showPlace } = await import('../../formats/json-place.js');
     const fault = findJsonFault(json);
     if (fault === undefined) throw error;
     const { line, column } = placeOf(json, fault.offset);

@@ -5,10 +5,13 @@ import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
 
+const MODES = ['batch', 'stream'] as const;
+const ON_BAD_ROW = ['fail', 'skip'] as const;
+
 const runOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order (`-` for standard input)' },
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
-  { flag: '--mode', value: 'MODE', summary: 'batch or stream (default: batch)' },
+  { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
@@ -28,10 +31,12 @@ const runOptions: readonly CommandOption[] = [
   {
     flag: '--on-bad-row',
     value: 'WHAT',
+    values: ON_BAD_ROW,
     summary: 'what to do with a row that cannot be read: fail or skip (default: fail)',
   },
   { flag: '--rejects', value: 'FILE', summary: 'write skipped rows and late samples as CSV' },
   { flag: '--max-output-samples', value: 'N', summary: 'the most samples a step may produce (default: 100000000)' },
+  { flag: '--watch', summary: 'run again whenever the request or an input file changes, until Ctrl-C' },
   { flag: '--quiet', summary: 'print no summary on standard error' },
 ];
 
@@ -72,6 +77,10 @@ Streams, compressed files and pipes are always read by one thread.`,
       does: 'a stream whose samples may be up to five minutes late',
     },
     {
+      line: 'windrow run request.json --input office.csv --output hourly.csv --plot hourly.svg --watch',
+      does: 'a chart that follows as you edit the request',
+    },
+    {
       line: 'windrow run request.json --input raw.csv --on-bad-row skip --rejects bad.csv --report report.json',
       does: 'skip bad rows, and keep them and a report',
     },
@@ -79,7 +88,10 @@ Streams, compressed files and pipes are always read by one thread.`,
   act: async (given, io) => {
     const request = argumentOf(given, run);
     const settings = readSettings(given);
-    return withTempFiles(io, (temps) => runJob(request, settings, io, temps));
+    const runOnce = (): Promise<number> => withTempFiles(io, (temps) => runJob(request, settings, io, temps));
+    if (!given.options.has('--watch')) return runOnce();
+    const { watchFiles } = await import('./watch.js');
+    return watchFiles([request, ...settings.inputs], io, runOnce);
   },
 };
 
@@ -98,7 +110,7 @@ function readSettings(given: Given) {
       'run: expected --input FILE.csv, received none; use `--input -` for standard input',
     );
   }
-  const mode = nameOf(given, '--mode', ['batch', 'stream']) ?? 'batch';
+  const mode = nameOf(given, '--mode', MODES) ?? 'batch';
   const lateness = textOf(given, '--lateness');
   checkLateness(lateness, mode);
   return {
@@ -113,7 +125,7 @@ function readSettings(given: Given) {
     lateness,
     report: textOf(given, '--report'),
     plot: textOf(given, '--plot'),
-    onBadRow: nameOf(given, '--on-bad-row', ['fail', 'skip']) ?? 'fail',
+    onBadRow: nameOf(given, '--on-bad-row', ON_BAD_ROW) ?? 'fail',
     rejects: textOf(given, '--rejects'),
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),

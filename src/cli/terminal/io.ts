@@ -19,6 +19,7 @@ export type FileSystem = Pick<
   | 'renameSync'
   | 'rmSync'
   | 'statSync'
+  | 'watch'
   | 'writeSync'
 >;
 

@@ -1,7 +1,7 @@
 import type { Chunk } from '../../core/chunk.js';
 import { parseDuration } from '../../core/duration.js';
 import { InputError } from '../../core/errors.js';
-import { type Series, seriesKey, seriesName } from '../../core/series.js';
+import { concatenate, type Series, seriesKey, seriesName } from '../../core/series.js';
 import { type Arena, homeArena, workIn } from '../../kernels/arena.js';
 import { firstAtOrAfter } from '../../kernels/search.js';
 import { operationsByName } from '../../operations/index.js';
@@ -17,7 +17,7 @@ import { BatchSink, CountingSink } from './batch-sink.js';
 import { checkExpectedCounts, expectedCounts } from './expected-counts.js';
 import { loadedOf } from './loaded-series.js';
 import { FinishedRun, type Run } from './run.js';
-import { joinSeries, type SortedInput, sortInput } from './sorted-input.js';
+import { type SortedInput, sortInput } from './sorted-input.js';
 
 export interface BatchOptions extends RunOptions {
   /**
@@ -96,8 +96,8 @@ function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: SortedInp
     else wanted.push(input);
   }
   const given = plan.sources.map((source) => {
-    const own = parts.get(seriesKey(source)) ?? [];
-    if (own.length > 0) return asGiven(own);
+    const [first, ...more] = parts.get(seriesKey(source)) ?? [];
+    if (first !== undefined) return asGiven([first, ...more]);
     const names = inputs.map(seriesName).join(', ') || 'none';
     throw new InputError('input.missing', `inputs: expected the series ${seriesName(source)}, received ${names}`);
   });
@@ -112,11 +112,13 @@ function sampleCountOf(series: Series): number {
 
 const NO_TIMES: readonly number[] = [];
 
-function asGiven(parts: readonly Series[]): SortedInput {
+function asGiven(parts: readonly [Series, ...Series[]]): SortedInput {
+  const [first] = parts;
+  const series = parts.length === 1 ? first : { ...first, ...concatenate(parts) };
   const loaded = parts.flatMap((part) => loadedOf(part) ?? []);
-  if (loaded.length === 0) return { series: joinSeries(parts), missing: 0, outOfRun: 0, duplicateMs: NO_TIMES };
+  if (loaded.length === 0) return { series, missing: 0, outOfRun: 0, duplicateMs: NO_TIMES };
   const missing = loaded.reduce((sum, one) => sum + one.missing, 0);
-  return { series: joinSeries(parts), missing, outOfRun: 0, duplicateMs: loaded.flatMap((one) => one.duplicateMs) };
+  return { series, missing, outOfRun: 0, duplicateMs: loaded.flatMap((one) => one.duplicateMs) };
 }
 
 function sorted(given: SortedInput, settings: RunSettings): SortedInput {

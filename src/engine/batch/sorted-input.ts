@@ -1,22 +1,6 @@
 import type { Series } from '../../core/series.js';
 import { firstNotRising } from '../../kernels/check.js';
 
-/** The samples of one source in the order in which they were given, whether or not they rise in time. */
-export function joinSeries(parts: readonly Series[]): Series {
-  const [first] = parts;
-  if (first !== undefined && parts.length === 1) return first;
-  const count = parts.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
-  const timeMs = new Float64Array(count);
-  const value = new Float64Array(count);
-  let at = 0;
-  for (const part of parts) {
-    timeMs.set(part.timeMs, at);
-    value.set(part.value, at);
-    at += part.timeMs.length;
-  }
-  return { timeseriesId: first?.timeseriesId ?? '', metric: first?.metric ?? '', timeMs, value };
-}
-
 /** A series whose times rise, and how many samples that took out. */
 export interface SortedInput {
   readonly series: Series;

@@ -11,7 +11,7 @@ import type { RunSettings } from '../options.js';
  * bytes before it (8 bytes).
  */
 
-const VERSION = 1;
+const VERSION = 2;
 const HEADER_LENGTH = 13;
 const SUM_LENGTH = 8;
 const NUMBER_LENGTH_MAX = 9;

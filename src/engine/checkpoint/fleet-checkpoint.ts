@@ -1,17 +1,20 @@
 import type { Plan } from '../../plan/plan.js';
-import type { Names } from '../fleet/names.js';
 import type { Rows } from '../fleet/rows.js';
-import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from '../graph/counts.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
 import { createWriter, openCheckpoint } from './bytes.js';
+import { readCounts, writeCounts } from './stream-checkpoint.js';
 
 /** What a fleet remembers, besides its settings. */
 export interface FleetMemory {
   readonly graph: Graph;
   readonly rows: Rows;
-  readonly names: Names;
-  readonly progress: { advancedMs: number };
+  readonly names: readonly string[];
+  readonly progress: { readonly advancedMs: number };
+  /** Adds a member, whose number it gives. */
+  readonly add: (name: string) => number;
+  /** Brings a new fleet's blank row to an advance. */
+  readonly advanceBlank: (timeMs: number) => void;
 }
 
 const ROW_BYTES_USUAL = 100;
@@ -19,39 +22,24 @@ const ROW_BYTES_USUAL = 100;
 /** A checkpoint of a fleet: its advance, the counts of the graph, then of each member its name and its row. */
 export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: FleetMemory): Uint8Array {
   const { graph, rows, names, progress } = memory;
-  const writer = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);
-  const add = (value: number): void => writer.add(value);
+  const { add, finish } = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);
   add(progress.advancedMs);
-  for (const { counts } of graph.sources) countsToList(counts).forEach(add);
-  for (const { counts } of graph.steps) for (const own of counts) countsToList(own).forEach(add);
+  writeCounts(graph, add);
   add(rows.count);
-  for (let member = 0; member < rows.count; member++) {
-    const name = names.of(member);
+  for (const [member, name] of names.entries()) {
     add(name.length);
     for (let i = 0; i < name.length; i++) add(name.charCodeAt(i));
     rows.write(member, add);
   }
-  return writer.finish();
+  return finish();
 }
 
-/** Puts a checkpoint into a new fleet, whose blank row has been brought to the advance. @throws CheckpointError */
-export function readFleetCheckpoint(
-  bytes: Uint8Array,
-  plan: Plan,
-  settings: RunSettings,
-  memory: FleetMemory,
-  advanceBlank: (advancedMs: number) => void,
-): void {
-  const { graph, rows, names } = memory;
+/** Puts a checkpoint into a new fleet. @throws CheckpointError */
+export function readFleetCheckpoint(bytes: Uint8Array, plan: Plan, settings: RunSettings, memory: FleetMemory): void {
   const next = openCheckpoint('WRFC', bytes, plan, settings);
-  const take = (count: number): number[] => Array.from({ length: count }, next);
-  advanceBlank(next());
-  for (const { counts } of graph.sources) setCounts(counts, take(SOURCE_COUNT_LENGTH));
-  for (const { counts } of graph.steps) for (const own of counts) setCounts(own, take(STEP_COUNT_LENGTH));
-  for (let count = next(); count > 0; count--) {
-    names.add(readName(next));
-    rows.read(rows.add(), next);
-  }
+  memory.advanceBlank(next());
+  readCounts(memory.graph, next);
+  for (let count = next(); count > 0; count--) memory.rows.read(memory.add(readName(next)), next);
 }
 
 const PIECE_LENGTH = 1000;

@@ -1,11 +1,7 @@
-import type { DoubleList } from '../../core/list.js';
 import type { Plan } from '../../plan/plan.js';
-import { countsToList, SOURCE_COUNT_LENGTH, STEP_COUNT_LENGTH, setCounts } from '../graph/counts.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
-import { type CheckpointWriter, createWriter, openCheckpoint } from './bytes.js';
-
-/** A checkpoint of a stream is the states written out, as numbers in the order of the graph. */
+import { createWriter, openCheckpoint } from './bytes.js';
 
 /** What a stream remembers besides the states of its graph. */
 export interface Progress {
@@ -15,25 +11,20 @@ export interface Progress {
 
 const SIZE_USUAL = 1024;
 
+/** A checkpoint of a stream: its progress, then the counts and the states of its graph, number by number. */
 export function writeCheckpoint(plan: Plan, settings: RunSettings, graph: Graph, progress: Progress): Uint8Array {
-  const writer = createWriter('WRCP', plan, settings, SIZE_USUAL);
-  writer.add(progress.advancedMs);
-  writer.add(progress.unused);
-  for (const { state, counts } of graph.sources) {
-    addAll(writer, countsToList(counts));
-    addAll(writer, state.slots);
-    addList(writer, state.pendingTimes);
-    addList(writer, state.pendingValues);
-  }
-  for (const { nodes, counts } of graph.steps) {
-    for (const own of counts) addAll(writer, countsToList(own));
-    for (const { state } of nodes) {
-      if (state === undefined) continue;
-      addAll(writer, state.slots);
-      for (const list of state.lists) addList(writer, list);
+  const { add, finish } = createWriter('WRCP', plan, settings, SIZE_USUAL);
+  add(progress.advancedMs);
+  add(progress.unused);
+  writeCounts(graph, add);
+  for (const { slots, lists } of graph.states) {
+    slots.forEach(add);
+    for (const list of lists) {
+      add(list.length);
+      list.view().forEach(add);
     }
   }
-  return writer.finish();
+  return finish();
 }
 
 /** Puts the numbers of a checkpoint into a new graph. @throws CheckpointError */
@@ -47,35 +38,39 @@ export function readCheckpoint(
   const next = openCheckpoint('WRCP', bytes, plan, settings);
   progress.advancedMs = next();
   progress.unused = next();
-  for (const { state, counts } of graph.sources) {
-    setCounts(counts, take(next, SOURCE_COUNT_LENGTH));
-    state.slots.set(take(next, state.slots.length));
-    takeList(next, state.pendingTimes);
-    takeList(next, state.pendingValues);
+  readCounts(graph, next);
+  for (const { slots, lists } of graph.states) {
+    for (let i = 0; i < slots.length; i++) slots[i] = next();
+    for (const list of lists) for (let length = next(); length > 0; length--) list.push(next());
   }
-  for (const { nodes, counts } of graph.steps) {
-    for (const own of counts) setCounts(own, take(next, STEP_COUNT_LENGTH));
-    for (const { state } of nodes) {
-      if (state === undefined) continue;
-      state.slots.set(take(next, state.slots.length));
-      for (const list of state.lists) takeList(next, list);
+}
+
+export function writeCounts(graph: Graph, add: (value: number) => void): void {
+  for (const counts of graph.counts) Object.values(counts).forEach(add);
+}
+
+export function readCounts(graph: Graph, next: () => number): void {
+  for (const counts of graph.counts) for (const name of Object.keys(counts)) counts[name] = next();
+}
+
+/**
+ * Copies out what a graph remembers between two calls.
+ *
+ * @returns puts it all back, whatever has gone through the graph since, even a call that failed half way.
+ */
+export function snapshotOf(graph: Graph): () => void {
+  const keptCounts = graph.counts.map((counts) => ({ ...counts }));
+  const kept = graph.states.map(({ slots, lists }) => ({
+    slots: slots.slice(),
+    lists: lists.map((list) => list.view().slice()),
+  }));
+  return () => {
+    // Nodes hold more than their states while they work.
+    graph.reset();
+    for (const [i, counts] of graph.counts.entries()) Object.assign(counts, keptCounts[i]);
+    for (const [i, { slots, lists }] of graph.states.entries()) {
+      slots.set(kept[i]!.slots);
+      for (const [k, list] of lists.entries()) list.append(kept[i]!.lists[k]!, 0, kept[i]!.lists[k]!.length);
     }
-  }
-}
-
-function addAll(writer: CheckpointWriter, numbers: ArrayLike<number>): void {
-  for (let i = 0; i < numbers.length; i++) writer.add(numbers[i]!);
-}
-
-function addList(writer: CheckpointWriter, list: DoubleList): void {
-  writer.add(list.length);
-  for (let i = 0; i < list.length; i++) writer.add(list.at(i));
-}
-
-function take(next: () => number, count: number): number[] {
-  return Array.from({ length: count }, next);
-}
-
-function takeList(next: () => number, list: DoubleList): void {
-  for (let length = next(); length > 0; length--) list.push(next());
+  };
 }

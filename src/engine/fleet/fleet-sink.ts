@@ -1,4 +1,5 @@
 import type { Chunk } from '../../core/chunk.js';
+import { DoubleList } from '../../core/list.js';
 
 /** Samples of many members: entry by entry, whose it is, when, and what. Those of one member rise in time. */
 export interface FleetSamples {
@@ -14,59 +15,34 @@ export interface CurrentMember {
   member: number;
 }
 
-const FIRST_CAPACITY = 1024;
-/** More room than this is given back once it is no longer needed. */
-const KEPT_CAPACITY_MAX = 1_048_576;
+/** Calls for many members give many results: room for so many is kept from call to call. */
+const KEPT_MAX = 1_048_576;
 
-/** Gathers samples of the current member, in columns that it keeps from call to call. */
+/** Gathers samples of the current member. */
 export class FleetSink {
   readonly #current: CurrentMember;
-  #columns = newColumns(FIRST_CAPACITY);
-  #count = 0;
+  readonly #member = new DoubleList(KEPT_MAX);
+  readonly #timeMs = new DoubleList(KEPT_MAX);
+  readonly #value = new DoubleList(KEPT_MAX);
 
   constructor(current: CurrentMember) {
     this.#current = current;
   }
 
   receive(chunk: Pick<Chunk, 'timeMs' | 'value' | 'count'>): void {
-    const count = this.#count;
-    const end = count + chunk.count;
-    if (end > this.#columns.member.length) this.#grow(end);
-    const { member, timeMs, value } = this.#columns;
-    for (let i = 0; i < chunk.count; i++) {
-      member[count + i] = this.#current.member;
-      timeMs[count + i] = chunk.timeMs[i]!;
-      value[count + i] = chunk.value[i]!;
-    }
-    this.#count = end;
+    for (let i = 0; i < chunk.count; i++) this.#member.push(this.#current.member);
+    this.#timeMs.append(chunk.timeMs, 0, chunk.count);
+    this.#value.append(chunk.value, 0, chunk.count);
   }
 
   count(): number {
-    return this.#count;
+    return this.#value.length;
   }
 
   /** What has come since this was last asked. */
   take(): FleetSamples {
-    const { member, timeMs, value } = this.#columns;
-    const count = this.#count;
-    this.#count = 0;
-    if (member.length > KEPT_CAPACITY_MAX) this.#columns = newColumns(FIRST_CAPACITY);
-    return { member: member.slice(0, count), timeMs: timeMs.slice(0, count), value: value.slice(0, count) };
+    const member = new Uint32Array(this.#member.view());
+    this.#member.clear();
+    return { member, timeMs: this.#timeMs.take(), value: this.#value.take() };
   }
-
-  #grow(needed: number): void {
-    const { member, timeMs, value } = this.#columns;
-    this.#columns = newColumns(Math.max(needed, 2 * member.length));
-    this.#columns.member.set(member);
-    this.#columns.timeMs.set(timeMs);
-    this.#columns.value.set(value);
-  }
-}
-
-function newColumns(capacity: number): FleetSamples {
-  return {
-    member: new Uint32Array(capacity),
-    timeMs: new Float64Array(capacity),
-    value: new Float64Array(capacity),
-  };
 }

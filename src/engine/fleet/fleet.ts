@@ -10,7 +10,6 @@ import type { Report } from '../report.js';
 import { LiveRun, newProgress } from '../stream/live-run.js';
 import { type CurrentMember, type FleetSamples, FleetSink } from './fleet-sink.js';
 import { type FleetInput, type TakenInput, takeInput } from './input.js';
-import { Names } from './names.js';
 import { Rows } from './rows.js';
 
 /** Results of many members for one item of the request. */
@@ -109,7 +108,9 @@ interface Machine {
 
 class LiveFleet extends LiveRun implements Fleet {
   readonly #rows: Rows;
-  readonly #names = new Names();
+  /** The members' names, and their numbers by name. */
+  readonly #names: string[] = [];
+  readonly #numbers = new Map<string, number>();
   readonly #sinks: readonly FleetSink[];
   /** One for each source. */
   readonly #lateSinks: readonly FleetSink[];
@@ -136,14 +137,11 @@ class LiveFleet extends LiveRun implements Fleet {
     if (typeof timeseriesId !== 'string') {
       throw new InputError('input.columns', `join: expected a name, received ${describeValue(timeseriesId)}`);
     }
-    const known = this.#names.numberOf(timeseriesId);
-    if (known !== undefined) return known;
-    this.#names.add(timeseriesId);
-    return this.#rows.add();
+    return this.#numbers.get(timeseriesId) ?? this.#add(timeseriesId);
   }
 
   nameOf(member: number): string {
-    return this.#names.of(this.#checkMember(member));
+    return this.#names[this.#checkMember(member)]!;
   }
 
   push(samples: FleetInput): FleetSeries[] {
@@ -186,12 +184,23 @@ class LiveFleet extends LiveRun implements Fleet {
 
   /** Puts a checkpoint into a fleet that has seen nothing yet. @throws CheckpointError */
   restore(bytes: Uint8Array): void {
-    const advanceBlank = (timeMs: number): void => this.#advanceBlank(timeMs);
-    readFleetCheckpoint(bytes, this.plan, this.settings, this.#memory(), advanceBlank);
+    readFleetCheckpoint(bytes, this.plan, this.settings, this.#memory());
   }
 
   #memory(): FleetMemory {
-    return { graph: this.graph, rows: this.#rows, names: this.#names, progress: this.progress };
+    return {
+      graph: this.graph,
+      rows: this.#rows,
+      names: this.#names,
+      progress: this.progress,
+      add: (name) => this.#add(name),
+      advanceBlank: (timeMs) => this.#advanceBlank(timeMs),
+    };
+  }
+
+  #add(timeseriesId: string): number {
+    this.#numbers.set(timeseriesId, this.#names.push(timeseriesId) - 1);
+    return this.#rows.add();
   }
 
   #checkMember(member: number): number {

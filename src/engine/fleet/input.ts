@@ -1,5 +1,5 @@
 import { describeValue, InputError } from '../../core/errors.js';
-import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { checkEachTime } from '../check-input.js';
 import type { FleetSamples } from './fleet-sink.js';
 
 /** Samples on their way into a fleet: three columns of equal length, which are read and never changed. */
@@ -41,18 +41,9 @@ export function takeInput(
     const expected = `the place of one of ${sourceCount} sources`;
     throw new InputError('input.columns', `source: expected ${expected}, received ${describeValue(source)}`);
   }
-  checkTimes(timeMs);
+  checkEachTime(timeMs, () => 'timeMs');
   if (member instanceof Uint32Array) checkNumbers(member, memberCount);
   return { source, timeMs, value, member: member instanceof Uint32Array ? member : numbersOf(member, join) };
-}
-
-function checkTimes(timeMs: Float64Array): void {
-  for (let i = 0; i < timeMs.length; i++) {
-    const t = timeMs[i]!;
-    if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;
-    const expected = 'epoch milliseconds within the years 0001 to 9999';
-    throw new InputError('input.time', `timeMs: expected ${expected}, received ${t} at index ${i}`);
-  }
 }
 
 function checkNumbers(member: Uint32Array, memberCount: number): void {

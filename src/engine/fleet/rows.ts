@@ -25,17 +25,13 @@ function layoutOf(graph: Graph): Layout {
   let width = 0;
   const slotFields: SlotField[] = [];
   const listFields: ListField[] = [];
-  const addState = (slots: Float64Array, lists: readonly DoubleList[]): void => {
+  for (const { slots, lists } of graph.states) {
     slotFields.push({ slots, at: width });
     width += slots.length;
     for (const list of lists) {
       listFields.push({ list, at: width });
       width += 2;
     }
-  };
-  for (const { state } of graph.sources) addState(state.slots, [state.pendingTimes, state.pendingValues]);
-  for (const { nodes } of graph.steps) {
-    for (const { state } of nodes) if (state !== undefined) addState(state.slots, state.lists);
   }
   return { width, slotFields, listFields };
 }

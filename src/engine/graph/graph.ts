@@ -1,7 +1,7 @@
 import { OutputLimitError } from '../../core/errors.js';
 import { currentArena } from '../../kernels/arena.js';
 import { operationsByName } from '../../operations/index.js';
-import type { RunContext, Runner } from '../../operations/operation.js';
+import type { RunContext, Runner, State } from '../../operations/operation.js';
 import { durationMsIn } from '../../operations/parameters.js';
 import { alignOf } from '../../operations/two-inputs.js';
 import type { Plan, PlanInput, PlanStep } from '../../plan/plan.js';
@@ -22,6 +22,10 @@ export interface GraphStep {
 export class Graph {
   readonly sources: readonly Source[];
   readonly steps: readonly GraphStep[];
+  /** All that sources and nodes remember between two calls. */
+  readonly states: readonly State[];
+  /** What has been counted of sources and nodes, in the same order. */
+  readonly counts: readonly Record<string, number>[];
   readonly #limits: readonly SampleLimit[];
   readonly #active: readonly ActiveStep[];
   /** The watermark of each step that another active step reads. */
@@ -32,6 +36,9 @@ export class Graph {
   constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
     this.sources = sources;
     this.steps = steps;
+    const parts = [...sources, ...steps.flatMap(({ nodes }) => nodes)];
+    this.states = parts.flatMap(({ state }) => (state === undefined ? [] : [state]));
+    this.counts = [...sources, ...steps].flatMap<Record<string, number>>(({ counts }) => counts);
     this.#limits = limits;
     this.#active = activeSteps(plan, steps);
     this.#stepMs = new Float64Array(steps.length).fill(Number.NEGATIVE_INFINITY);
@@ -69,10 +76,8 @@ export class Graph {
   /** Forgets everything, as if nothing had come yet. */
   reset(): void {
     for (const source of this.sources) source.reset();
-    for (const { nodes, counts } of this.steps) {
-      for (const node of nodes) node.reset();
-      for (const own of counts) Object.assign(own, zeroStepCounts());
-    }
+    for (const { nodes } of this.steps) for (const node of nodes) node.reset();
+    for (const counts of this.counts) for (const name of Object.keys(counts)) counts[name] = 0;
     this.#stepMs.fill(Number.NEGATIVE_INFINITY);
     this.resetLimit();
   }

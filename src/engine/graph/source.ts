@@ -1,25 +1,16 @@
 import type { Chunk } from '../../core/chunk.js';
 import { DoubleList } from '../../core/list.js';
-import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { type Columns, type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { currentArena } from '../../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../../kernels/check.js';
 import { copyInto } from '../../kernels/columns.js';
+import type { State } from '../../operations/operation.js';
 import type { RunSettings } from '../options.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
 import { chunkOver, deliver, type Inlet, scratchChunk } from './node.js';
 
-export interface SourceState {
-  /** GREATEST_MS and PROMISED_MS. */
-  readonly slots: Float64Array;
-  /** Times and values held back, in time order. */
-  readonly pendingTimes: DoubleList;
-  readonly pendingValues: DoubleList;
-}
-
 const GREATEST_MS = 0; // the greatest time seen
 const PROMISED_MS = 1; // the last advance
-
-type Columns = Pick<Series, 'timeMs' | 'value'>;
 
 /** What the caller of `pushRising` knows: that the times rise and are possible, and that no value is missing. */
 export type Known = 'nothing' | 'times' | 'all';
@@ -34,14 +25,11 @@ const RUN_MIN = 8;
 export class Source {
   readonly counts: SourceCounts = zeroSourceCounts();
   readonly outlets: Inlet[] = [];
-  readonly state: SourceState = {
-    slots: new Float64Array(2).fill(Number.NEGATIVE_INFINITY),
-    pendingTimes: new DoubleList(),
-    pendingValues: new DoubleList(),
-  };
-  readonly #slots = this.state.slots;
-  readonly #pendingTimes = this.state.pendingTimes;
-  readonly #pendingValues = this.state.pendingValues;
+  readonly #slots = new Float64Array(2).fill(Number.NEGATIVE_INFINITY);
+  /** Samples held back, in time order. */
+  readonly #pendingTimes = new DoubleList();
+  readonly #pendingValues = new DoubleList();
+  readonly state: State = { slots: this.#slots, lists: [this.#pendingTimes, this.#pendingValues] };
   readonly #fromMs: number;
   readonly #untilMs: number;
   readonly #allowedLatenessMs: number;
@@ -143,7 +131,6 @@ export class Source {
 
   /** Forgets everything, as if nothing had come yet. */
   reset(): void {
-    Object.assign(this.counts, zeroSourceCounts());
     this.#slots.fill(Number.NEGATIVE_INFINITY);
     this.#pendingTimes.clear();
     this.#pendingValues.clear();

@@ -1,7 +1,6 @@
 import { CheckpointError, InputError } from '../../core/errors.js';
 import type { Plan } from '../../plan/plan.js';
-import { snapshotOf } from '../checkpoint/snapshot.js';
-import type { Progress } from '../checkpoint/stream-checkpoint.js';
+import { type Progress, snapshotOf } from '../checkpoint/stream-checkpoint.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
 import { createReport, type Report } from '../report.js';

@@ -1,4 +1,4 @@
-// The CSV door: windrow/csv.
+// The entry point `windrow/csv`.
 export { type CsvColumn, CsvError } from './errors.js';
 export type {
   CsvLayout,

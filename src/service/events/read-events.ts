@@ -2,6 +2,7 @@ import { describeIssue, describeValue, type ErrorCode, type Issue } from '../../
 import { didYouMean } from '../../core/suggest.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from '../http/errors.js';
+import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
 import { EVENTS_A_TURN, type EventDraft, objectFault } from './record.js';
 
@@ -47,10 +48,11 @@ export async function readNdjsonEvents(body: string, collection: string | undefi
     if (text.trim() === '') continue;
     const line = index + 1;
     try {
-      posted.push({ value: JSON.parse(text), pointer: '', line });
-    } catch {
-      const add = addTo(faults, { value: text, pointer: '', line });
-      add('', 'request.json', 'an event as JSON', describeValue(text));
+      posted.push({ value: parseJson(text), pointer: '', line });
+    } catch (error) {
+      const fault = { pointer: '', expected: 'an event as JSON', received: describeValue(text) };
+      const { pointer, expected, received } = error instanceof JsonIssueError ? error.issue : fault;
+      addTo(faults, { value: text, pointer: '', line })(pointer, 'request.json', expected, received);
     }
   }
   return readPosted(posted, collection, faults);
@@ -220,7 +222,7 @@ function checkSourceEvent(value: Readonly<Record<string, unknown>>, pointer: str
 function noteUnknown(value: object, pointer: string, known: ReadonlySet<string>, add: AddIssue): void {
   for (const name of Object.keys(value)) {
     if (known.has(name)) continue;
-    const place = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const place = `${pointer}/${pointerPart(name)}`;
     const expected = pointer === '' ? 'a field of an event' : [...known].join(' and ');
     add(place, 'request.unknown', expected, describeValue(name), () => didYouMean(name, known));
   }

@@ -9,6 +9,7 @@ import {
   LogController,
 } from 'fastify';
 import type { ServiceContext } from '../context.js';
+import { defaultSettings } from '../settings.js';
 import { createRequestIds } from './correlation.js';
 import { errorEnvelope } from './envelope.js';
 import { answerError } from './errors.js';
@@ -18,13 +19,20 @@ export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
   readonly log: FastifyBaseLogger;
   /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
   readonly trustProxy?: boolean;
+  /** How long the headers of a request may take, from the begin of the connection or their first byte. */
+  readonly headersMsMax?: number;
 }
 
 const IDLE_CHECK_MS = 50;
+const LINGER_MS = 1000;
+/** How often Node looks for headers that are late. */
+const HEADERS_CHECK_MS = 1000;
 
 /** A Fastify instance of our own, whose every answer is one of the service, also where no route is reached. */
-export function createApp({ log, clock, random, trustProxy = false }: AppOptions): FastifyInstance {
+export function createApp(options: AppOptions): FastifyInstance {
+  const { log, clock, random, trustProxy = false, headersMsMax = defaultSettings.headersMsMax } = options;
   const app = fastify({
+    http: { headersTimeout: headersMsMax, connectionsCheckingInterval: HEADERS_CHECK_MS },
     loggerInstance: log,
     // The service logs one line a request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),
@@ -107,6 +115,11 @@ function answerBrokenRequest(error: Error & { readonly code?: string }, socket: 
     return;
   }
   const [statusCode, message] = ANSWERS[error.code ?? ''] ?? [400, 'this is no HTTP request'];
+  answerOnSocket(socket, statusCode, message);
+}
+
+/** The last answer on a connection, whose request Node or Fastify can no longer answer. */
+export function answerOnSocket(socket: Socket, statusCode: number, message: string): void {
   const body = JSON.stringify(errorEnvelope(statusCode, message, {}));
   const head = [
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`,
@@ -115,4 +128,6 @@ function answerBrokenRequest(error: Error & { readonly code?: string }, socket: 
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Whoever leaves its half open would keep the connection. At once it might not read the answer.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

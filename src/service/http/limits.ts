@@ -1,6 +1,6 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import rateLimit from '@fastify/rate-limit';
-import underPressure from '@fastify/under-pressure';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { IDENTITY_SHARD } from '../../storage/shard.js';
 import { throttles } from '../../storage/tables/identity.js';
 import type { ServiceContext } from '../context.js';
@@ -9,17 +9,32 @@ import { ServiceError, unavailable } from './errors.js';
 
 const MINUTE_MS = 60_000;
 const FLUSH_INTERVAL_MS = 1000;
+const DELAY_INTERVAL_MS = 1000;
+const DELAY_RESOLUTION_MS = 10;
 
-/** 503 with `Retry-After` while the process cannot keep up. */
-export async function addOverloadProtection(app: FastifyInstance, { settings }: ServiceContext): Promise<void> {
-  await app.register(underPressure, {
-    maxEventLoopDelay: settings.eventLoopDelayMsMax,
-    retryAfter: 5,
-    pressureHandler: (request: FastifyRequest) => {
-      // Whoever asks how the process is gets an answer, then most of all.
-      if (request.routeOptions.config.isAlwaysAnswered === true) return;
+/** 503 with `Retry-After` while the process cannot keep up: while its event loop is late on average. */
+export function addOverloadProtection(app: FastifyInstance, { settings, scheduler }: ServiceContext): void {
+  const { eventLoopDelayMsMax } = settings;
+  if (eventLoopDelayMsMax <= 0) return;
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  let isOverloaded = false;
+  const check = (): void => {
+    isOverloaded = delays.mean / 1e6 - DELAY_RESOLUTION_MS > eventLoopDelayMsMax;
+    delays.reset();
+    callOff = scheduler.after(DELAY_INTERVAL_MS, check);
+  };
+  delays.enable();
+  let callOff = scheduler.after(DELAY_INTERVAL_MS, check);
+  app.addHook('onClose', async () => {
+    callOff();
+    delays.disable();
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Whoever asks how the process is gets an answer, then most of all.
+    if (isOverloaded && request.routeOptions.config.isAlwaysAnswered !== true) {
       throw unavailable('the service is overloaded; try again later');
-    },
+    }
+    done();
   });
 }
 

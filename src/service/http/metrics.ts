@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = Readonly<ReturnType<typeof createMetrics>>;
 
@@ -15,6 +15,21 @@ export function createMetrics() {
     eventsWritten: counter('events_written_total', 'Events stored durably'),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
     commits: counter('commits_total', 'Commits that wrote'),
+    connectionsEnded: new Counter({
+      name: 'windrow_connections_ended_total',
+      help: 'Connections that were ended: limit (silent, and another came), body or answer (it stalled)',
+      labelNames: ['reason'],
+      registers: [registry],
+    }),
+    /** Adds a figure that is looked up when somebody asks for it. */
+    watch: (name: string, help: string, read: () => number | Promise<number>) => {
+      const gauge: Gauge = new Gauge({
+        name: `windrow_${name}`,
+        help,
+        registers: [registry],
+        collect: async () => gauge.set(await read()),
+      });
+    },
     requestSeconds: new Histogram({
       name: 'windrow_http_request_duration_seconds',
       help: 'Time from the arrival of a request to its answer',

@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
-import type { SampleStore } from '../../storage/samples/samples.js';
+import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
@@ -70,27 +70,23 @@ async function findCycle(
     return sources;
   };
   const done = new Set<string>();
-  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
-    const path: { readonly series: SeriesReference; readonly left: SeriesReference[] }[] = [];
-    const onPath = new Set<string>();
-    const enter = async (entered: SeriesReference): Promise<void> => {
-      onPath.add(seriesKey(entered));
-      path.push({ series: entered, left: [...(await readSources(entered))] });
-    };
-    if (!done.has(seriesKey(output))) await enter(output);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const next = top.left.pop();
-      if (next === undefined) {
-        path.pop();
-        onPath.delete(seriesKey(top.series));
-        done.add(seriesKey(top.series));
-      } else if (onPath.has(seriesKey(next))) {
-        const from = path.findIndex(({ series }) => seriesKey(series) === seriesKey(next));
-        return [...path.slice(from).map(({ series }) => series), next];
-      } else if (!done.has(seriesKey(next))) {
-        await enter(next);
-      }
+  const path = new Map<string, SeriesReference>();
+  const search = async (result: SeriesReference): Promise<readonly SeriesReference[] | undefined> => {
+    const key = seriesKey(result);
+    if (path.has(key)) return [...[...path.values()].slice([...path.keys()].indexOf(key)), result];
+    if (done.has(key)) return undefined;
+    path.set(key, result);
+    for (const source of [...(await readSources(result))].reverse()) {
+      const cycle = await search(source);
+      if (cycle !== undefined) return cycle;
     }
+    path.delete(key);
+    done.add(key);
+    return undefined;
+  };
+  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
+    const cycle = await search(output);
+    if (cycle !== undefined) return cycle;
   }
   return undefined;
 }

@@ -1,7 +1,8 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
-import { NO_COLUMNS, type SampleStore } from '../../storage/samples/samples.js';
+import { NO_COLUMNS } from '../../storage/samples/samples.js';
+import type { SampleStore } from '../../storage/samples/store.js';
 import type { Transaction } from '../../storage/storage.js';
 import {
   type ItemRow,

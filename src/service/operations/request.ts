@@ -4,6 +4,7 @@ import type { SeriesReference } from '../../core/series.js';
 import { createPlan, type Issue, type Plan, RequestError } from '../../index.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
+import { defaultSettings } from '../settings.js';
 import { nameProblem } from '../timeseries/write/json.js';
 import { outputOf } from './compute/step.js';
 
@@ -12,8 +13,8 @@ const ITEMS_MAX = 1000;
 const STEPS_MAX = 20_000;
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
-export async function readOperations(body: unknown) {
-  if (Array.isArray(body) && body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
+export async function readOperations(body: unknown, rangesMax = defaultSettings.requestRangesMax) {
+  if (Array.isArray(body)) checkSize(body, rangesMax);
   const plan = createPlan(body);
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
@@ -24,6 +25,29 @@ export async function readOperations(body: unknown) {
     definitions.push(definition);
   }
   return { plan, definitions };
+}
+
+// Before planning, whose time grows with all of these.
+function checkSize(body: readonly unknown[], rangesMax: number): void {
+  if (body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
+  let stepCount = 0;
+  let rangeCount = 0;
+  for (const item of body) {
+    const steps: unknown = Object(item).operations;
+    if (!Array.isArray(steps)) continue;
+    stepCount += steps.length;
+    if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps`, 'more');
+    for (const step of steps) {
+      // Lists of anything: of ranges, and of what a caller may send in their place.
+      for (const list of Object.values(Object(Object(step).parameters))) rangeCount += lengthOf(list);
+      for (const list of [Object(step).input, Object(step).output]) rangeCount += Math.max(0, lengthOf(list) - 2);
+    }
+    if (rangeCount > rangesMax) throw tooLarge(`${rangesMax} ranges`, 'more');
+  }
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
 }
 
 // Results are series of the store, and have names like these.

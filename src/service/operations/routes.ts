@@ -47,7 +47,7 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
       const { organisation } = principal;
       const shard = shardOf(organisation);
       const isDryRun = flagOf(request, 'dryRun');
-      const { plan, definitions } = await readOperations(request.body);
+      const { plan, definitions } = await readOperations(request.body, settings.requestRangesMax);
       if (isDryRun) {
         return envelope(
           await storage.read(shard, (tx) => dryRun(tx, context.samples, organisation, plan, definitions)),

@@ -1,5 +1,6 @@
 import type { Series } from '../../core/series.js';
 import { ServiceError } from '../http/errors.js';
+import { JsonIssueError, parseJson } from '../http/json.js';
 import { nameProblem } from './write/json.js';
 
 /**
@@ -45,7 +46,7 @@ export function createFrameReader() {
       parts.push(bytes.slice());
       length += bytes.length;
       if (length < needed) return [];
-      const all = parts.length === 1 ? parts[0]! : joined(parts, length);
+      const all = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
       const series: Series[] = [];
       let at = 0;
       let frame = frameLength(all, at, frameCount);
@@ -94,9 +95,10 @@ function readFrame(bytes: Uint8Array, at: number, frame: number): Series {
 function readHead(bytes: Uint8Array, frame: number): { timeseriesId: string; metric: string } {
   let head: unknown;
   try {
-    head = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    head = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw frameError(frame, 'has a head that is not JSON', cause);
+    const problem = cause instanceof JsonIssueError ? cause.message : 'a head that is not JSON';
+    throw frameError(frame, `has ${problem}`, cause);
   }
   const { timeseriesId, metric } = Object(head) as Readonly<Record<string, unknown>>; // checked below
   const problem = nameProblem(timeseriesId) ?? nameProblem(metric);
@@ -114,16 +116,6 @@ function columnOf(bytes: Uint8Array, from: number, count: number): Float64Array 
 // The machines that Node and browsers run on are little-endian.
 function bytesOf(column: Float64Array): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 function frameError(frame: number, problem: string, cause?: unknown): ServiceError {

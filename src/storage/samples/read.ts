@@ -26,9 +26,7 @@ export interface OpenSeries {
 export async function readSamples(tx: Reader, series: OpenSeries, range: SampleRange): Promise<Columns> {
   const { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending = false } = range;
   if (!(fromMs < untilMs) || limit <= 0) return NO_COLUMNS;
-  const finals = isDescending
-    ? await readLate(tx, series, fromMs, untilMs, limit)
-    : await readEarly(tx, series, fromMs, untilMs, limit);
+  const finals = await readFinals(tx, series, fromMs, untilMs, limit, isDescending);
   if (range.isFinalOnly === true || !series.isResult) return finals;
   const provisional = between(await readProvisional(tx, series.key), fromMs, untilMs);
   if (provisional.timeMs.length === 0) return finals;
@@ -40,62 +38,45 @@ export async function readProvisional(tx: Reader, seriesKey: number): Promise<Co
   return row === undefined ? NO_COLUMNS : unpackProvisional(row);
 }
 
-async function readEarly(
+/** Goes from one end of the range to the other, some segments at a time, until there are enough samples. */
+async function readFinals(
   tx: Reader,
   { key, patch }: OpenSeries,
   fromMs: number,
   untilMs: number,
   limit: number,
+  isLate: boolean,
 ): Promise<Columns> {
   const parts: Columns[] = [];
+  let [startMs, endMs] = [fromMs, untilMs];
+  // The segment that the late end lies in ends after it; all others that are looked for from there lie before it.
+  const [last] = isLate && untilMs !== Infinity ? await segmentsFrom(tx, key, untilMs, 1) : [];
+  let inEnd = last === undefined ? [] : [last];
   let count = 0;
-  let rowCount = firstRowCount(limit);
-  for (let atMs = fromMs; atMs < untilMs && count < limit; rowCount = Math.min(4 * rowCount, ROWS_MAX)) {
-    const found = await segmentsFrom(tx, key, atMs, rowCount);
-    const rows = found.filter((row) => row.startMs < untilMs && !isErased(row, patch));
+  let rowCount = Math.min(Math.ceil(limit / SAMPLES_EXPECTED), ROWS_FIRST);
+  while (startMs < endMs && count < limit) {
+    const found = await (isLate ? segmentsBefore(tx, key, endMs, rowCount) : segmentsFrom(tx, key, startMs, rowCount));
     // Up to the last of the segments nothing is missing, and beyond it only if there are no more of them.
-    const endMs = found.length === rowCount ? Math.min(untilMs, nextDouble(found.at(-1)!.endMs)) : untilMs;
-    const part = between(overlay(unpackSegments(rows), patchBetween(patch, atMs, endMs)), atMs, endMs);
+    const end = found.length === rowCount ? found.at(-1)! : undefined;
+    const from = isLate && end !== undefined ? Math.max(startMs, end.startMs) : startMs;
+    const until = !isLate && end !== undefined ? Math.min(endMs, nextDouble(end.endMs)) : endMs;
+    const rows = (isLate ? [...inEnd, ...found].reverse() : found).filter(
+      (row) => row.startMs < until && row.endMs >= from && !isErased(row, patch),
+    );
+    const part = between(overlay(unpackSegments(rows), patchBetween(patch, from, until)), from, until);
     parts.push(part);
     count += part.timeMs.length;
-    atMs = endMs;
-  }
-  return cutTo(concatenate(parts), limit, false);
-}
-
-async function readLate(
-  tx: Reader,
-  { key, patch }: OpenSeries,
-  fromMs: number,
-  untilMs: number,
-  limit: number,
-): Promise<Columns> {
-  const parts: Columns[] = [];
-  let count = 0;
-  // The segment that the late end lies in ends after it; all others lie before it.
-  const [last] = untilMs === Infinity ? [] : await segmentsFrom(tx, key, untilMs, 1);
-  let inEnd = last !== undefined && last.startMs < untilMs ? [last] : [];
-  let rowCount = firstRowCount(limit);
-  for (let atMs = untilMs; atMs > fromMs && count < limit; rowCount = Math.min(4 * rowCount, ROWS_MAX)) {
-    const found = await segmentsBefore(tx, key, atMs, rowCount);
-    const rows = [...inEnd, ...found].filter((row) => row.endMs >= fromMs && !isErased(row, patch)).reverse();
-    const startMs = found.length === rowCount ? Math.max(fromMs, found.at(-1)!.startMs) : fromMs;
-    const part = between(overlay(unpackSegments(rows), patchBetween(patch, startMs, atMs)), startMs, atMs);
-    parts.push(part);
-    count += part.timeMs.length;
-    atMs = startMs;
+    if (isLate) endMs = from;
+    else startMs = until;
     inEnd = [];
+    rowCount = Math.min(4 * rowCount, ROWS_MAX);
   }
-  return cutTo(concatenate(parts.reverse()), limit, true);
+  return cutTo(concatenate(isLate ? parts.reverse() : parts), limit, isLate);
 }
 
 const ROWS_MAX = 256;
 /** A segment has some thousand samples: so many rows are likely to be enough, and few are read in vain. */
 const SAMPLES_EXPECTED = 2048;
-
-function firstRowCount(limit: number): number {
-  return Math.min(Math.ceil(limit / SAMPLES_EXPECTED), ROWS_FIRST);
-}
 
 const ROWS_FIRST = 8;
 

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { formatInstant } from '../../core/instant.js';
 import { nextDouble } from '../../core/next-double.js';
 import { DamagedSamplesError } from '../errors.js';
-import type { Reader, Transaction } from '../storage.js';
+import { equal, type Reader, type Transaction } from '../storage.js';
 import { type ProvisionalRow, type SegmentRow, segments } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readColumn, writeColumn } from './codec/column.js';
@@ -90,10 +90,7 @@ export async function insertSegment(tx: Transaction, seriesKey: number, columns:
 }
 
 export async function deleteSegment(tx: Transaction, { seriesKey, endMs }: SegmentRow): Promise<void> {
-  await tx.delete(segments, [
-    ['seriesKey', '=', seriesKey],
-    ['endMs', '=', endMs],
-  ]);
+  await tx.delete(segments, equal({ seriesKey, endMs }));
 }
 
 /** The first segments, up to `limit`, that end at or after an instant, early ones first. */

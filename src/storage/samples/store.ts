@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { inTurns } from '../next-turn.js';
-import type { Condition, Reader, Transaction } from '../storage.js';
+import { equal, type Reader, type Transaction } from '../storage.js';
 import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
 import { Catalogue } from './catalogue.js';
@@ -17,7 +17,6 @@ import {
   NO_COLUMNS,
   type SampleChange,
   type SampleRange,
-  type SampleStore,
   type SeriesInfo,
 } from './samples.js';
 import { packProvisional } from './segments.js';
@@ -31,10 +30,16 @@ export interface SampleStoreOptions {
 export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleStore {
   const logs = new PendingLogs();
   const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
-  return new TableSampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
+  return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
 }
 
-class TableSampleStore implements SampleStore {
+const CHANGES_A_TURN = 1000;
+
+/**
+ * Samples of many series over the tables of a shard: a log that takes changes fast, and per-series segments that
+ * it is compacted into in the background. A read sees both. Later changes win: (series, time) is stored once.
+ */
+export class SampleStore {
   readonly #parts: AppendParts;
   readonly #compaction: Compaction;
 
@@ -43,6 +48,13 @@ class TableSampleStore implements SampleStore {
     this.#compaction = compaction;
   }
 
+  /**
+   * Writes one log row for all the changes; creates series that are not there, also for changes of nothing.
+   *
+   * @param options.itemId marks new series as results of this item.
+   * @returns false when `origin` says that these samples were taken before: nothing was written.
+   * @throws ResultSeriesError for a series that is the result of an item, unless `itemId` is given.
+   */
   append(
     tx: Transaction,
     organisation: string,
@@ -52,6 +64,10 @@ class TableSampleStore implements SampleStore {
     return append(this.#parts, tx, organisation, changes, options);
   }
 
+  /**
+   * Replaces the provisional samples of a result: those after its final ones. Where both have a time the final
+   * sample is read. Throws for a series that is not there or is no result: an append with `itemId` makes it one.
+   */
   async setProvisional(tx: Transaction, organisation: string, samples: SeriesReference & Columns): Promise<void> {
     const { catalogue } = this.#parts;
     const [known] = await catalogue.find(tx, await readProgress(tx), organisation, [samples]);
@@ -59,10 +75,11 @@ class TableSampleStore implements SampleStore {
       throw new Error(`provisional samples of ${seriesKey(samples)}, which is not a result that is there`);
     }
     const { key } = known;
-    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, [['seriesKey', '=', key]]);
+    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, equal({ seriesKey: key }));
     else await tx.put(provisionalSamples, { commit: tx.commit, ...packProvisional(key, samples) });
   }
 
+  /** Samples in time order (of the late end, still rising, when descending). Empty for an unknown series. */
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
     const { catalogue, logs } = this.#parts;
     const progress = await readProgress(tx);
@@ -73,16 +90,15 @@ class TableSampleStore implements SampleStore {
     return readSamples(tx, { key, patch: await log.patchOf(known), isResult: itemId !== null }, range);
   }
 
+  /** The series of an organisation in order of (timeseriesId, metric), after a place, with their ranges. */
   async list(
     tx: Reader,
     organisation: string,
     options: { readonly timeseriesId?: string; readonly after?: SeriesReference; readonly limit?: number } = {},
   ): Promise<SeriesInfo[]> {
     const { timeseriesId, after, limit } = options;
-    const where: Condition<SeriesRow>[] = [['organisation', '=', organisation]];
-    if (timeseriesId !== undefined) where.push(['timeseriesId', '=', timeseriesId]);
     const rows = await tx.find(series, {
-      where,
+      where: [...equal({ organisation }), ...(timeseriesId === undefined ? [] : equal({ timeseriesId }))],
       orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
       ...(after === undefined ? {} : { after: [after.timeseriesId, after.metric] }),
       ...(limit === undefined ? {} : { limit }),
@@ -95,15 +111,6 @@ class TableSampleStore implements SampleStore {
     return row === undefined ? undefined : (await this.#describe(tx, [row]))[0];
   }
 
-  async forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined> {
-    let latestMs: number | undefined;
-    for (const reference of of) {
-      const forgottenMs = (await tx.get(series, keyOf(organisation, reference)))?.forgottenMs ?? undefined;
-      if (forgottenMs !== undefined && !(latestMs !== undefined && latestMs >= forgottenMs)) latestMs = forgottenMs;
-    }
-    return latestMs;
-  }
-
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];
@@ -114,6 +121,17 @@ class TableSampleStore implements SampleStore {
     return infos;
   }
 
+  /** The last instant up to which samples of one of these series were deleted by retention; undefined for none. */
+  async forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined> {
+    let latestMs: number | undefined;
+    for (const reference of of) {
+      const forgottenMs = (await tx.get(series, keyOf(organisation, reference)))?.forgottenMs ?? undefined;
+      if (forgottenMs !== undefined && !(latestMs !== undefined && latestMs >= forgottenMs)) latestMs = forgottenMs;
+    }
+    return latestMs;
+  }
+
+  /** Makes a result a series that clients write: its samples are final, and no item's. */
   async release(tx: Transaction, organisation: string, of: SeriesReference): Promise<void> {
     const row = await tx.get(series, keyOf(organisation, of));
     if (row === undefined || row.itemId === null) return;
@@ -121,36 +139,69 @@ class TableSampleStore implements SampleStore {
     const { timeseriesId, metric, itemId } = row;
     // As they are read: with the final samples of their times, which win.
     const shown = await this.read(tx, organisation, of, { fromMs: provisional.timeMs[0] ?? Infinity });
-    await append(this.#parts, tx, organisation, [{ timeseriesId, metric, ...shown }], { itemId });
-    await tx.delete(provisionalSamples, [['seriesKey', '=', row.seriesKey]]);
+    await this.append(tx, organisation, [{ timeseriesId, metric, ...shown }], { itemId });
+    await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
     await tx.put(series, { ...row, itemId: null });
     // What caches knew of it is as wrong as if it had been dropped.
     await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
   }
 
+  /** Deletes a series with all its samples. Its name stands in the log, as a change that deletes all. */
   async drop(tx: Transaction, organisation: string, of: SeriesReference): Promise<boolean> {
     const row = await tx.get(series, keyOf(organisation, of));
     if (row === undefined) return false;
     const { seriesKey: key, timeseriesId, metric } = row;
-    await tx.delete(series, [
-      ['organisation', '=', organisation],
-      ['timeseriesId', '=', timeseriesId],
-      ['metric', '=', metric],
-    ]);
-    await tx.delete(segments, [['seriesKey', '=', key]]);
-    await tx.delete(provisionalSamples, [['seriesKey', '=', key]]);
+    await tx.delete(series, equal(keyOf(organisation, of)));
+    await tx.delete(segments, equal({ seriesKey: key }));
+    await tx.delete(provisionalSamples, equal({ seriesKey: key }));
     const deleted = { fromMs: TIME_MS_MIN, untilMs: TIME_MS_END };
-    await logChanges(this.#parts.logs, tx, organisation, [
-      { ...NO_COLUMNS, key, deleted, name: { timeseriesId, metric } },
-    ]);
+    const change = { ...NO_COLUMNS, key, deleted, name: { timeseriesId, metric } };
+    await logChanges(this.#parts.logs, tx, organisation, [change]);
     await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
     return true;
   }
 
-  changesAfter(tx: Reader, afterCommit: number, limit = Infinity): Promise<LoggedChange[]> {
-    return changesAfter(this.#parts.catalogue, tx, afterCommit, limit);
+  /**
+   * Changes of the commits after `afterCommit`, in their order: what live items have not seen yet. Those of a commit
+   * come together, so there can be more of them than `limit`; fewer mean that there are no more.
+   *
+   * @throws ForgottenChangesError when the log does not reach back so far; it does where `compact` was not told so.
+   */
+  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity): Promise<LoggedChange[]> {
+    const progress = await readProgress(tx);
+    if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
+    const changes: LoggedChange[] = [];
+    for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
+      if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
+      changes.push(...(await this.#named(tx, progress, row)));
+    }
+    return changes;
   }
 
+  async #named(tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
+    const { organisation, commit, changes: bytes } = row;
+    const { heads, damage } = inspectRow(row);
+    const known = await this.#parts.catalogue.findByKeys(tx, progress, heads.keys);
+    const changes: LoggedChange[] = [];
+    for await (const [i, key] of inTurns(heads.keys.entries(), CHANGES_A_TURN)) {
+      const whole = damage === undefined ? readChange(bytes, heads, i) : { key, ...NO_COLUMNS, damage };
+      const { name, key: _, ...change } = { name: undefined, ...whole };
+      const series = name ?? known.get(key);
+      // Dropped meanwhile: a later change says so.
+      if (series === undefined) continue;
+      const { timeseriesId, metric } = series;
+      changes.push({ organisation, commit, timeseriesId, metric, ...change });
+    }
+    return changes;
+  }
+
+  /**
+   * Moves some of the log up to `untilCommit` into segments, within a bounded amount of work; nothing while there is
+   * too little in the log to be worth it.
+   *
+   * @param options.isEager moves whatever there is, and keeps nothing of it in the log for those who follow it.
+   * @returns whether more is left to move.
+   */
   compact(tx: Transaction, untilCommit: number, { isEager = false }: { isEager?: boolean } = {}): Promise<boolean> {
     return this.#compaction.compact(tx, untilCommit, isEager);
   }
@@ -158,49 +209,4 @@ class TableSampleStore implements SampleStore {
 
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
   return { organisation, timeseriesId, metric };
-}
-
-/** The changes of the commits after this one; see `SampleStore.changesAfter`. */
-async function changesAfter(
-  catalogue: Catalogue,
-  tx: Reader,
-  afterCommit: number,
-  limit: number,
-): Promise<LoggedChange[]> {
-  const progress = await readProgress(tx);
-  if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
-  const changes: LoggedChange[] = [];
-  for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
-    if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
-    changes.push(...(await named(catalogue, tx, progress, row)));
-  }
-  return changes;
-}
-
-const CHANGES_A_TURN = 1000;
-
-async function named(catalogue: Catalogue, tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
-  const { organisation, commit, changes: bytes } = row;
-  const { heads, damage } = inspectRow(row);
-  const known = await catalogue.findByKeys(tx, progress, heads.keys);
-  const changes: LoggedChange[] = [];
-  for await (const [i, key] of inTurns(heads.keys.entries(), CHANGES_A_TURN)) {
-    const { name, timeMs, value, deleted } =
-      damage === undefined ? readChange(bytes, heads, i) : { ...NO_COLUMNS, name: undefined, deleted: undefined };
-    const series = name ?? known.get(key);
-    // Dropped meanwhile: a later change says so.
-    if (series === undefined) continue;
-    const { timeseriesId, metric } = series;
-    changes.push({
-      organisation,
-      commit,
-      timeseriesId,
-      metric,
-      timeMs,
-      value,
-      ...(deleted === undefined ? {} : { deleted }),
-      ...(damage === undefined ? {} : { damage }),
-    });
-  }
-  return changes;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import type { Series } from '../../../src/core/series.js';
+import { parseJson } from '../../../src/service/http/json.js';
 import { createFrameReader, writeFrame } from '../../../src/service/timeseries/columns-format.js';
 import { jsonObjects, streamedForms } from '../../../src/service/timeseries/read/forms.js';
 import { createSampleBatch, type SampleBatch, takeChanges } from '../../../src/service/timeseries/write/batch.js';
@@ -62,10 +63,10 @@ const defaults = fc.record(
   { requiredKeys: [] },
 );
 
-function readInto(batch: SampleBatch, text: string, defaults: SampleDefaults = {}): string[] {
+async function readInto(batch: SampleBatch, text: string, defaults: SampleDefaults = {}): Promise<string[]> {
   const issues = new SampleIssues();
   try {
-    const samples = parseSamples(new TextEncoder().encode(text), issues);
+    const samples = await parseSamples(new TextEncoder().encode(text), issues);
     readSamples(samples, 0, samples.length, batch, issues, defaults);
   } catch (error) {
     return [String(error)];
@@ -75,7 +76,7 @@ function readInto(batch: SampleBatch, text: string, defaults: SampleDefaults = {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch {
     return false;
@@ -90,15 +91,15 @@ function rowsOf(batch: SampleBatch): unknown[] {
 }
 
 describe('bodies of samples', () => {
-  it('are read alike, and their faults told alike, whether the batch knows their series or not', () => {
+  it('are read alike, and their faults told alike, whether the batch knows their series or not', async () => {
     let rowCount = 0;
-    fc.assert(
-      fc.property(fc.oneof(body, usualBody), defaults, (text, fixed) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(body, usualBody), defaults, async (text, fixed) => {
         const batch = createSampleBatch();
-        const first = readInto(batch, text, fixed);
+        const first = await readInto(batch, text, fixed);
         const rows = rowsOf(batch);
         batch.rowCount = 0;
-        expect(readInto(batch, text, fixed)).toEqual(first);
+        expect(await readInto(batch, text, fixed)).toEqual(first);
         expect(rowsOf(batch)).toEqual(rows);
         rowCount += rows.length;
       }),
@@ -107,16 +108,18 @@ describe('bodies of samples', () => {
     expect(rowCount).toBeGreaterThan(200);
   });
 
-  it('are read alike as an array and line by line', () => {
-    fc.assert(
-      fc.property(fc.array(fc.oneof(object, usualLine), { maxLength: 6 }), defaults, (lines, fixed) => {
+  it('are read alike as an array and line by line', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(object, usualLine), { maxLength: 6 }), defaults, async (lines, fixed) => {
         const [whole, byLine] = [createSampleBatch(), createSampleBatch()];
         const faults = lines.flatMap((line) => {
           const issues = new SampleIssues();
           readJsonLine(line, 1, byLine, issues, fixed);
           return issues.shown.map(({ pointer = '' }) => pointer);
         });
-        const told = lines.every((line) => isJson(line)) ? readInto(whole, `[${lines.join(',')}]`, fixed) : undefined;
+        const told = lines.every((line) => isJson(line))
+          ? await readInto(whole, `[${lines.join(',')}]`, fixed)
+          : undefined;
         if (told === undefined) return;
         expect(told.map((text) => text.replace(/^\/\d+/, '').replace(/ .*$/s, ''))).toEqual(faults);
         expect(rowsOf(whole)).toEqual(rowsOf(byLine));
@@ -125,14 +128,14 @@ describe('bodies of samples', () => {
     );
   });
 
-  it('of the usual form are read in any order of fields', () => {
+  it('of the usual form are read in any order of fields', async () => {
     const samples = [
       { timeseriesId: 'a', metric: 'Raw', timestamp: '2024-01-31T12:00:00.000Z', val: -1.5 },
       { val: 7, timestamp: '2024-01-31T12:15:00Z', metric: 'Raw', timeseriesId: 'büro 3' },
     ];
     for (const text of [JSON.stringify(samples), JSON.stringify(samples, null, 2)]) {
       const batch = createSampleBatch();
-      expect(readInto(batch, text)).toEqual([]);
+      expect(await readInto(batch, text)).toEqual([]);
       expect(rowsOf(batch)).toEqual([
         ['a', 'Raw', Date.UTC(2024, 0, 31, 12), -1.5],
         ['büro 3', 'Raw', Date.UTC(2024, 0, 31, 12, 15), 7],
@@ -140,35 +143,38 @@ describe('bodies of samples', () => {
     }
   });
 
-  it('with names that no text can be made of are refused in words', () => {
-    const told = readInto(createSampleBatch(), '[{"timeseriesId":{"toString":[]},"timestamp":"2024-01-01","val":1}]');
+  it('with names that no text can be made of are refused in words', async () => {
+    const told = await readInto(
+      createSampleBatch(),
+      '[{"timeseriesId":{"toString":[]},"timestamp":"2024-01-01","val":1}]',
+    );
     expect(told).toEqual([expect.stringMatching(/^\/0\/timeseriesId a text of 1 to 256 characters/)]);
   });
 
-  it('however deep they are nested are refused in words', () => {
-    const [told = ''] = readInto(createSampleBatch(), '['.repeat(200_000));
+  it('however deep they are nested are refused in words', async () => {
+    const [told = ''] = await readInto(createSampleBatch(), '['.repeat(200_000));
     expect(told).toMatch(/^ServiceError: the body is not JSON: line 1, column 200001: /);
   });
 
-  it('that are no JSON are refused with the line and column of the fault', () => {
+  it('that are no JSON are refused with the line and column of the fault', async () => {
     for (const [text, place] of [
       ['[{"val": 1},\n {"val": }]', 'line 2, column 10: expected a value, received `}`'],
       ['[1, 2', 'line 1, column 6: expected `,` or `]`, received the end of the text'],
       ['[1,]', 'line 1, column 4: expected a value, received `]`; remove the `,` before the `]`'],
       ['', 'line 1, column 1: expected a value, received the end of the text; the text is empty'],
     ] as const) {
-      expect(readInto(createSampleBatch(), text)).toEqual([`ServiceError: the body is not JSON: ${place}`]);
+      expect(await readInto(createSampleBatch(), text)).toEqual([`ServiceError: the body is not JSON: ${place}`]);
     }
   });
 
-  it('every fault of a body is told, with its place', () => {
+  it('every fault of a body is told, with its place', async () => {
     const issues = new SampleIssues();
     const text = JSON.stringify([
       { timeseriesId: 'a', timestamp: 'soon', val: 1 },
       5,
       { timeseriesId: '', timestamp: '2024-01-01', val: 'x', colour: 'red' },
     ]);
-    const samples = parseSamples(new TextEncoder().encode(text), issues);
+    const samples = await parseSamples(new TextEncoder().encode(text), issues);
     readSamples(samples, 0, samples.length, createSampleBatch(), issues, {});
     expect(issues.shown.map(({ pointer }) => pointer)).toEqual([
       '/0/timestamp',

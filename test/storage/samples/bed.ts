@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStorage } from '../../../src/storage/index.js';
 import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
-import type { SampleStore } from '../../../src/storage/samples/samples.js';
+import type { SampleStore } from '../../../src/storage/samples/store.js';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { failAt, hold } from '../faults.js';

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SeriesReference } from '../../../src/core/series.js';
 import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
 import type { SampleRange } from '../../../src/storage/samples/samples.js';
+import type { Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
@@ -148,16 +149,15 @@ it('the compactor goes on with other shards while it can not go on with one', as
   const shards: number[] = [];
   const waiting: (() => void)[] = [];
   let nowMs = 0;
+  const compactOne = async (tx: Transaction) => {
+    shards.push(tx.shard);
+    if (tx.shard === 3) throw new Error('damaged');
+    return false;
+  };
   const compactor = createCompactor({
     storage: bed.storage,
-    samples: {
-      ...bed.samples,
-      compact: async (tx) => {
-        shards.push(tx.shard);
-        if (tx.shard === 3) throw new Error('damaged');
-        return false;
-      },
-    },
+    // All that the compactor asks of it.
+    samples: Object.create(bed.samples, { compact: { value: compactOne } }),
     scheduler: {
       after: (_, work) => {
         waiting.push(work);

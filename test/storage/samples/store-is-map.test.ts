@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sizes } from '../../../src/storage/samples/compaction/rewrite.js';
-import type { SampleRange, SampleStore } from '../../../src/storage/samples/samples.js';
+import type { SampleRange } from '../../../src/storage/samples/samples.js';
+import type { SampleStore } from '../../../src/storage/samples/store.js';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 import { applyToModel, columnsOf, type Model, modelColumns } from './model.js';

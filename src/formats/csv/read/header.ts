@@ -29,12 +29,16 @@ const SEPARATORS = [COMMA, SEMICOLON, TAB];
  * Reads the header in the bytes, which end after its line feed. The separator is the one of comma, semicolon and
  * tab that gives a time column and the most columns.
  */
-export function readHeader(bytes: Uint8Array, file: string, line: number): Header {
+export function readHeader(bytes: Uint8Array, file: string, line: number, columnsMax: number): Header {
   const record = createRecord();
   let best: { separator: number; columns: string[] } | undefined;
   for (const separator of SEPARATORS) {
     splitRecord(record, bytes, 0, separator, true);
     if (record.fault !== undefined) continue;
+    if (record.fieldCount > columnsMax) {
+      const problem = `has ${record.fieldCount} columns; expected at most ${columnsMax}`;
+      throw new CsvError('csv.header', { file, line }, `the header ${problem}`);
+    }
     const columns = columnNames(record, file, line);
     if (best === undefined || rank(columns) > rank(best.columns)) best = { separator, columns };
   }

@@ -32,7 +32,7 @@ export const RAW_METRIC = 'Raw';
 
 /** Rows of the long layout: each names its series. */
 export function createLongRows(settings: RowsSettings, wanted: (reference: SeriesReference) => boolean): Rows {
-  const { header, zone, chunkRows, onChunk, onRows } = settings;
+  const { header, zone, chunkRows, onChunk, onRows, seriesMax } = settings;
   const state = createState(settings);
   const { ids, metrics, pairs, series, chunk } = state;
   const indexOfKey = new Map<string, number>();
@@ -47,6 +47,10 @@ export function createLongRows(settings: RowsSettings, wanted: (reference: Serie
     const reference = referenceOf(record, header);
     if ('code' in reference) return reference;
     const index = indexOf(reference);
+    if (index >= seriesMax) {
+      const reason = `is one series more than the ${seriesMax} that one file may have; send it in parts`;
+      return { code: 'csv.row', column: columnOf(header, header.idColumn), text: reference.timeseriesId, reason };
+    }
     learn(record, index);
     keep(index);
     return undefined;

@@ -1,5 +1,5 @@
 import { InputError } from '../../../core/errors.js';
-import { isUtc, type Zone, zoneOf } from '../../../core/zone.js';
+import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { LINE_FEED } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
@@ -43,7 +43,29 @@ export interface ReaderPlace {
   readonly onRows?: (rows: ColumnRows) => void;
   /** Called with the bad row that ends the reading, before the error is thrown. */
   readonly onFault?: (line: number, problem: RowProblem) => void;
+  /** For files of strangers. */
+  readonly limits?: CsvLimits;
 }
+
+/** What a file may have before it is refused: so that a small one takes no memory or time out of proportion. */
+export interface CsvLimits {
+  readonly lineBytesMax: number;
+  readonly columnsMax: number;
+  /** Of the long layout. */
+  readonly seriesMax: number;
+  /** Values of the wide layout that are held at once. */
+  readonly cellsMax: number;
+}
+
+const UNLIMITED: CsvLimits = {
+  lineBytesMax: Number.POSITIVE_INFINITY,
+  columnsMax: Number.POSITIVE_INFINITY,
+  seriesMax: Number.POSITIVE_INFINITY,
+  cellsMax: Number.POSITIVE_INFINITY,
+};
+
+/** Beyond these, and two for each row, a limited file has nothing but blank lines. */
+const BLANK_LINES_MAX = 10_000;
 
 /** How far a reader has come, once the header was read. */
 export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
@@ -59,6 +81,7 @@ export class FileReader implements CsvReader {
   readonly #options: CsvReaderOptions;
   readonly #onFault: ReaderPlace['onFault'];
   readonly #settings: Omit<RowsSettings, 'header'>;
+  readonly #limits: CsvLimits;
   readonly #pending = new Pending();
   readonly #record = createRecord();
   /** Set together with `#rows`, once the header was read. */
@@ -67,8 +90,10 @@ export class FileReader implements CsvReader {
   /** Physical line of the next record. */
   #line = 1;
   #rejected = 0;
+  #blank = 0;
 
-  constructor(options: CsvReaderOptions, onChunk: OnChunk, { isAlone = false, onRows, onFault }: ReaderPlace = {}) {
+  constructor(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
+    const { isAlone = false, onRows, onFault, limits = UNLIMITED } = place;
     const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
     if (!Number.isInteger(chunkRows) || chunkRows < 1) {
       throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
@@ -76,7 +101,9 @@ export class FileReader implements CsvReader {
     this.#file = fileName;
     this.#options = options;
     this.#onFault = onFault;
-    this.#settings = { zone: findZone(timezone), chunkRows, onChunk, onRows, isAlone };
+    this.#limits = limits;
+    const { seriesMax, cellsMax } = limits;
+    this.#settings = { zone: findZone(timezone), chunkRows, onChunk, onRows, isAlone, seriesMax, cellsMax };
   }
 
   columns(): readonly string[] {
@@ -116,6 +143,7 @@ export class FileReader implements CsvReader {
       // Only the row that was cut is joined; where it goes on over lines, all that is there.
       from = bytes.indexOf(LINE_FEED) + 1;
       pending.append(bytes, 0, from === 0 ? bytes.length : from);
+      this.#checkLine();
       if (from === 0) return;
       pending.drop(this.#readRows(rows, pending.view(), false));
       if (pending.length > 0) {
@@ -127,6 +155,15 @@ export class FileReader implements CsvReader {
     const rest = bytes.subarray(from);
     const read = this.#readRows(rows, rest, false);
     pending.append(rest, read, rest.length);
+    this.#checkLine();
+  }
+
+  // Told before more of it is held.
+  #checkLine(): void {
+    const { lineBytesMax } = this.#limits;
+    if (this.#pending.length <= lineBytesMax) return;
+    const place = { file: this.#file, line: this.#line };
+    throw new CsvError('csv.row', place, `has more than ${lineBytesMax} bytes; expected a row`);
   }
 
   flush(): void {
@@ -158,7 +195,8 @@ export class FileReader implements CsvReader {
     let from = hasByteOrderMark(bytes) ? 3 : 0;
     let to = headerEnd(bytes, from);
     while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
-      line++;
+      if (++line > BLANK_LINES_MAX)
+        throw new CsvError('csv.header', { file, line }, 'expected a header, received blank lines');
       from = to;
       to = headerEnd(bytes, from);
     }
@@ -166,12 +204,12 @@ export class FileReader implements CsvReader {
     if (to < 0) {
       if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
       if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
-      if (bytes.length > HEAD_LENGTH_MAX) {
+      if (bytes.length > Math.min(HEAD_LENGTH_MAX, this.#limits.lineBytesMax)) {
         throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
       }
       return undefined;
     }
-    const header = readHeader(bytes.subarray(from, to), file, line);
+    const header = readHeader(bytes.subarray(from, to), file, line, this.#limits.columnsMax);
     for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
     this.#line = line;
     this.#header = header;
@@ -192,7 +230,7 @@ export class FileReader implements CsvReader {
       this.#line += rows.taken() - taken;
       if (!rows.isFull() && at < stop) {
         if (!splitRecord(record, bytes, at, separator, isLast)) return at;
-        const problem = isBlank(record) ? undefined : rows.take(record);
+        const problem = isBlank(record) ? this.#passBlank(rows) : rows.take(record);
         if (problem !== undefined) this.#reject(problem);
         this.#line += record.lineCount;
         at = record.end;
@@ -200,6 +238,13 @@ export class FileReader implements CsvReader {
       if (rows.isFull()) rows.flush();
     }
     return at;
+  }
+
+  #passBlank(rows: Rows): undefined {
+    this.#blank++;
+    if (this.#limits === UNLIMITED || this.#blank <= BLANK_LINES_MAX + 2 * rows.taken()) return;
+    const place = { file: this.#file, line: this.#line };
+    throw new CsvError('csv.row', place, `${this.#blank} lines so far are blank; expected rows`);
   }
 
   #reject(problem: RowProblem): void {
@@ -222,7 +267,9 @@ function findZone(name: string | undefined): Zone | undefined {
   if (name === undefined || isUtc(name)) return undefined;
   const zone = zoneOf(name);
   if (zone !== undefined) return zone;
-  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone`);
+  const near = didYouMeanZone(name);
+  const mend = near === undefined ? '' : `; ${near}`;
+  throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`);
 }
 
 function createRows(settings: RowsSettings, { fileName, wanted = () => true }: CsvReaderOptions): Rows {

@@ -44,6 +44,10 @@ export interface RowsSettings {
   readonly onRows: ((rows: ColumnRows) => void) | undefined;
   /** Whether no other reader is at work in the process, so that chunks may lie in the kernels' one memory. */
   readonly isAlone: boolean;
+  /** The most series of the long layout. */
+  readonly seriesMax: number;
+  /** The most values of the wide layout that are held at once. */
+  readonly cellsMax: number;
 }
 
 /** A row that cannot be taken apart, or has not the fields of the header. */

@@ -16,9 +16,10 @@ export interface TableSeries extends SeriesReference {
 
 /** Rows of the single and the wide layout: a time, and a value for each of the series. */
 export function createTableRows(settings: RowsSettings, series: readonly TableSeries[]): Rows {
-  const { header, zone, chunkRows, onChunk, onRows } = settings;
+  const { header, zone, onChunk, onRows, cellsMax } = settings;
   const kept = series.filter((entry) => entry.isWanted);
-  const state = createState(settings, kept);
+  const chunkRows = Math.max(1, Math.min(settings.chunkRows, Math.floor(cellsMax / Math.max(1, kept.length))));
+  const state = createState({ ...settings, chunkRows }, kept);
   const { timeMs, values } = state;
   let handedOver = 0;
   let missing = 0;

@@ -14,17 +14,18 @@ export const EPOCH_SECONDS_END = 1e11;
 
 /**
  * Reads a value: a decimal of any length, correctly rounded, or NaN where the text says that it is missing
- * (empty, null, NA, NaN, inf; also a decimal too great for a double). Undefined when it is neither.
+ * (empty, null, NA, NaN, inf). Undefined when it is neither, or too great for a double.
  */
 export function readNumber(text: string): number | undefined {
   if (!NUMBER.test(text)) return MISSING.test(text) ? Number.NaN : undefined;
   const value = Number(text);
-  return Number.isFinite(value) ? value : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
 }
 
 /** Why a text is no number, as the end of a sentence. */
 export function numberFault(text: string): string {
   if (/^[+-]?\d+,\d+$/.test(text)) return 'has a decimal comma; write it with a decimal point';
+  if (NUMBER.test(text)) return 'is beyond the range of a double; leave it empty where the value is missing';
   return 'is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing';
 }
 

@@ -1,6 +1,7 @@
 import { formatInstant } from '../../../core/instant.js';
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import { ForgottenChangesError, type LoggedChange, type SampleStore } from '../../../storage/samples/samples.js';
+import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
+import type { SampleStore } from '../../../storage/samples/store.js';
 import { shardOf } from '../../../storage/shard.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, type Gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
@@ -13,31 +13,44 @@ export const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 export interface StreamedBody {
   readonly stream: NodeJS.ReadableStream;
   readonly bytesMax: number;
+  /** How many bytes it may have by now, as it came: of a packed body so many times what was unpacked. */
+  readonly unpackedMax: () => number;
+  /** Whether it has taken longer than a body may. */
+  readonly isLate: () => boolean;
 }
 
+/** A body may unpack to so much, however small it was. */
+const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
+
 /** Gives routes of this scope bodies as streams. */
-export function addStreamedBodies(app: FastifyInstance, { settings }: ServiceContext): void {
-  const bytesMax = settings.streamedBodyBytesMax;
+export function addStreamedBodies(app: FastifyInstance, { settings, clock }: ServiceContext): void {
+  const { streamedBodyBytesMax: bytesMax, unpackRatioMax, bodyMsMax } = settings;
   app.removeContentTypeParser([JSON_TYPE, 'text/plain']);
   const types = [JSON_TYPE, NDJSON_TYPE, 'application/ndjson', 'application/jsonl', CSV_TYPE, COLUMNS_TYPE];
   // No limit of Fastify's, which would hold the body in memory: the bytes are counted as they come.
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
-      done(null, { stream: unpacked(request, payload), bytesMax } satisfies StreamedBody);
+      const gunzip = gunzipOf(request);
+      // An error of a part of the pipeline reaches whoever reads its last one.
+      const stream = gunzip === undefined ? payload : pipeline(payload, gunzip, () => {});
+      const unpackedMax = () =>
+        gunzip === undefined ? bytesMax : UNPACKED_BYTES_FREE + unpackRatioMax * gunzip.bytesWritten;
+      const endMs = clock.monotonicMs() + bodyMsMax;
+      const isLate = () => clock.monotonicMs() > endMs;
+      done(null, { stream, bytesMax, unpackedMax, isLate } satisfies StreamedBody);
     } catch (error) {
-      done(error as Error); // of `unpacked`
+      done(error as Error); // of `gunzipOf`
     }
   });
 }
 
-function unpacked(request: FastifyRequest, payload: NodeJS.ReadableStream): NodeJS.ReadableStream {
-  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding === 'identity') return payload;
+function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
+  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity') return undefined;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new ServiceError(415, `Content-Encoding: expected gzip or none, received ${JSON.stringify(encoding)}`);
   }
-  // An error of a part of the pipeline reaches whoever reads its last one.
-  return pipeline(payload, createGunzip(), () => {});
+  return createGunzip();
 }
 
 /** The whole body, for a form that is read at once. */
@@ -58,7 +71,7 @@ export function readWhole({ stream, bytesMax }: StreamedBody, wholeBytesMax: num
 }
 
 /** The parts of a body as they come. */
-export async function* partsOf({ stream, bytesMax }: StreamedBody): AsyncGenerator<Uint8Array> {
+export async function* partsOf({ stream, bytesMax, unpackedMax, isLate }: StreamedBody): AsyncGenerator<Uint8Array> {
   let taken = 0;
   try {
     for await (const part of stream as AsyncIterable<Buffer>) {
@@ -67,6 +80,13 @@ export async function* partsOf({ stream, bytesMax }: StreamedBody): AsyncGenerat
       if (taken > bytesMax) {
         throw new ServiceError(413, `the body is larger than ${bytesMax} bytes, unpacked; send it in parts`);
       }
+      if (taken > unpackedMax()) {
+        throw new ServiceError(
+          413,
+          `the body unpacks to more than ${unpackedMax()} bytes; send it in parts, or as it is`,
+        );
+      }
+      if (isLate()) throw new ServiceError(413, 'the body takes too long; send it in parts');
       yield part;
     }
   } catch (error) {

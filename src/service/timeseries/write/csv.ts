@@ -1,6 +1,7 @@
 import type { Series } from '../../../core/series.js';
-import { createCsvReader } from '../../../formats/csv/read/reader.js';
+import { FileReader } from '../../../formats/csv/read/reader.js';
 import { ServiceError } from '../../http/errors.js';
+import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { partsOf, type StreamedBody } from './bodies.js';
 import { checkNames } from './json.js';
@@ -8,6 +9,8 @@ import type { Ingest, Sink } from './sink.js';
 
 /** What messages call the body; and the reader the one series of a CSV that names none. */
 const BODY = 'the body';
+/** Of a wide body: 4 MiB. */
+const CELLS_MAX = 2 ** 19;
 
 /** What the header says of the names of series. */
 interface Naming {
@@ -16,15 +19,23 @@ interface Naming {
   readonly hasMetric: boolean;
 }
 
-export async function takeCsv(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {
+export async function takeCsv(
+  settings: ServiceSettings,
+  job: Ingest,
+  body: StreamedBody,
+  { batch, flushWhenFull }: Sink,
+): Promise<void> {
   let naming: Naming | undefined;
-  const reader = createCsvReader({ fileName: BODY }, (chunk) => {
+  const take = (chunk: readonly Series[]): void => {
     for (const series of chunk) {
       naming ??= namingOf(reader.columns(), series.timeseriesId);
       const { timeseriesId, metric } = nameOf(job, naming, series);
       addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
     }
-  });
+  };
+  const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
+  const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
+  const reader = new FileReader({ fileName: BODY }, take, { limits });
   for await (const part of partsOf(body)) {
     reader.push(part);
     await flushWhenFull();

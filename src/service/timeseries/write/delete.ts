@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
 import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
-import { NO_COLUMNS, ResultSeriesError, type SampleStore } from '../../../storage/samples/samples.js';
+import { NO_COLUMNS, ResultSeriesError } from '../../../storage/samples/samples.js';
+import type { SampleStore } from '../../../storage/samples/store.js';
 import { shardOf } from '../../../storage/shard.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';

@@ -25,7 +25,7 @@ export async function ingest(
 ): Promise<Ingested> {
   if (contentType === JSON_TYPE) return ingestJson(context, gatherer, job, body);
   return ingestAlone(context, job, async (sink) => {
-    if (contentType === CSV_TYPE) await takeCsv(job, body, sink);
+    if (contentType === CSV_TYPE) await takeCsv(context.settings, job, body, sink);
     else if (contentType === COLUMNS_TYPE) await takeColumns(job, body, sink);
     else await takeLines(job, body, sink);
   });
@@ -40,7 +40,7 @@ async function ingestJson(
 ): Promise<Ingested> {
   const bytes = await readWhole(body, context.settings.bodyBytesMax);
   const parseIssues = new SampleIssues();
-  const samples = parseSamples(bytes, parseIssues);
+  const samples = await parseSamples(bytes, parseIssues);
   parseIssues.refuse(0);
   // What a queue delivered is taken once, or not at all, by itself.
   const gathered = job.origin === undefined ? gatherer.take(job, samples) : undefined;
@@ -48,10 +48,11 @@ async function ingestJson(
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
-  return ingestAlone(context, job, async ({ batch, issues }) => {
+  return ingestAlone(context, job, async ({ batch, issues, checkSize }) => {
     for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
       if (from > 0) await nextTurn();
       readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, job.defaults);
+      checkSize();
     }
   });
 }
@@ -87,6 +88,8 @@ async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFu
   for await (const part of partsOf(body)) {
     for (const series of reader.push(part)) {
       checkSeries(job, series);
+      // Of a series without samples nothing is kept, however many there are.
+      if (series.timeMs.length === 0) continue;
       addColumns(batch, seriesIndexOf(batch, series.timeseriesId, series.metric), series.timeMs, series.value);
     }
     await flushWhenFull();

@@ -1,8 +1,9 @@
 import { describeValue } from '../../../core/errors.js';
 import { RAW_METRIC } from '../../../formats/csv/read/long.js';
 import { readTime } from '../../../formats/csv/read/text.js';
-import { parseJsonBody } from '../../http/bodies.js';
+import { decodeBody } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
+import { JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';
 import { addSample, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
 
 /** What a sample without these fields means: the series of the path, and its metric. */
@@ -65,8 +66,8 @@ export function describeStored(samplesStored: number): string {
 }
 
 /** The samples of a body `[{timeseriesId, metric, timestamp, val}]`, not checked yet. */
-export function parseSamples(bytes: Uint8Array, issues: SampleIssues): readonly unknown[] {
-  const samples = parseJsonBody(bytes);
+export async function parseSamples(bytes: Uint8Array, issues: SampleIssues): Promise<readonly unknown[]> {
+  const samples = await parseJsonBody(decodeBody(bytes));
   if (Array.isArray(samples)) return samples;
   issues.add({ pointer: '', expected: `an array of ${SAMPLE}`, received: describeValue(samples) });
   return [];
@@ -91,7 +92,7 @@ export function readSamples(
   }
 }
 
-/** Reads one line of NDJSON; an empty one is passed over. */
+/** Reads one line of NDJSON. */
 export function readJsonLine(
   text: string,
   line: number,
@@ -101,9 +102,10 @@ export function readJsonLine(
 ): void {
   let sample: unknown;
   try {
-    sample = JSON.parse(text);
-  } catch {
-    if (text.trim() !== '') issues.add({ line, expected: 'a JSON object', received: describeValue(text) });
+    sample = parseJson(text);
+  } catch (error) {
+    const fault = { line, expected: 'a JSON object', received: describeValue(text) };
+    issues.add(error instanceof JsonIssueError ? { line, ...error.issue } : fault);
     return;
   }
   if (takeUsual(sample, batch, defaults)) return;
@@ -205,8 +207,4 @@ function readTimestamp(timestamp: unknown, bad: OnFault): number {
   const problem = reading.problem === '' ? '' : `, which ${reading.problem}`;
   bad('/timestamp', expected, `${describeValue(timestamp)}${problem}`);
   return Number.NaN;
-}
-
-function pointerPart(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -7,17 +7,24 @@ import { readJsonLine } from './json.js';
 import type { Ingest, Sink } from './sink.js';
 
 const LINE_BYTES_MAX = 65_536;
+/** Beyond these, and two for each sample, a body has nothing but blank lines. */
+const BLANK_LINES_MAX = 10_000;
 
 /** Takes a sample a line (NDJSON). */
 export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: Sink): Promise<void> {
   const { batch, issues } = sink;
   let line = 0;
+  let blankCount = 0;
   let rest: Uint8Array = new Uint8Array(0);
 
   const takeWhole = (bytes: Uint8Array): void => {
     for (const text of textLines(bytes, line)) {
       line++;
       if (text.length > LINE_BYTES_MAX) throw tooLong(line);
+      if (text === '' || text.trim() === '') {
+        if (++blankCount <= BLANK_LINES_MAX + 2 * (line - blankCount)) continue;
+        throw new ServiceError(400, `line ${line}: ${blankCount} lines so far are blank; expected samples`);
+      }
       readJsonLine(text, line, batch, issues, defaults);
     }
   };

@@ -47,12 +47,25 @@ export function createSink(context: ServiceContext, job: Ingest) {
     total.missing += counts.missing;
     total.duplicate += counts.duplicate;
   };
+  /** @throws ServiceError 413 for more than is held at once. */
+  const checkSize = (): void => {
+    const { bodySeriesMax, queuedSamplesMax } = context.settings;
+    if (batch.series.length > bodySeriesMax) throw tooLarge(`${bodySeriesMax} series`);
+    if (job.origin !== undefined && batch.rowCount > queuedSamplesMax) {
+      throw tooLarge(`${queuedSamplesMax} samples where a queue delivered it`);
+    }
+  };
   /** Stores what is enough for a commit of its own; what a queue delivered has one for all. */
   const flushWhenFull = async (): Promise<void> => {
+    checkSize();
     const isFull = batch.rowCount >= PART_SAMPLES && job.origin === undefined;
     if (isFull || issues.count >= ISSUES_MAX) await flush();
   };
-  return { batch, issues, total, flush, flushWhenFull };
+  return { batch, issues, total, flush, flushWhenFull, checkSize };
+}
+
+function tooLarge(most: string): ServiceError {
+  return new ServiceError(413, `the body is too large: expected at most ${most}; send it in parts`);
 }
 
 async function store(context: ServiceContext, job: Ingest, changes: readonly SampleChange[]): Promise<boolean> {

@@ -22,22 +22,17 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** The buffer, to be written where `reserve` said, until the next call. */
-  get buffer(): Uint8Array {
-    return this.#bytes;
-  }
-
   clear(): void {
     this.#length = 0;
   }
 
   byte(value: number): void {
-    const at = this.reserve(1);
+    const at = this.#reserve(1);
     this.#bytes[at] = value;
   }
 
   double(value: number): void {
-    const at = this.reserve(8);
+    const at = this.#reserve(8);
     double[0] = value;
     for (let i = 0; i < 8; i++) this.#bytes[at + i] = doubleBytes[isLittleEndian ? i : 7 - i]!;
   }
@@ -64,16 +59,8 @@ export class ByteWriter {
   }
 
   bytes(value: Uint8Array): void {
-    const at = this.reserve(value.length);
+    const at = this.#reserve(value.length);
     this.#bytes.set(value, at);
-  }
-
-  /** Makes the next `count` bytes part of what is written; they are filled in by the caller, in `buffer`. */
-  reserve(count: number): number {
-    const at = this.#length;
-    this.#length += count;
-    if (this.#length > this.#bytes.length) this.#grow();
-    return at;
   }
 
   /** A view of what was written, until more is. */
@@ -86,21 +73,26 @@ export class ByteWriter {
     return this.#bytes.slice(0, this.#length);
   }
 
-  #grow(): void {
-    const bytes = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length));
-    bytes.set(this.#bytes);
-    this.#bytes = bytes;
+  /** Makes room for the next `count` bytes, and tells where they begin. */
+  #reserve(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    return at;
   }
 }
 
 /** Reads what a ByteWriter wrote. Bytes that end too early were not written by one, or are damaged. */
 export class ByteReader {
-  /** What is read; not to be changed. */
-  readonly buffer: Uint8Array;
+  readonly #bytes: Uint8Array;
   #at: number;
 
-  constructor(buffer: Uint8Array, from = 0) {
-    this.buffer = buffer;
+  constructor(bytes: Uint8Array, from = 0) {
+    this.#bytes = bytes;
     this.#at = from;
   }
 
@@ -110,12 +102,12 @@ export class ByteReader {
   }
 
   byte(): number {
-    return this.buffer[this.skip(1)]!;
+    return this.#bytes[this.#skip(1)]!;
   }
 
   double(): number {
-    const at = this.skip(8);
-    for (let i = 0; i < 8; i++) doubleBytes[isLittleEndian ? i : 7 - i] = this.buffer[at + i]!;
+    const at = this.#skip(8);
+    for (let i = 0; i < 8; i++) doubleBytes[isLittleEndian ? i : 7 - i] = this.#bytes[at + i]!;
     return double[0]!;
   }
 
@@ -138,17 +130,16 @@ export class ByteReader {
     return utf8.decode(this.bytes(this.varint()));
   }
 
-  /** A view of the next bytes. */
+  /** A view of the next bytes; not to be changed. */
   bytes(count: number): Uint8Array {
-    const at = this.skip(count);
-    return this.buffer.subarray(at, at + count);
+    const at = this.#skip(count);
+    return this.#bytes.subarray(at, at + count);
   }
 
-  /** Passes over the next bytes: they begin in `buffer` where it says. */
-  skip(count: number): number {
+  #skip(count: number): number {
     const at = this.#at;
     this.#at += count;
-    if (this.#at > this.buffer.length) throw new RangeError('stored samples are damaged: they end too early');
+    if (this.#at > this.#bytes.length) throw new RangeError('stored samples are damaged: they end too early');
     return at;
   }
 }

@@ -1,116 +1,121 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { ByteReader, ByteWriter } from './bytes.js';
-
-/** `fast` for the log, which is written while a client waits; `small` for segments. */
-export type Packing = 'fast' | 'small';
+import { ByteReader, type ByteWriter, isLittleEndian } from './bytes.js';
 
 // Numbers of several bytes are kept as planes: first the lowest byte of each of them, then the next one. Neighbours
 // differ mostly in their low bytes, so the high planes deflate to little, and the low ones need not be tried.
 
-const COUNT_DEFLATED_MIN = 64;
+/** `fast` for the log, which is written while a client waits; `small` for segments. */
+export type Packing = 'fast' | 'small';
+
 /** Planes of more entropy than this are kept as they are: deflating them takes time and saves little. */
 const BITS_DEFLATED_MAX = 7;
 /** Where deflating saves less than this share, reading would pay for it and the disk not gain. */
 const SHARE_DEFLATED_MAX = 0.9;
 
-/** Writes planes of `count` numbers, deflated as far as it pays; there is a whole number of planes. */
-export function writePacked(writer: ByteWriter, planes: Uint8Array, count: number): void {
+const NONE = new Uint8Array(0);
+
+/**
+ * Writes planes of `count` numbers: a bit for each plane that is deflated (these together, behind the length of that),
+ * then the others as they are.
+ */
+export function writePlanes(writer: ByteWriter, planes: Uint8Array, count: number, packing: Packing): void {
   if (planes.length === 0) return;
-  const planeCount = planes.length / count;
-  let mask = count < COUNT_DEFLATED_MIN ? 0 : deflatable(planes, count, planeCount);
-  const [chosen, rest] = partition(planes, count, planeCount, mask);
-  const deflated = mask === 0 ? chosen : deflateRawSync(chosen);
-  if (deflated.length > SHARE_DEFLATED_MAX * chosen.length) mask = 0;
-  writer.byte(mask);
-  if (mask === 0) {
+  if (packing === 'fast') {
+    writer.byte(0);
     writer.bytes(planes);
     return;
   }
-  writer.varint(deflated.length);
-  writer.bytes(deflated);
-  writer.bytes(rest);
-}
-
-/** Makes room for planes that are kept as they are; they begin in the writer's buffer where it says. */
-export function reservePlanes(writer: ByteWriter, count: number, planeCount: number): number {
-  if (count * planeCount === 0) return writer.length;
-  writer.byte(0);
-  return writer.reserve(count * planeCount);
-}
-
-/** Where planes were found. */
-export interface FoundPlanes {
-  readonly buffer: Uint8Array;
-  readonly at: number;
-}
-
-/** Reads `planeCount` planes of `count` bytes, deflated or not. */
-export function readPlanes(reader: ByteReader, count: number, planeCount: number): FoundPlanes {
-  if (count * planeCount === 0) return { buffer: NONE, at: 0 };
-  const mask = reader.byte();
-  if (mask === 0) return { buffer: reader.buffer, at: reader.skip(count * planeCount) };
-  const packed = reader.bytes(reader.varint());
-  const inflated = inflateRawSync(packed, { maxOutputLength: count * planeCount });
-  if (mask === 2 ** planeCount - 1) return { buffer: inflated, at: 0 };
-  const planes = new Uint8Array(count * planeCount);
-  for (let plane = 0, at = 0; plane < planeCount; plane++) {
-    const isDeflated = (mask & (1 << plane)) !== 0;
-    const bytes = isDeflated ? inflated.subarray(at, at + count) : reader.bytes(count);
-    planes.set(bytes, plane * count);
-    if (isDeflated) at += count;
-  }
-  return { buffer: planes, at: 0 };
-}
-
-const NONE = new Uint8Array(0);
-
-/** The bits that the planes would take if each byte were written by its frequency alone. */
-export function estimateBits(planes: Uint8Array, count: number): number {
-  let bits = 0;
-  for (let from = 0; from < planes.length; from += count) bits += count * entropy(planes.subarray(from, from + count));
-  return bits;
-}
-
-function deflatable(planes: Uint8Array, count: number, planeCount: number): number {
+  const all = Array.from({ length: planes.length / count }, (_, i) => planes.subarray(i * count, (i + 1) * count));
   let mask = 0;
-  for (let plane = 0; plane < planeCount; plane++) {
-    const bits = entropy(planes.subarray(plane * count, (plane + 1) * count));
-    if (bits < BITS_DEFLATED_MAX) mask |= 1 << plane;
+  for (const [i, plane] of all.entries()) if (entropy(plane) < BITS_DEFLATED_MAX) mask |= 1 << i;
+  const chosen = Buffer.concat(all.filter((_, i) => isIn(mask, i)));
+  const deflated = mask === 0 ? NONE : deflateRawSync(chosen);
+  if (deflated.length > SHARE_DEFLATED_MAX * chosen.length) mask = 0;
+  writer.byte(mask);
+  if (mask !== 0) {
+    writer.varint(deflated.length);
+    writer.bytes(deflated);
   }
-  return mask;
+  for (const [i, plane] of all.entries()) if (!isIn(mask, i)) writer.bytes(plane);
 }
+
+/** Reads `planeCount` planes of `count` bytes, which are not to be changed. */
+export function readPlanes(reader: ByteReader, count: number, planeCount: number): Uint8Array {
+  const length = count * planeCount;
+  if (length === 0) return NONE;
+  const mask = reader.byte();
+  if (mask === 0) return reader.bytes(length);
+  const inflated = new ByteReader(inflateRawSync(reader.bytes(reader.varint()), { maxOutputLength: length }));
+  const planes = new Uint8Array(length);
+  for (let i = 0; i < planeCount; i++) planes.set((isIn(mask, i) ? inflated : reader).bytes(count), i * count);
+  return planes;
+}
+
+function isIn(mask: number, plane: number): boolean {
+  return (mask & (1 << plane)) !== 0;
+}
+
+/** How many bytes the planes will take, nearly: those of each plane if its bytes are written by their frequency. */
+export function estimateBytes(planes: Uint8Array, count: number): number {
+  let bits = 0;
+  for (let at = 0; at < planes.length; at += count) bits += count * entropy(planes.subarray(at, at + count));
+  return bits / 8;
+}
+
+const frequencies = new Int32Array(256);
 
 /** Bits a byte, by the frequencies of the bytes (Shannon 1948). */
 function entropy(bytes: Uint8Array): number {
-  counts.fill(0);
-  for (let i = 0; i < bytes.length; i++) counts[bytes[i]!]!++;
+  frequencies.fill(0);
+  for (let i = 0; i < bytes.length; i++) frequencies[bytes[i]!]!++;
   let sum = 0;
-  for (let symbol = 0; symbol < 256; symbol++) {
-    const count = counts[symbol]!;
-    if (count > 1) sum += count * Math.log2(count);
+  for (let byte = 0; byte < 256; byte++) {
+    const frequency = frequencies[byte]!;
+    if (frequency > 1) sum += frequency * Math.log2(frequency);
   }
   return Math.log2(bytes.length) - sum / bytes.length;
 }
 
-const counts = new Int32Array(256);
+/** How many bytes the whole numbers 0 to `max` take. */
+export function bytesFor(max: number): number {
+  let width = 0;
+  for (let rest = max; rest >= 1; rest /= 256) width++;
+  return width;
+}
 
-/** The planes that the mask names, and the others, each in one piece. */
-function partition(
-  planes: Uint8Array,
-  count: number,
-  planeCount: number,
-  mask: number,
-): readonly [chosen: Uint8Array, rest: Uint8Array] {
-  if (mask === 0) return [NONE, planes];
-  if (mask === 2 ** planeCount - 1) return [planes, NONE];
-  const isChosen = (plane: number): boolean => (mask & (1 << plane)) !== 0;
-  const numbers = Array.from({ length: planeCount }, (_, plane) => plane);
-  const join = (some: readonly number[]): Uint8Array => {
-    const joined = new Uint8Array(some.length * count);
-    some.forEach((plane, i) => {
-      joined.set(planes.subarray(plane * count, (plane + 1) * count), i * count);
-    });
-    return joined;
-  };
-  return [join(numbers.filter(isChosen)), join(numbers.filter((plane) => !isChosen(plane)))];
+/** Splits whole numbers `numbers[i] - base`, all from 0 and within the bytes of the planes, into these. */
+export function splitWhole(numbers: Float64Array, count: number, base: number, planes: Uint8Array): void {
+  for (let from = 0, scale = 1; from < planes.length; from += count, scale /= 256) {
+    // A byte takes what is whole of a number, modulo 256.
+    for (let i = 0; i < count; i++) planes[from + i] = (numbers[i]! - base) * scale;
+  }
+}
+
+/** Puts `base +` each whole number of the planes into `target`. All sums on the way are whole, and exact. */
+export function joinWhole(planes: Uint8Array, base: number, target: Float64Array): void {
+  const count = target.length;
+  target.fill(base);
+  for (let from = 0, scale = 1; from < planes.length; from += count, scale *= 256) {
+    for (let i = 0; i < count; i++) target[i]! += planes[from + i]! * scale;
+  }
+}
+
+/** Splits doubles, bit for bit, into eight planes. */
+export function splitDoubles(numbers: Float64Array, planes: Uint8Array): void {
+  const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+  for (let plane = 0, at = 0; plane < 8; plane++) {
+    for (let byte = byteOf(plane); byte < bytes.length; byte += 8) planes[at++] = bytes[byte]!;
+  }
+}
+
+/** Puts the doubles of eight planes into `target`. */
+export function joinDoubles(planes: Uint8Array, target: Float64Array): void {
+  const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
+  for (let plane = 0, at = 0; plane < 8; plane++) {
+    for (let byte = byteOf(plane); byte < bytes.length; byte += 8) bytes[byte] = planes[at++]!;
+  }
+}
+
+function byteOf(plane: number): number {
+  return isLittleEndian ? plane : 7 - plane;
 }

@@ -1,7 +1,7 @@
 import { SHARD_COUNT } from '../../shard.js';
 import type { Reader, Storage } from '../../storage.js';
 import { logProgress } from '../../tables/samples.js';
-import type { SampleStore } from '../samples.js';
+import type { SampleStore } from '../store.js';
 
 export interface CompactorOptions {
   readonly storage: Storage;

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../../storage.js';
+import { equal, type Reader, type Transaction } from '../../storage.js';
 import { type RetentionRow, retention, type SeriesRow, segments, series } from '../../tables/samples.js';
 import { segmentRange } from '../segments.js';
 
@@ -6,31 +6,19 @@ import { segmentRange } from '../segments.js';
 const SEGMENTS_A_TRANSACTION = 256;
 
 /** The rule that holds for a series: the most special of those that fit. */
-function ruleFor(
-  rules: readonly RetentionRow[],
-  {
-    organisation,
-    timeseriesId,
-    metric,
-    itemId,
-  }: Pick<SeriesRow, 'organisation' | 'timeseriesId' | 'metric' | 'itemId'>,
-): RetentionRow | undefined {
+function ruleFor(rules: readonly RetentionRow[], row: SeriesRow): RetentionRow | undefined {
+  const { organisation, timeseriesId, metric, itemId } = row;
   const kind = itemId === null ? 'samples' : 'results';
-  let found: RetentionRow | undefined;
-  for (const rule of rules) {
-    const fits =
-      rule.organisation === organisation &&
-      rule.kind === kind &&
-      (rule.timeseriesId === '' || rule.timeseriesId === timeseriesId) &&
-      (rule.metric === '' || rule.metric === metric);
-    if (fits && (found === undefined || weightOf(rule) > weightOf(found))) found = rule;
+  for (const special of [{ timeseriesId, metric }, { timeseriesId, metric: '' }, { timeseriesId: '', metric }, ALL]) {
+    const wanted = { organisation, kind, ...special };
+    const found = rules.find((rule) => COLUMNS.every((column) => rule[column] === wanted[column]));
+    if (found !== undefined) return found;
   }
-  return found;
+  return undefined;
 }
 
-function weightOf({ timeseriesId, metric }: RetentionRow): number {
-  return (timeseriesId === '' ? 0 : 2) + (metric === '' ? 0 : 1);
-}
+const ALL = { timeseriesId: '', metric: '' };
+const COLUMNS = ['organisation', 'kind', 'timeseriesId', 'metric'] as const;
 
 /**
  * Series of a shard that have a segment which is older than their rule keeps it.
@@ -83,19 +71,11 @@ export async function deleteExpired(tx: Transaction, of: SeriesRow, beforeMs: nu
     ['endMs', '<=', last.endMs],
   ]);
   const [firstMs, lastMs] = await segmentRange(tx, row.seriesKey);
-  await tx.update(
-    series,
-    [
-      ['organisation', '=', organisation],
-      ['timeseriesId', '=', timeseriesId],
-      ['metric', '=', metric],
-    ],
-    {
-      sampleCount: row.sampleCount - old.reduce((sum, { sampleCount }) => sum + sampleCount, 0),
-      firstMs,
-      lastMs,
-      forgottenMs: Math.max(row.forgottenMs ?? last.endMs, last.endMs),
-    },
-  );
+  await tx.update(series, equal({ organisation, timeseriesId, metric }), {
+    sampleCount: row.sampleCount - old.reduce((sum, { sampleCount }) => sum + sampleCount, 0),
+    firstMs,
+    lastMs,
+    forgottenMs: Math.max(row.forgottenMs ?? last.endMs, last.endMs),
+  });
   return old.length === SEGMENTS_A_TRANSACTION;
 }

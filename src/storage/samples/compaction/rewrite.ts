@@ -1,4 +1,4 @@
-import type { Transaction } from '../../storage.js';
+import { equal, type Transaction } from '../../storage.js';
 import { type SegmentRow, type SeriesRow, series } from '../../tables/samples.js';
 import { overlay, type Patch, sliceColumns } from '../patch.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../samples.js';
@@ -147,15 +147,8 @@ async function updateRow(tx: Transaction, row: SeriesRow, patch: Patch, countCha
   const { timeMs, deleted } = patch;
   const isAppend = deleted.length === 0 && lastMs !== null && timeMs[0]! > lastMs;
   const [firstMs, endMs] = isAppend ? [row.firstMs, timeMs.at(-1)!] : await segmentRange(tx, row.seriesKey);
-  await tx.update(
-    series,
-    [
-      ['organisation', '=', organisation],
-      ['timeseriesId', '=', timeseriesId],
-      ['metric', '=', metric],
-    ],
-    { sampleCount: row.sampleCount + countChange, firstMs, lastMs: endMs },
-  );
+  const counted = { sampleCount: row.sampleCount + countChange, firstMs, lastMs: endMs };
+  await tx.update(series, equal({ organisation, timeseriesId, metric }), counted);
 }
 
 /** How large segments are, and how much compaction does at a time. Tests take small ones, to see many of them. */

@@ -1,0 +1,155 @@
+import { formatDuration } from '../core/duration.js';
+import { InputError, WindrowError } from '../core/errors.js';
+import type { IntervalName } from '../core/interval.js';
+import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
+import { createCsvReader } from '../formats/csv/index.js';
+import { argumentOf, type Command, counted, textOf } from './command.js';
+import { EXIT_DONE } from './failure.js';
+import { openInputs } from './files/inputs.js';
+import { openTarget } from './files/target.js';
+import { type TempFiles, withTempFiles } from './files/temp-files.js';
+import type { Io } from './terminal/io.js';
+
+export const init: Command = {
+  name: 'init',
+  summary: 'Look at a CSV file and write a request to start from.',
+  argument: { name: 'FILE.csv', summary: 'any CSV file that `run` reads' },
+  options: [
+    { flag: '--output', value: 'FILE', summary: 'where to write the request (default: `-`, standard output)' },
+    { flag: '--timezone', value: 'ZONE', summary: 'time zone of times without an offset (default: UTC)' },
+  ],
+  notes: [
+    `The request averages each series over windows that fit the distance of its samples: edit it from there.
+What the file holds is said on standard error.`,
+  ],
+  examples: [
+    { line: 'windrow init office.csv --output request.json', does: 'write a request that `run` takes as it is' },
+    { line: 'windrow init office.csv | windrow run - --input office.csv', does: 'try it at once' },
+  ],
+  act: async (given, io) => {
+    const path = argumentOf(given, init);
+    return withTempFiles(io, async (temps) => {
+      const output = textOf(given, '--output') ?? '-';
+      refuseExisting(output, io);
+      const found = await lookInto(path, textOf(given, '--timezone'), io, temps);
+      const target = openTarget(output, io, temps);
+      await target.write(new TextEncoder().encode(requestFor(found.slice(0, ITEMS_MAX))));
+      target.keep();
+      await io.stderr.write(describe(path, output, found));
+      return EXIT_DONE;
+    });
+  },
+};
+
+/** A request of more items is nothing to start from. */
+const ITEMS_MAX = 20;
+
+function refuseExisting(path: string, io: Io): void {
+  if (path === '-' || io.fs.statSync(path, { throwIfNoEntry: false }) === undefined) return;
+  throw new WindrowError('arguments', `--output: ${path} exists already; remove it, or name another file`);
+}
+
+/** What is known of a series after its samples have passed by. */
+interface Found {
+  readonly series: SeriesReference;
+  count: number;
+  missing: number;
+  firstMs: number;
+  lastMs: number;
+  /** The first distances between samples: the usual one is their median. */
+  readonly steps: number[];
+}
+
+const STEPS_LOOKED_AT = 1000;
+
+async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Found[]> {
+  const found = new Map<string, Found>();
+  const options = timezone === undefined ? {} : { timezone };
+  for (const input of openInputs([path], false, io, temps)) {
+    const reader = createCsvReader({ fileName: input.name, ...options }, (parts) => {
+      for (const part of parts) note(found, part);
+    });
+    for await (const block of input.blocks(() => undefined)) reader.push(block);
+    reader.end();
+  }
+  if (found.size > 0) return [...found.values()];
+  throw new InputError('input.missing', `${path}: expected samples, received a file with a header alone`);
+}
+
+function note(found: Map<string, Found>, { timeseriesId, metric, timeMs, value }: Series): void {
+  const series = { timeseriesId, metric };
+  const one = found.get(seriesKey(series)) ?? {
+    series,
+    count: 0,
+    missing: 0,
+    firstMs: Number.POSITIVE_INFINITY,
+    lastMs: Number.NEGATIVE_INFINITY,
+    steps: [],
+  };
+  found.set(seriesKey(series), one);
+  for (const [index, at] of timeMs.entries()) {
+    if (Number.isNaN(value[index])) {
+      one.missing++;
+      continue;
+    }
+    if (one.count > 0 && one.steps.length < STEPS_LOOKED_AT) one.steps.push(Math.abs(at - one.lastMs));
+    one.count++;
+    one.firstMs = Math.min(one.firstMs, at);
+    one.lastMs = Math.max(one.lastMs, at);
+  }
+}
+
+function usualStepMs({ steps }: Found): number {
+  return [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? 0;
+}
+
+const QUARTER_MS = 900_000;
+
+/** Windows of some four samples or more. */
+function intervalFor(found: Found): IntervalName {
+  const stepMs = usualStepMs(found);
+  if (stepMs > 0 && stepMs <= QUARTER_MS) return 'Hourly';
+  return stepMs <= 24 * QUARTER_MS ? 'Daily' : 'Monthly';
+}
+
+function requestFor(found: readonly Found[]): string {
+  const items = found.map((one) => {
+    const { timeseriesId, metric } = one.series;
+    const interval = intervalFor(one);
+    const made = `${interval}Average`;
+    const reference = (name: string): string =>
+      `[{ "timeseriesId": ${JSON.stringify(timeseriesId)}, "metric": ${JSON.stringify(name)} }]`;
+    return `  {
+    "metric": ${JSON.stringify(made)},
+    "processingType": "batch",
+    "operations": [
+      {
+        "operation": "Aggregate",
+        "input": ${reference(metric)},
+        "output": ${reference(made)},
+        "parameters": { "function": "Average", "interval": ${JSON.stringify(interval)} }
+      }
+    ]
+  }`;
+  });
+  return `[\n${items.join(',\n')}\n]\n`;
+}
+
+function describe(path: string, output: string, found: readonly Found[]): string {
+  const lines = found.slice(0, ITEMS_MAX).map((one) => {
+    const missing = one.missing === 0 ? '' : ` and ${one.missing} missing`;
+    const step = one.count < 2 ? '' : `, usually every ${formatDuration(usualStepMs(one))}`;
+    const span = one.count === 0 ? '' : `, ${instantText(one.firstMs)} to ${instantText(one.lastMs)}`;
+    return `  ${seriesName(one.series)}: ${counted(one.count, 'sample')}${missing}${step}${span}`;
+  });
+  const left = found.length - lines.length;
+  const more = left === 0 ? [] : [`  and ${left} more, which the request leaves out`];
+  const next =
+    output === '-' ? [] : [`next: windrow run ${output} --input ${path}`, 'all operations: windrow operations'];
+  const noun = found.length === 1 ? '1 series' : `${found.length} series`;
+  return `${[`windrow: ${path} has ${noun}`, ...lines, ...more, ...next].join('\n')}\n`;
+}
+
+function instantText(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

@@ -1,0 +1,109 @@
+import type { FSWatcher } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { WindrowError } from '../../core/errors.js';
+import { counted } from '../command.js';
+import { describeFailure, EXIT_DONE, fileFailure } from '../failure.js';
+import type { Io } from '../terminal/io.js';
+
+/** An editor writes a file in several steps; they count as one change. */
+const SETTLE_MS = 100;
+
+/**
+ * Does work at once and again after each change of the files, until Ctrl-C; a failure is told and watched on. Changes
+ * while it works lead to one more turn.
+ */
+export async function watchFiles(paths: readonly string[], io: Io, work: () => Promise<number>): Promise<number> {
+  if (paths.includes('-')) {
+    throw new WindrowError(
+      'arguments',
+      '--watch: expected files, received `-`; standard input has no changes to watch',
+    );
+  }
+  const files = new WatchedFiles(paths, io);
+  try {
+    for (;;) {
+      files.forgetChanges();
+      await work().catch((error: unknown) => io.stderr.write(`windrow: ${describeFailure(error)}\n`));
+      const watched = `watching ${counted(paths.length, 'file')}; Ctrl-C ends it`;
+      await io.stderr.write(`windrow: ${watched}\n`);
+      if ((await files.nextChange()) === 'interrupted') return EXIT_DONE;
+    }
+  } finally {
+    files.close();
+  }
+}
+
+class WatchedFiles {
+  readonly #paths: readonly string[];
+  readonly #io: Io;
+  readonly #watchers: FSWatcher[];
+  readonly #stopListening: () => void;
+  #isInterrupted = false;
+  /** What the files were when they were last looked at. */
+  #seen = '';
+  #wake: () => void = () => undefined;
+
+  constructor(paths: readonly string[], io: Io) {
+    this.#paths = paths;
+    this.#io = io;
+    this.#stopListening = io.onInterrupt(() => {
+      this.#isInterrupted = true;
+      this.#wake();
+    });
+    // Folders, not files: many editors put a new file in the place of the old one.
+    const folders = [...new Set(paths.map((path) => dirname(path)))];
+    const names = new Set(paths.map((path) => basename(path)));
+    this.#watchers = folders.map((folder) => this.#watch(folder, names));
+  }
+
+  #watch(folder: string, names: ReadonlySet<string>): FSWatcher {
+    try {
+      const watcher = this.#io.fs.watch(folder, (_event, name) => {
+        if (name === null || names.has(name)) this.#wake();
+      });
+      // A folder that goes away: what is left of its files is told by the next turn.
+      return watcher.on('error', () => this.#wake());
+    } catch (error) {
+      throw fileFailure(error, folder, 'read');
+    }
+  }
+
+  forgetChanges(): void {
+    this.#seen = this.#look();
+  }
+
+  async nextChange(): Promise<'changed' | 'interrupted'> {
+    for (;;) {
+      if (this.#isInterrupted) return 'interrupted';
+      if (this.#look() !== this.#seen) {
+        await this.#settled();
+        return this.#isInterrupted ? 'interrupted' : 'changed';
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  close(): void {
+    this.#stopListening();
+    for (const watcher of this.#watchers) watcher.close();
+  }
+
+  // Waits until the files have stopped changing.
+  async #settled(): Promise<void> {
+    for (let last = ''; last !== this.#look() && !this.#isInterrupted; ) {
+      last = this.#look();
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    }
+  }
+
+  #look(): string {
+    return this.#paths
+      .map((path) => {
+        const stats = this.#io.fs.statSync(path, { throwIfNoEntry: false });
+        return stats === undefined ? 'gone' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+      })
+      .join('\n');
+  }
+}

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ServiceContext } from '../context.js';
+import { answerOnSocket } from './app.js';
+
+/** What the store, its threads and their queues open beside connections. */
+const DESCRIPTORS_KEPT = 256;
+/** A connection takes some ten kilobytes, also where nobody asks anything on it. */
+const CONNECTIONS_USUAL_MAX = 10_000;
+
+/** How many files and sockets the system lets the process open; undefined where it does not say. */
+function descriptorLimit(): number | undefined {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined; // not Linux; elsewhere Node raises the limit to what the system allows
+  }
+}
+
+/** Connections that leave the process descriptors to work with. */
+function connectionsWithin(descriptors = Number.POSITIVE_INFINITY): number {
+  return Math.min(CONNECTIONS_USUAL_MAX, Math.max(descriptors - DESCRIPTORS_KEPT, Math.floor(descriptors / 2)));
+}
+
+/**
+ * Holds the connections of a server of our own below the limit of descriptors. Where one too many comes, the one that
+ * has been silent for longest gives way to it: first those that nobody ever asked anything on, then those that wait
+ * for another request. So whoever opens connections and says nothing shuts out nobody but himself.
+ */
+export function limitConnections(server: Server, { settings, metrics, log }: ServiceContext): void {
+  const { connectionsMax } = settings;
+  const most = connectionsMax > 0 ? connectionsMax : connectionsWithin(descriptorLimit());
+  // Both in the order in which their silence began.
+  const silent = new Set<Socket>();
+  const idle = new Set<Socket>();
+  let count = 0;
+  server.on('connection', (socket) => {
+    count++;
+    silent.add(socket);
+    socket.once('close', () => {
+      count--;
+      silent.delete(socket);
+      idle.delete(socket);
+    });
+    if (count <= most) return;
+    const [first] = silent.size > 1 ? silent : idle.size > 0 ? idle : silent;
+    metrics.connectionsEnded.inc({ reason: 'limit' });
+    first?.destroy();
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    silent.delete(socket);
+    idle.delete(socket);
+    response.once('close', () => {
+      if (!socket.destroyed) idle.add(socket);
+    });
+  });
+  metrics.watch('connections', 'Open connections', () => count);
+  // Accepting failed, as where another process took the last descriptors of the system: those that are open go on.
+  server.on('error', (err) => log.error({ err }, 'a connection was not accepted'));
+}
+
+const CHECK_INTERVAL_MS = 1000;
+/** An answer that went out before the body had come stands for a while, to be read. */
+const ANSWERED_MS = 5000;
+/** So long may a caller take nothing of an answer that waits for it. */
+const ANSWER_STALL_MS = 300_000;
+
+interface Receiving {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly startMs: number;
+  readonly startBytes: number;
+  /** When it was seen first that the answer was out and the body was not in. */
+  answeredMs?: number;
+}
+
+interface Sending {
+  takenBytes: number;
+  sinceMs: number;
+}
+
+/**
+ * Ends requests whose body does not come (408) and answers that nobody takes. A body has a while; from then on it must
+ * keep a least speed, of what came before too, so that it is no use to send a byte now and then.
+ */
+export function endStalls(app: FastifyInstance, context: ServiceContext): void {
+  const { clock, scheduler, metrics } = context;
+  const receiving = new Map<IncomingMessage, Receiving>();
+  const sending = new Map<ServerResponse, Sending>();
+  let isDue = false;
+  const check = (): void => {
+    isDue = false;
+    const nowMs = clock.monotonicMs();
+    for (const [raw, one] of receiving) {
+      if (raw.complete || raw.destroyed || raw.socket.destroyed) receiving.delete(raw);
+      else if (isBodyStalled(raw, one, nowMs, context)) {
+        receiving.delete(raw);
+        metrics.connectionsEnded.inc({ reason: 'body' });
+        one.request.log.info('the body did not come in time');
+        if (one.reply.raw.headersSent) raw.socket.destroy();
+        else answerOnSocket(raw.socket, 408, 'the body of the request did not come in time');
+      }
+    }
+    for (const [response, one] of sending) {
+      if (response.socket === null || response.destroyed) sending.delete(response);
+      else if (isAnswerStalled(response.socket, one, nowMs)) {
+        metrics.connectionsEnded.inc({ reason: 'answer' });
+        response.socket.destroy();
+      }
+    }
+    checkLater();
+  };
+  const checkLater = (): void => {
+    if (isDue || receiving.size + sending.size === 0) return;
+    isDue = true;
+    scheduler.after(CHECK_INTERVAL_MS, check);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers, socket } = request.raw;
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+    // Not where a request comes without a connection, as `inject` of Fastify makes it.
+    if (hasBody && socket instanceof Socket) {
+      const start = { startMs: clock.monotonicMs(), startBytes: socket.bytesRead };
+      receiving.set(request.raw, { request, reply, ...start });
+      checkLater();
+    }
+    done();
+  });
+  app.addHook('onSend', (_request, { raw }, payload, done) => {
+    if (typeof payload === 'object' && payload !== null && 'pipe' in payload) {
+      sending.set(raw, { takenBytes: -1, sinceMs: clock.monotonicMs() });
+      checkLater();
+    }
+    done(null, payload);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.raw.complete) receiving.delete(request.raw);
+    sending.delete(reply.raw);
+    done();
+  });
+}
+
+function isBodyStalled(
+  { socket, readableLength }: IncomingMessage,
+  one: Receiving,
+  nowMs: number,
+  { settings }: ServiceContext,
+): boolean {
+  const elapsedMs = nowMs - one.startMs;
+  if (elapsedMs > settings.bodyMsMax) return true;
+  if (one.reply.raw.writableEnded) {
+    one.answeredMs ??= nowMs;
+    return nowMs - one.answeredMs > ANSWERED_MS;
+  }
+  // What has come waits for us.
+  if (readableLength > 0) return false;
+  const expectedBytes = ((elapsedMs - settings.bodyGraceMs) / 1000) * settings.bodyBytesPerSecondMin;
+  return elapsedMs > settings.bodyGraceMs && socket.bytesRead - one.startBytes < expectedBytes;
+}
+
+function isAnswerStalled(socket: Socket, one: Sending, nowMs: number): boolean {
+  const takenBytes = socket.bytesWritten - socket.writableLength;
+  if (takenBytes !== one.takenBytes || socket.writableLength === 0) {
+    one.takenBytes = takenBytes;
+    one.sinceMs = nowMs;
+  }
+  return nowMs - one.sinceMs > ANSWER_STALL_MS;
+}

@@ -1,0 +1,235 @@
+import { createScanner } from 'jsonc-parser';
+import { findJsonFault } from '../../formats/json-fault.js';
+import { placeOf } from '../../formats/json-place.js';
+import { nextTurn } from '../../storage/next-turn.js';
+import { badRequest, ServiceError } from './errors.js';
+
+/** So much text is parsed before others are answered: some milliseconds of work. */
+const SLICE_CHARS = 256 * 1024;
+/** What stands between two commas of the outermost array is parsed at once. */
+const ELEMENT_CHARS_MAX = 1024 * 1024;
+/** Deeper than any request of ours, and shallow enough for what walks it. */
+const DEPTH_MAX = 256;
+
+/** A value of JSON that two readers may understand differently, so that it is refused. */
+export interface JsonIssue {
+  readonly pointer: string;
+  readonly expected: string;
+  readonly received: string;
+}
+
+/** A text of JSON whose value is refused. */
+export class JsonIssueError extends Error {
+  readonly issue: JsonIssue;
+
+  constructor(issue: JsonIssue) {
+    super(`${issue.pointer}: expected ${issue.expected}, received ${issue.received}`);
+    this.issue = issue;
+  }
+}
+
+/**
+ * The value of a short text.
+ *
+ * @throws SyntaxError; JsonIssueError for a key that an object has twice, of which JSON.parse would take the last one,
+ * and for a number that no double holds, which it would make infinite.
+ */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const scan = createScan(text);
+  scanUntil(scan, text.length);
+  checkValue(value, scan.memberCount, text);
+  return value;
+}
+
+/**
+ * The value of a body of any length, in slices, between which others are answered.
+ *
+ * @throws ServiceError 400 with the place of the fault, 413 for an element that is too large to be parsed at once.
+ */
+export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Promise<unknown> {
+  if (text.length <= sliceChars) return parseSlice(text, text, 0, 0);
+  const elements: unknown[] = [];
+  const scan = createScan(text);
+  let from = 0;
+  while (from < text.length) {
+    const to = scanUntil(scan, from + sliceChars);
+    if (to - from > ELEMENT_CHARS_MAX + SLICE_CHARS) throw tooLarge(scan.isArray ? elements.length : undefined);
+    const isLast = to === text.length;
+    // A slice ends behind a comma of the outermost array, which the bracket takes the place of.
+    const slice = `${from === 0 ? '' : '['}${isLast ? text.slice(from) : `${text.slice(from, to - 1)}]`}`;
+    const value = parseSlice(slice, text, from, elements.length, scan.memberCount);
+    if (from === 0 && isLast) return value;
+    const found = value as readonly unknown[]; // in brackets, so it is an array
+    // Nothing between two commas, or before a bracket.
+    if (found.length === 0) throw notJson(text, from, 'a value is missing');
+    for (const element of found) elements.push(element);
+    scan.memberCount = 0;
+    from = to;
+    await nextTurn();
+  }
+  return elements;
+}
+
+function parseSlice(slice: string, text: string, from: number, firstIndex: number, memberCount?: number): unknown {
+  try {
+    if (memberCount === undefined) return parseJson(slice);
+    const value: unknown = JSON.parse(slice);
+    checkValue(value, memberCount, slice);
+    return value;
+  } catch (error) {
+    if (error instanceof JsonIssueError) throw refusal(error, firstIndex);
+    if (error instanceof ServiceError) throw error;
+    throw notJson(text, from, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function notJson(text: string, from: number, message: string): ServiceError {
+  return badRequest(`the body is not JSON: ${describeJsonFault(text, from, message)}`, { code: 'request.json' });
+}
+
+/** 400 for a key that came twice, or a number that no double holds. @param firstIndex of the slice that it is in. */
+function refusal({ issue }: JsonIssueError, firstIndex: number): ServiceError {
+  const pointer = issue.pointer.replace(/^\/(\d+)/, (all, index) =>
+    firstIndex === 0 ? all : `/${firstIndex + Number(index)}`,
+  );
+  const { expected, received } = issue;
+  const message = `${pointer || 'the body'}: expected ${expected}, received ${received}; nothing was stored`;
+  return badRequest(message, { issues: [{ pointer, code: 'request.json', expected, received }] });
+}
+
+function tooLarge(index: number | undefined): ServiceError {
+  const place = index === undefined ? 'a body that is no array' : `element ${index} of the body, or one soon after it`;
+  return new ServiceError(413, `${place}: expected at most ${ELEMENT_CHARS_MAX} characters; send it in parts`);
+}
+
+function describeJsonFault(text: string, from: number, message: string): string {
+  // The walk to the fault holds others up; V8 tells something of the place as well.
+  const part = text.slice(from, from + 2 * SLICE_CHARS);
+  // A slice begins behind a comma.
+  const prefix = from === 0 ? '' : '[0,';
+  const fault = findJsonFault(prefix + part);
+  if (fault === undefined) return message;
+  const { line, column } = placeOf(text, from + fault.offset - prefix.length);
+  const mend = fault.suggestion === undefined ? '' : `; ${fault.suggestion}`;
+  return `line ${line}, column ${column}: expected ${fault.expected}, received ${fault.received}${mend}`;
+}
+
+interface Scan {
+  readonly text: string;
+  at: number;
+  depth: number;
+  /** Whether the outermost value is an array, which alone is cut. */
+  isArray: boolean;
+  /** Members of objects so far: colons outside of strings. */
+  memberCount: number;
+}
+
+function createScan(text: string): Scan {
+  return { text, at: 0, depth: 0, isArray: /^\s*\[/.test(text), memberCount: 0 };
+}
+
+const [QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
+  0x22, 0x2c, 0x3a, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d,
+];
+
+/**
+ * Goes on to the first comma of the outermost array from `least` on, and gives the place behind it; the end of the
+ * text where there is none.
+ */
+function scanUntil(scan: Scan, least: number): number {
+  const { text, isArray } = scan;
+  let { at, depth, memberCount } = scan;
+  const end = text.length;
+  for (; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      for (at++; at < end; at++) {
+        const inner = text.charCodeAt(at);
+        if (inner === QUOTE) break;
+        if (inner === BACKSLASH) at++;
+      }
+    } else if (code === COLON) memberCount++;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > DEPTH_MAX) throw badRequest(`the body: expected values nested at most ${DEPTH_MAX} deep`);
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+    else if (code === COMMA && depth === 1 && at >= least && isArray) {
+      at++;
+      break;
+    }
+  }
+  Object.assign(scan, { at, depth, memberCount });
+  return Math.min(at, end);
+}
+
+function checkValue(value: unknown, memberCount: number, text: string): void {
+  const parsedCount = countMembers(value);
+  if (parsedCount < 0) {
+    const expected = 'a number within the range of a double';
+    throw new JsonIssueError({ pointer: infinityIn(value) ?? '', expected, received: 'one beyond it, such as 1e400' });
+  }
+  if (parsedCount === memberCount) return;
+  const { pointer, key } = repeatedKey(text);
+  const received = `${JSON.stringify(key)} twice`;
+  throw new JsonIssueError({ pointer, expected: 'each key of an object once', received });
+}
+
+// All members of objects in the value; −Infinity where a number is infinite, whatever is added to it.
+function countMembers(value: unknown): number {
+  if (typeof value === 'number') return value - value === 0 ? 0 : Number.NEGATIVE_INFINITY;
+  if (value === null || typeof value !== 'object') return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const part of value) if (typeof part === 'object' || typeof part === 'number') count += countMembers(part);
+    return count;
+  }
+  const members = value as Readonly<Record<string, unknown>>; // of JSON
+  for (const name in members) {
+    const part = members[name];
+    count++;
+    if (typeof part === 'object' || typeof part === 'number') count += countMembers(part);
+  }
+  return count;
+}
+
+function infinityIn(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
+  if (value === null || typeof value !== 'object') return undefined;
+  for (const [name, part] of Object.entries(value)) {
+    const below = infinityIn(part);
+    if (below !== undefined) return `/${pointerPart(name)}${below}`;
+  }
+  return undefined;
+}
+
+export function pointerPart(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+// As jsonc-parser numbers its tokens: its enums are of types alone.
+const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, string: 10, end: 17 };
+
+/** Where an object of a text, which is JSON, has a key again. */
+function repeatedKey(text: string): { readonly pointer: string; readonly key: string } {
+  const scanner = createScanner(text, true);
+  const open: { readonly keys: Set<string> | undefined; place: string | number }[] = [];
+  let isKey = false;
+  for (;;) {
+    const token: number = scanner.scan();
+    const top = open.at(-1);
+    if (token === TOKEN.end) throw new Error('assertion failed: no key comes twice');
+    if (token === TOKEN.openBrace) open.push({ keys: new Set(), place: '' });
+    else if (token === TOKEN.openBracket) open.push({ keys: undefined, place: 0 });
+    else if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) open.pop();
+    else if (token === TOKEN.comma && typeof top?.place === 'number') top.place++;
+    else if (token === TOKEN.string && isKey && top?.keys !== undefined) {
+      const key = scanner.getTokenValue();
+      top.place = key;
+      if (top.keys.has(key)) {
+        return { pointer: open.map(({ place }) => `/${pointerPart(String(place))}`).join(''), key };
+      }
+      top.keys.add(key);
+    }
+    isKey = token === TOKEN.openBrace || (token === TOKEN.comma && open.at(-1)?.keys !== undefined);
+  }
+}

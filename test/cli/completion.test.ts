@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.js';
+import { createWorld } from './world.js';
+
+async function scriptFor(shell: string): Promise<string> {
+  const { code, stdout, stderr } = await createWorld().run('completion', shell);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout;
+}
+
+function has(shell: string): boolean {
+  return process.env.CI !== undefined || spawnSync(shell, ['--version']).status === 0;
+}
+
+function inShell(shell: string, script: string, input: string): string {
+  const { stdout, stderr, status } = spawnSync(shell, ['-c', script], { input, encoding: 'utf8' });
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  return stdout;
+}
+
+describe('windrow completion bash', () => {
+  const askBash = async (...words: string[]): Promise<string[]> => {
+    const ask = 'eval "$(cat)"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _windrow; printf "%s\\n" "${COMPREPLY[@]}"';
+    const { stdout, stderr } = spawnSync('bash', ['-c', ask, 'bash', 'windrow', ...words], {
+      input: await scriptFor('bash'),
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    return stdout.split('\n').filter((line) => line !== '');
+  };
+
+  it.each<[words: string[], answers: string[]]>([
+    [['exp'], ['explain']],
+    [['re'], ['retention', 'restore']],
+    [['run', '--mo'], ['--mode']],
+    [
+      ['run', 'request.json', '--mode', ''],
+      ['batch', 'stream'],
+    ],
+    [
+      ['operations', 'Agg'],
+      ['Aggregate', 'AggregatePipeline'],
+    ],
+    [
+      ['client', ''],
+      ['add', 'list', 'remove'],
+    ],
+    [['client', 'add', '--or'], ['--org']],
+    [['help', 'val'], ['validate']],
+    [['completion', 'f'], ['fish']],
+    [['run', 'CHANGEL'], ['CHANGELOG.md']],
+  ])('%j', async (words, answers) => {
+    expect(await askBash(...words)).toEqual(answers);
+  });
+
+  it('offers every command', async () => {
+    expect(await askBash('')).toEqual(expect.arrayContaining(Object.keys(commands)));
+  });
+});
+
+describe.runIf(has('zsh'))('windrow completion zsh', () => {
+  it('is a script that zsh takes', async () => {
+    inShell('zsh', 'script=$(cat); eval "$script"; whence -w _windrow', await scriptFor('zsh'));
+  });
+});
+
+describe.runIf(has('fish'))('windrow completion fish', () => {
+  it.each([
+    ['windrow expl', 'explain\tExplain a request'],
+    ['windrow run --mode s', 'stream\tbatch or stream'],
+    ['windrow client a', 'add\tAdd a client'],
+    ['windrow operations Resa', 'Resample\tan operation'],
+  ])('%s', async (line, answer) => {
+    expect(inShell('fish', `cat | source; complete -C '${line}'`, await scriptFor('fish'))).toContain(answer);
+  });
+});
+
+it('refuses a shell that it does not know', async () => {
+  const { code, stderr } = await createWorld().run('completion', 'tcsh');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: 'windrow: completion: expected one of bash, zsh, fish, received "tcsh"\n',
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { createWorld, minutesCsv } from './world.js';
+
+describe('windrow init', () => {
+  it('writes a request that run takes as it is, and says what the file holds', async () => {
+    const world = createWorld();
+    world.write('plant.csv', 'timestamp,boiler,chiller\n2024-03-01T00:00:00Z,1,2\n2024-03-01T01:00:00Z,3,\n');
+    const { code, stdout, stderr } = await world.run('init', '~/plant.csv', '--output', '~/request.json');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `windrow: ~/plant.csv has 2 series
+  boiler/Raw: 2 samples, usually every PT1H, 2024-03-01T00:00:00.000Z to 2024-03-01T01:00:00.000Z
+  chiller/Raw: 1 sample and 1 missing, 2024-03-01T00:00:00.000Z to 2024-03-01T00:00:00.000Z
+next: windrow run ~/request.json --input ~/plant.csv
+all operations: windrow operations
+`,
+    });
+    const ran = await world.run('run', '~/request.json', '--input', '~/plant.csv');
+    expect(ran.stdout).toBe(`timestamp,timeseriesId,metric,value
+2024-03-01T00:00:00.000Z,boiler,DailyAverage,2
+2024-03-01T00:00:00.000Z,chiller,DailyAverage,2
+`);
+  });
+
+  it('takes names as they are, and windows that fit the samples', async () => {
+    const world = createWorld();
+    world.write('names.csv', `timestamp,"a ""b"" \\"\n2024-03-01T00:00:00Z,1\n2024-03-01T00:01:00Z,3\n`);
+    const { stdout } = await world.run('init', '~/names.csv');
+    const [item] = JSON.parse(stdout);
+    expect(item.operations[0].input).toEqual([{ timeseriesId: 'a "b" \\', metric: 'Raw' }]);
+    expect(item.operations[0].parameters).toEqual({ function: 'Average', interval: 'Hourly' });
+  });
+
+  it('does not write over a file', async () => {
+    const world = createWorld();
+    world.write('office.csv', minutesCsv([1, 2]));
+    world.write('request.json', 'mine');
+    const { code, stderr } = await world.run('init', '~/office.csv', '--output', '~/request.json');
+    expect(code).toBe(2);
+    expect(stderr).toContain('request.json exists already; remove it, or name another file');
+    expect(world.read('request.json')).toBe('mine');
+  });
+
+  it('says that a file has no samples', async () => {
+    const world = createWorld();
+    world.write('office.csv', 'timestamp,value\n');
+    const { code, stderr } = await world.run('init', '~/office.csv');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'windrow: ~/office.csv: expected samples, received a file with a header alone\n',
+    });
+  });
+
+  it('leaves out what is too much to start from, and says so', async () => {
+    const world = createWorld();
+    const names = Array.from({ length: 25 }, (_, i) => `s${i}`);
+    const row = names.map(() => '1').join(',');
+    world.write('wide.csv', `timestamp,${names.join(',')}\n2024-03-01T00:00:00Z,${row}\n`);
+    const { stdout, stderr } = await world.run('init', '~/wide.csv');
+    expect(JSON.parse(stdout)).toHaveLength(20);
+    expect(stderr).toContain('  and 5 more, which the request leaves out\n');
+  });
+});

@@ -1,0 +1,150 @@
+// Callers who say nothing, or not enough: they shut out nobody else, and end nothing but their own connection.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openTestService, type TestService } from './app.js';
+import { addClient, commandPath, listening, temporaryFolder, tokenOf } from './serving.js';
+
+/** A connection that gathers what comes. */
+interface Talk {
+  readonly socket: Socket;
+  text: string;
+  isClosed: boolean;
+}
+
+async function talk(url: string, first = ''): Promise<Talk> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const talk: Talk = { socket, text: '', isClosed: false };
+  socket.on('data', (data) => {
+    talk.text += data;
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    talk.isClosed = true;
+  });
+  await once(socket, 'connect');
+  if (first !== '') await new Promise((resolve) => socket.write(first, resolve));
+  return talk;
+}
+
+const tokenHead = (length: number) =>
+  'POST /idm/ims/connect/token HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n' +
+  `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n\r\n`;
+
+describe('a body that does not come', () => {
+  let service: TestService;
+  let url: string;
+  const sockets: Socket[] = [];
+
+  beforeEach(async () => {
+    service = await openTestService();
+    sockets.length = 0;
+    service.app.server.on('connection', (socket) => sockets.push(socket));
+    url = await service.app.listen({ port: 0 });
+  });
+
+  afterEach(() => service.close());
+
+  /** Until the server has seen what was sent. */
+  const seen = async (bytes: number) => {
+    const received = () => {
+      let count = 0;
+      for (const one of sockets) count += one.bytesRead;
+      return count;
+    };
+    await expect.poll(received).toBe(bytes);
+  };
+  it('at the token endpoint is 408 after a while, and the connection is ended', async () => {
+    const head = `${tokenHead(1000)}grant_type=`;
+    const stalled = await talk(url, head);
+    await seen(head.length);
+    service.clock.advance(20_000);
+    expect(stalled.text).toBe('');
+    service.clock.advance(2000);
+    await expect.poll(() => stalled.text).toMatch(/^HTTP\/1.1 408 .*did not come in time","code":"408"/s);
+    await expect.poll(() => stalled.isClosed, { timeout: 5000 }).toBe(true);
+    expect(service.logLines.some((line) => line.includes('the body did not come in time'))).toBe(true);
+    const { connectionsEnded } = service.service.context.metrics;
+    expect((await connectionsEnded.get()).values).toMatchObject([{ labels: { reason: 'body' }, value: 1 }]);
+  });
+
+  it('is no use to send a byte of now and then; a body that keeps its speed is waited for', async () => {
+    const { authorization } = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const head =
+      `POST /core/timeseries/a/samples HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n` +
+      'content-type: application/x-ndjson\r\ncontent-length: 900000\r\n\r\n';
+    const [slow, steady] = [await talk(url, head), await talk(url, head)];
+    const line = `{"timestamp":"2026-01-01T00:00:00Z","val":1}${' '.repeat(1980)}\n`;
+    let sent = 2 * head.length;
+    for (let second = 0; second < 30; second++) {
+      slow.socket.write(' ');
+      steady.socket.write(line);
+      sent += line.length + (slow.isClosed || slow.text !== '' ? 0 : 1);
+      await expect
+        .poll(() => slow.text !== '' || sockets.reduce((sum, one) => sum + one.bytesRead, 0) >= sent)
+        .toBe(true);
+      service.clock.advance(1000);
+    }
+    await expect.poll(() => slow.text).toMatch(/^HTTP\/1.1 408 /);
+    expect([steady.text, steady.isClosed]).toEqual(['', false]);
+    steady.socket.destroy();
+  });
+
+  it('of a request that is answered already leaves its connection a few seconds', async () => {
+    const head = 'POST /core/samples HTTP/1.1\r\nhost: x\r\ncontent-type: text/csv\r\ncontent-length: 1000\r\n\r\n';
+    const refused = await talk(url, head);
+    await expect.poll(() => refused.text).toMatch(/^HTTP\/1.1 401 /);
+    service.clock.advance(1000);
+    expect(refused.isClosed).toBe(false);
+    service.clock.advance(10_000);
+    await expect.poll(() => refused.isClosed, { timeout: 5000 }).toBe(true);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a process with few descriptors', () => {
+  const DESCRIPTORS = 256;
+
+  it('goes on, and takes new callers, however many silent connections there are', async () => {
+    const folder = temporaryFolder();
+    const data = join(folder, 'data');
+    const client = addClient(data);
+    const words = `ulimit -n ${DESCRIPTORS}; exec "$@"`;
+    const command = [process.execPath, commandPath, 'serve', '--port', '0', '--data-dir', data];
+    const server = await listening(spawn('sh', ['-c', words, 'sh', ...command], { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const kept = await tokenOf(server.url, client);
+    const silent: Talk[] = [];
+    for (let i = 0; i < 2 * DESCRIPTORS; i++) silent.push(await talk(server.url));
+    // More than a second, in which what looks after the process had its turn, by the metrics that it gives.
+    const headers = await tokenOf(server.url, client);
+    for (const one of [kept, headers]) {
+      const answer = await fetch(`${server.url}/core/samples`, {
+        method: 'POST',
+        headers: { ...one, 'content-type': 'application/json' },
+        body: JSON.stringify([{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val: 1 }]),
+      });
+      expect(answer.status).toBe(200);
+    }
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    const ended = Number(/^windrow_connections_ended_total\{reason="limit"\} (\d+)$/m.exec(metrics)?.[1]);
+    expect(ended).toBeGreaterThanOrEqual(DESCRIPTORS);
+    expect(silent.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(DESCRIPTORS);
+    expect(server.child.exitCode).toBeNull();
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a log that cannot be written', () => {
+  it('does not end the process', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const data = join(temporaryFolder(), 'data');
+    const client = addClient(data);
+    const command = [commandPath, 'serve', '--port', '0', '--data-dir', data];
+    const server = await listening(spawn(process.execPath, command, { stdio: ['ignore', full, 'pipe'] }));
+    for (let i = 0; i < 10; i++) await tokenOf(server.url, client);
+    expect([server.child.exitCode, server.child.signalCode]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../src/service/http/errors.js';
+import { JsonIssueError, parseJson, parseJsonBody } from '../../src/service/http/json.js';
+
+const spaces = fc.constantFrom('', ' ', '\n', '\t \r\n');
+const text = fc
+  .tuple(fc.array(fc.jsonValue(), { maxLength: 30 }), fc.constantFrom(0, 1, 4), spaces, spaces)
+  .map(([value, indent, before, after]) => `${before}${JSON.stringify(value, null, indent)}${after}`);
+
+async function errorOf(body: string, sliceChars?: number): Promise<ServiceError> {
+  const told: unknown = await parseJsonBody(body, sliceChars).catch((error: unknown) => error);
+  if (told instanceof ServiceError) return told;
+  throw new Error(`expected an error, received ${JSON.stringify(told)}`);
+}
+
+describe('a JSON body', () => {
+  it('is what JSON.parse makes of it, however it is sliced', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 40 }), async (body, sliceChars) => {
+        expect(await parseJsonBody(body, sliceChars)).toEqual(JSON.parse(body));
+      }),
+      { numRuns: 2000 },
+    );
+    for (const value of [{}, 'a,b', 5, null, { a: [1, 2, 3], b: { c: '[,]' } }, [], [[]], [{}, {}]]) {
+      expect(await parseJsonBody(JSON.stringify(value), 1)).toEqual(value);
+    }
+  });
+
+  it('that is cut off or damaged anywhere is refused with its place, however it is sliced', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, fc.nat(), fc.constantFrom('', ',', ']', '}', '"', 'x', ':'), async (body, at, put) => {
+        const bad = body.slice(0, at % body.length) + put;
+        fc.pre(!isJson(bad));
+        const whole = await errorOf(bad);
+        expect([whole.statusCode, whole.message]).toEqual([400, expect.stringMatching(/^the body is not JSON: line /)]);
+        expect((await errorOf(bad, 7)).message).toMatch(/^the body is not JSON: line /);
+      }),
+      { numRuns: 2000 },
+    );
+    const lines = `[${Array.from({ length: 100 }, (_, i) => `{"a":${i}}`).join(',\n')},\n{"a" 5}]`;
+    expect((await errorOf(lines, 50)).message).toMatch(/^the body is not JSON: line 101, column 6: expected `:` after/);
+  });
+
+  it('with a key twice in an object is refused with its pointer, for readers differ in which one counts', async () => {
+    for (const [body, pointer] of [
+      ['[{"id":1,"id":2}]', '/0/id'],
+      ['[{"id":1},{"a":{"b":[0,{"c":1,"d":{},"c":1}]}}]', '/1/a/b/1/c'],
+      ['{"a/b":1,"x":"a/b","a/b":{}}', '/a~1b'],
+      ['[{"a":1 ,"\\u0061" : 2}]', '/0/a'],
+      ['{"__proto__":1,"__proto__":2}', '/__proto__'],
+      [`[${'{"a":"\\":,{[","b":[]},'.repeat(50)}{"b":1,"b":1}]`, '/50/b'],
+    ] as const) {
+      for (const sliceChars of [1, 20, undefined]) {
+        const { statusCode, message, details } = await errorOf(body, sliceChars);
+        expect([body, statusCode]).toEqual([body, 400]);
+        expect(message).toMatch(/: expected each key of an object once, received ".+" twice; nothing was stored$/);
+        expect(details).toMatchObject({ issues: [{ pointer, code: 'request.json' }] });
+      }
+    }
+  });
+
+  it('with a number that no double holds is refused with its pointer', async () => {
+    for (const [body, pointer] of [
+      ['1e400', ''],
+      ['[1,{"val":-1e999}]', '/1/val'],
+      [`[${'{"val":1},'.repeat(50)}{"val":1e400}]`, '/50/val'],
+    ] as const) {
+      for (const sliceChars of [1, undefined]) {
+        const { statusCode, details } = await errorOf(body, sliceChars);
+        expect([body, statusCode]).toEqual([body, 400]);
+        expect(details).toMatchObject({ issues: [{ pointer, expected: 'a number within the range of a double' }] });
+      }
+    }
+    expect(() => parseJson('{"a":[1e400]}')).toThrow(JsonIssueError);
+    expect(await parseJsonBody('[1e308,-1e-400,0.1]')).toEqual([1e308, -0, 0.1]);
+  });
+
+  it('is parsed in slices between which others have a turn, but for what has no comma to be cut at', async () => {
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const values = Array.from({ length: 200_000 }, (_, i) => ({ a: i, b: 'x' }));
+    expect(await parseJsonBody(JSON.stringify(values))).toEqual(values);
+    isDone = true;
+    expect(turns).toBeGreaterThan(10);
+    const { statusCode, message } = await errorOf(`["${'x'.repeat(2_000_000)}"]`);
+    expect([statusCode, message]).toEqual([413, expect.stringMatching(/^element 0 of the body.*send it in parts$/)]);
+    expect((await errorOf(`{"a":"${'x'.repeat(2_000_000)}"}`)).statusCode).toBe(413);
+    expect((await errorOf('['.repeat(300) + ']'.repeat(300))).message).toBe(
+      'the body: expected values nested at most 256 deep',
+    );
+  });
+});
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,195 @@
+// Small bodies that would take much memory or time are refused before they do.
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeFrame } from '../../../src/service/timeseries/columns-format.js';
+import { openTestService, type TestService } from '../app.js';
+
+const JSON_TYPE = 'application/json';
+const LINES = 'application/x-ndjson';
+const CSV = 'text/csv';
+const COLUMNS = 'application/vnd.windrow.columns';
+const TIME = '2026-01-01T00:00:00Z';
+
+let service: TestService;
+let headers: { authorization: string };
+
+const settings = { csvLineBytesMax: 100_000, csvColumnsMax: 100, bodySeriesMax: 50, queuedSamplesMax: 1000 };
+
+beforeEach(async () => {
+  service = await openTestService({ settings });
+  headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+});
+
+afterEach(() => service.close());
+
+/** How much of a body was taken, and what was said to it. */
+async function post(type: string, pieces: Iterable<string | Uint8Array>, more: Record<string, string> = {}) {
+  let takenBytes = 0;
+  function* counted(): Generator<Buffer> {
+    for (const piece of pieces) {
+      takenBytes += piece.length;
+      yield Buffer.from(piece);
+    }
+  }
+  const { statusCode, ...answer } = await service.app.inject({
+    method: 'POST',
+    url: '/core/samples',
+    headers: { ...headers, 'content-type': type, ...more },
+    payload: Readable.from(counted(), { highWaterMark: 1 }),
+  });
+  return { statusCode, takenBytes, ...answer.json() };
+}
+
+function* endless(first: string, piece: string): Generator<string> {
+  yield first;
+  for (;;) yield piece;
+}
+
+const PIECE = 65_536;
+
+describe('a body of CSV', () => {
+  it('is refused when a line of it does not end, in the header and below it', async () => {
+    for (const first of ['', 'timestamp,value\n', `timestamp,value\n${TIME},1\n`, 'timestamp,value\n"']) {
+      const answer = await post(CSV, endless(first, 'x'.repeat(PIECE)));
+      expect([first, answer.statusCode]).toEqual([first, 400]);
+      expect(answer.takenBytes).toBeLessThan(settings.csvLineBytesMax + 5 * PIECE);
+    }
+    const { status } = await post(CSV, endless('timestamp,value\n', 'x'.repeat(PIECE)));
+    expect(status.message).toBe('the body, line 2: has more than 100000 bytes; expected a row; nothing was stored');
+  });
+
+  it('is refused when it has too many columns, before room is made for them', async () => {
+    const wide = (count: number) =>
+      `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n${TIME}${',1'.repeat(count)}\n`;
+    const { statusCode, status } = await post(CSV, [wide(100)]);
+    expect([statusCode, status.message]).toEqual([
+      400,
+      'the body, line 1: the header has 101 columns; expected at most 100; nothing was stored',
+    ]);
+    expect((await post(CSV, [wide(49)])).data.samples).toBe(49);
+  });
+
+  it('with many columns is read few rows at a time, alike', async () => {
+    await service.close();
+    service = await openTestService();
+    headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const count = 9_999;
+    const names = Array.from({ length: count }, (_, i) => `c${i}`).join(',');
+    const row = (r: number) => `2026-01-01T00:00:${r < 10 ? '0' : ''}${r}Z${`,${r}`.repeat(count)}\n`;
+    const rows = Array.from({ length: 20 }, (_, r) => row(r));
+    expect((await post(CSV, [`timestamp,${names}\n`, ...rows])).data.samples).toBe(20 * count);
+    const answer = await service.app.inject({ url: '/core/timeseries/c9998/samples', headers });
+    expect(answer.json().data.map(({ val }: { val: number }) => val)).toEqual(rows.map((_, r) => r));
+  });
+
+  it('is refused when it names ever new series', async () => {
+    let id = 0;
+    function* fresh(): Generator<string> {
+      yield 'timestamp,timeseriesId,value\n';
+      for (;;) yield Array.from({ length: 10 }, () => `${TIME},id${id++},1\n`).join('');
+    }
+    const { statusCode, status, takenBytes } = await post(CSV, fresh());
+    expect(statusCode).toBe(400);
+    expect(status.message).toContain('"id50" is one series more than the 50 that one file may have');
+    expect(takenBytes).toBeLessThan(50_000);
+  });
+});
+
+describe('a body of nothing', () => {
+  it('but blank lines is refused, in every form of lines, also where it unpacks to them', async () => {
+    const blank = '\n'.repeat(PIECE);
+    for (const [type, first] of [
+      [CSV, ''],
+      [CSV, `timestamp,value\n${TIME},1\n`],
+      [CSV, `timestamp,value\n${TIME},1\n \r\n`],
+      [LINES, ''],
+      [LINES, `{"timeseriesId":"a","timestamp":"${TIME}","val":1}\n`],
+    ] as const) {
+      const plain = await post(type, endless(first, blank));
+      expect([type, first, plain.statusCode, plain.takenBytes < 10 * PIECE]).toEqual([type, first, 400, true]);
+      expect(plain.status.message).toMatch(/blank/);
+      const packed = gzipSync(first + '\n'.repeat(2_000_000));
+      expect((await post(type, [packed], { 'content-encoding': 'gzip' })).statusCode).toBe(400);
+    }
+  });
+
+  it('as frames of columns without samples keeps nothing of them', async () => {
+    const none = new Float64Array(0);
+    const frames = Array.from({ length: 1000 }, (_, i) =>
+      writeFrame({ timeseriesId: `id${i}`, metric: 'Raw', timeMs: none, value: none }),
+    );
+    const { statusCode, data } = await post(COLUMNS, frames);
+    expect([statusCode, data.samples]).toEqual([200, 0]);
+    expect((await service.app.inject({ url: '/core/timeseries', headers })).json().data).toEqual([]);
+  });
+
+  it('unpacks to no more than so many times its size', async () => {
+    const line = `{"timeseriesId":"a","timestamp":"${TIME}","val":1}\n`;
+    const packed = gzipSync(line.repeat(1_000_000));
+    const { statusCode, status } = await post(LINES, [packed], { 'content-encoding': 'gzip' });
+    expect([statusCode, status.message]).toEqual([
+      413,
+      expect.stringMatching(/^the body unpacks to more than \d+ bytes/),
+    ]);
+  });
+});
+
+describe('a body that is held in memory', () => {
+  it('has no more series than are allowed, nor samples where a queue delivered it', async () => {
+    const samples = (count: number, idOf: (i: number) => string) =>
+      Array.from({ length: count }, (_, i) => ({ timeseriesId: idOf(i), timestamp: i * 1000, val: i }));
+    const many = await post(JSON_TYPE, [JSON.stringify(samples(2000, (i) => `id${i}`))]);
+    expect([many.statusCode, many.status.message]).toEqual([
+      413,
+      'the body is too large: expected at most 50 series; send it in parts',
+    ]);
+    const lines = samples(5000, () => 'a').map((one) => `${JSON.stringify(one)}\n`);
+    const origin = { source: 'queue', partition: '0', offset: '1' };
+    const queued = await post(LINES, lines, origin);
+    expect([queued.statusCode, queued.status.message]).toEqual([
+      413,
+      expect.stringMatching(/^the body is too large: expected at most 1000 samples where a queue delivered it/),
+    ]);
+    expect((await post(LINES, lines)).data.samples).toBe(5000);
+  });
+
+  it('of operations has no more ranges and steps than are allowed, told before they are planned', async () => {
+    const range = { lower: 1, upper: 2 };
+    const step = (count: number) => ({
+      operation: 'Mask',
+      input: [{ timeseriesId: 'a', metric: 'Raw' }],
+      output: [{ timeseriesId: 'a', metric: 'M' }],
+      parameters: { valuerangelist: Array.from({ length: count }, () => range) },
+    });
+    const register = (operations: readonly object[]) =>
+      service.app.inject({
+        method: 'POST',
+        url: '/operations?dryRun=true',
+        headers,
+        payload: [{ metric: 'M', processingType: 'stream', operations }],
+      });
+    const many = await register([step(10_001)]);
+    expect([many.statusCode, many.json().status.message]).toEqual([
+      400,
+      'the request is too large: expected at most 10000 ranges, received more; send it in parts',
+    ]);
+    expect((await register([step(1000)])).statusCode).toBe(200);
+    const long = await register(Array.from({ length: 20_001 }, () => ({})));
+    expect(long.json().status.message).toContain('expected at most 20000 steps');
+  });
+});
+
+describe('a number that no double holds', () => {
+  it('is refused in every form of samples, with its place', async () => {
+    for (const [type, body, place] of [
+      [JSON_TYPE, `[{"timeseriesId":"a","timestamp":"${TIME}","val":1e400}]`, '/0/val: expected a number within'],
+      [LINES, `{"timeseriesId":"a","timestamp":"${TIME}","val":1e400}`, 'line 1 /val: expected a number within'],
+      [CSV, `timestamp,timeseriesId,value\n${TIME},a,1e400\n`, 'the body, line 2, column 3 (value): "1e400" is beyond'],
+      [CSV, `timestamp,a,b\n${TIME},1,-1e400\n`, 'the body, line 2, column 3 (b): "-1e400" is beyond'],
+    ] as const) {
+      const { statusCode, status } = await post(type, [body]);
+      expect([body, statusCode, status.message]).toEqual([body, 400, expect.stringContaining(place)]);
+    }
+  });
+});
