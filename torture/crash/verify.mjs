@@ -7,7 +7,7 @@ const SETTLED_MS_MAX = 60_000;
 const POLL_MS = 50;
 
 /** What was acknowledged is not there, or something else is. */
-export class LossError extends Error {}
+class LossError extends Error {}
 
 /**
  * @param {{ url: string, lanes: object[], apis: Map<object, object>, batch: Function, counts: object }} cycle `apis` by
@@ -151,7 +151,8 @@ async function resultDifference(api, batch, item, id, metric) {
   }
   for (let i = 0; i < stored.timeMs.length; i++) {
     if (stored.timeMs[i] !== expected.timeMs[i] || !Object.is(stored.value[i], expected.value[i])) {
-      return `sample ${i} is ${stored.timeMs[i]} ${stored.value[i]}, expected ${expected.timeMs[i]} ${expected.value[i]}`;
+      const at = ({ timeMs, value }) => `${timeMs[i]} ${value[i]}`;
+      return `sample ${i} is ${at(stored)}, expected ${at(expected)}`;
     }
   }
   return undefined;

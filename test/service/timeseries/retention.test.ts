@@ -11,7 +11,7 @@ afterEach(() => posting.close());
 
 const rules = async () => (await posting.call('GET', '/core/retention')).body.data;
 
-it('rules are set, replaced by one of the same scope, listed and removed; other organisations have their own', async () => {
+it('rules are set, replaced in their scope, listed and removed; other organisations have their own', async () => {
   const { call } = posting;
   expect((await call('POST', '/core/retention', { keep: 'P90D' })).body.data).toEqual({
     kind: 'samples',
