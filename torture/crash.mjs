@@ -159,6 +159,7 @@ async function run() {
 const startMs = performance.now();
 try {
   await run();
+  if (counts.cycles === 0) throw new Error('there was no time for a cycle');
   if (options.store === undefined) rmSync(folder, { recursive: true, force: true });
 } catch (error) {
   console.error(error);
