@@ -96,7 +96,7 @@ export function createJob<Result>(
     });
     try {
       if (claim !== undefined) checkClaim(database, shard, claim);
-      const result = await inTime(() => work(tx));
+      const result = await inTime(tx, () => work(tx));
       if (hasSavepoint) database.exec('RELEASE "work"');
       if (tx.hasWritten) counters.advance(shard);
       return () => resolve(result);

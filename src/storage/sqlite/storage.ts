@@ -67,7 +67,7 @@ export class SqliteStorage implements Storage {
         this.#beginReading();
         const reader = new SqliteReader(this.#parts.database, shard, this.#counters.numbersOf(shard));
         tx = reader;
-        return await inTime(() => work(reader));
+        return await inTime(reader, () => work(reader));
       } catch (error) {
         throw this.#parts.explain(error);
       } finally {

@@ -19,6 +19,7 @@ export class SqliteReader implements Reader {
   readonly durableCommit: number;
   protected readonly database: Database;
   #hasEnded = false;
+  #statementCount = 0;
 
   constructor(database: Database, shard: number, { lastCommit, durableCommit }: CommitNumbers) {
     this.database = database;
@@ -46,7 +47,13 @@ export class SqliteReader implements Reader {
     this.#hasEnded = true;
   }
 
+  /** Rises with each statement. */
+  get statementCount(): number {
+    return this.#statementCount;
+  }
+
   protected assertRunning(): void {
+    this.#statementCount++;
     if (!this.#hasEnded) return;
     throw new StorageError('storage.ended', 'the work of this transaction has ended; await all that it does');
   }
@@ -101,14 +108,20 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   }
 }
 
-// What a transaction answers, it answers at once; a work that takes so long waits for something else.
-const WORK_MS_MAX = 10_000;
+// What a transaction answers, it answers at once; a work that asks nothing for so long waits for something else.
+const QUIET_MS_MAX = 10_000;
 
 /** Ends a work that awaits something else than its transaction (another one, say), for all others wait for it. */
-export async function inTime<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function inTime<Result>(tx: SqliteReader, work: () => Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLong()), WORK_MS_MAX);
+    const watch = (countBefore: number): void => {
+      timer = setTimeout(() => {
+        if (tx.statementCount === countBefore) reject(tooQuiet());
+        else watch(tx.statementCount);
+      }, QUIET_MS_MAX);
+    };
+    watch(tx.statementCount);
   });
   try {
     return await Promise.race([work(), late]);
@@ -117,9 +130,9 @@ export async function inTime<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-function tooLong(): StorageError {
+function tooQuiet(): StorageError {
   return new StorageError(
     'storage.ended',
-    `the work of a transaction did not end within ${WORK_MS_MAX / 1000} s: it may await nothing but its transaction`,
+    `the work of a transaction has asked nothing of it for ${QUIET_MS_MAX / 1000} s: it may await nothing else`,
   );
 }
