@@ -10,6 +10,7 @@ export const commands: Commands = {
   explain: async () => (await import('./describe.js')).explainCommand,
   operations: async () => (await import('./describe.js')).operations,
   plot: async () => plot,
+  workbench: async () => (await import('./workbench.js')).workbench,
   serve: async () => (await import('./serve.js')).serve,
   client: async () => (await import('./administer/client.js')).client,
   user: async () => (await import('./administer/user.js')).user,

@@ -1,13 +1,17 @@
+import { fileURLToPath } from 'node:url';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
 import { publicUrlFault } from '../service/settings.js';
 import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import type { Interrupt, Io } from './terminal/io.js';
+import { readWorkbench } from './workbench.js';
 
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
 const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
+// Built from docs/, beside the command's own files.
+const GUIDE = fileURLToPath(new URL('../../dist/site/', import.meta.url));
 const PORT_MAX = 65_535;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
@@ -62,13 +66,14 @@ export const serve: Command = {
   act: async (given, io) => {
     const dataDirectory = dataDirectoryOf(given, io);
     const service = await import('../service/command.js');
-    const options = { dataDirectory, ...optionsOf(given) };
+    const options = { dataDirectory, ...optionsOf(given), workbench: readWorkbench(io.fs), guide: GUIDE };
     const server = await service.startServer(options).catch((error: unknown) => {
       throw startFailure(error, options);
     });
     const isStopped = stopOnSignals(server, io);
     await io.stderr.write(
-      `windrow listens at ${server.url}; data in ${dataDirectory}; ${server.url}/docs lists its endpoints\n`,
+      `windrow listens at ${server.url}; data in ${dataDirectory}; ` +
+        `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
     try {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));

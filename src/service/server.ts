@@ -2,6 +2,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
+import { registerGuide } from './http/guide.js';
+import { registerWorkbench } from './http/workbench.js';
 import { openService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
 import { defaultSettings } from './settings.js';
@@ -16,6 +18,10 @@ export interface ServerOptions extends ServiceOptions {
   readonly logLevel?: string;
   /** Where log lines go; standard output by default. */
   readonly logDestination?: DestinationStream;
+  /** The page of the workbench, as HTML, to be at `/`; none without it. */
+  readonly workbench?: string;
+  /** The folder of the docs as HTML, shown at `/guide/`. */
+  readonly guide?: string;
   /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
   readonly trustProxy?: boolean;
 }
@@ -42,6 +48,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   limitConnections(app.server, service.context);
   try {
     await service.register(app);
+    if (options.workbench !== undefined) registerWorkbench(app, options.workbench);
+    if (options.guide !== undefined) await registerGuide(app, options.guide);
     const url = await app.listen({ host, port });
     service.start();
     log.info({ url }, 'listening');

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SeriesReference } from '../../core/series.js';
-import { RAW_METRIC } from '../../formats/csv/read/long.js';
+import { RAW_METRIC } from '../../formats/table/naming.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
