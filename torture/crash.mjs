@@ -139,7 +139,7 @@ async function run() {
   const untilMs = performance.now() + 1000 * Number(options.seconds);
   let store;
   let lanes;
-  for (let cycle = 0; cycle < cycles && performance.now() < untilMs; cycle++) {
+  for (let cycle = 0; cycle < cycles && performance.now() < untilMs && !isInterrupted; cycle++) {
     const round = Math.floor(cycle / CYCLES_OF_STORE);
     if (cycle % CYCLES_OF_STORE === 0) {
       if (isFolder && store !== undefined) rmSync(store, { recursive: true, force: true });
@@ -155,6 +155,13 @@ async function run() {
     if (counts.cycles % 50 === 0) console.error(`${counts.cycles} cycles, ${counts.samples} samples acknowledged`);
   }
 }
+
+let isInterrupted = false;
+const interrupt = () => {
+  isInterrupted = true;
+};
+// Ends after the cycle that runs, with the counts until then.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
 
 const startMs = performance.now();
 try {
