@@ -22,8 +22,8 @@ export interface ServerOptions extends ServiceOptions {
   readonly workbench?: string;
   /** The folder of the docs as HTML, shown at `/guide/`. */
   readonly guide?: string;
-  /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
-  readonly trustProxy?: boolean;
+  /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */
+  readonly trustedProxyCount?: number;
 }
 
 export interface Server {
@@ -36,14 +36,14 @@ export interface Server {
 
 /** Starts the service on a port of its own. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { host = '127.0.0.1', port = 0, logLevel = 'info', trustProxy = false } = options;
+  const { host = '127.0.0.1', port = 0, logLevel = 'info', trustedProxyCount = 0 } = options;
   const log: FastifyBaseLogger = pino(
     { level: logLevel, redact: ['req.headers.authorization'] },
     options.logDestination ?? openLog(),
   );
   const { clock = systemClock, random = systemRandom } = options;
   const headersMsMax = options.settings?.headersMsMax ?? defaultSettings.headersMsMax;
-  const app = createApp({ log, trustProxy, clock, random, headersMsMax });
+  const app = createApp({ log, trustedProxyCount, clock, random, headersMsMax });
   const service = await openService(options, app.log);
   limitConnections(app.server, service.context);
   try {

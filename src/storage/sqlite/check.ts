@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { StorageError } from '../errors.js';
 import { inspectRow } from '../samples/log-row.js';
 import { unpackProvisional, unpackSegments } from '../samples/segments.js';
+import { columnNames, quote } from '../sql/statements.js';
 import type { Table } from '../table.js';
 import { checkpointChecksum, type ItemCheckpointRow, itemCheckpoints } from '../tables/operations.js';
 import {
@@ -15,10 +16,9 @@ import {
   series,
 } from '../tables/samples.js';
 import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
+import { decodeRows } from './dialect.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { NEWEST_VERSION, readVersion } from './schema.js';
-import { columnNames, quote } from './statements.js';
-import { decodeRows } from './values.js';
 
 /** What `windrow check` found. */
 export interface StoreReport {
