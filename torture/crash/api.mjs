@@ -51,13 +51,25 @@ function basicOf({ clientId, clientSecret }) {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }
 
+const READ_MS_MAX = 60_000;
+const PAUSE_MS = 200;
+
+/** Reads what is there, also from a service that is overloaded for a while. */
+async function read(api, path, options) {
+  for (const untilMs = performance.now() + READ_MS_MAX; ; ) {
+    const answer = await api.call('GET', path, options);
+    if (!answer.isRefused) return answer;
+    if (performance.now() > untilMs) throw new RefusedError(`GET ${path}`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
 const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 
 /** All samples of a series: `{ timeMs, value }`, empty for one that is not there. */
 export async function readSeries(api, timeseriesId, metric) {
   const path = `/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
-  const answer = await api.call('GET', path, { headers: { accept: COLUMNS_TYPE }, expect: [200, 404] });
-  if (answer.isRefused) throw new RefusedError(`GET ${path}`);
+  const answer = await read(api, path, { headers: { accept: COLUMNS_TYPE }, expect: [200, 404] });
   const times = [];
   const values = [];
   const bytes = answer.status === 404 ? Buffer.alloc(0) : answer.bytes;
@@ -86,11 +98,10 @@ export async function readAll(api, path, headers = {}) {
   const entries = [];
   for (let token = null; ; ) {
     const continued = token === null ? {} : { continuationToken: token };
-    const answer = await api.call('GET', path, {
+    const answer = await read(api, path, {
       headers: { ...headers, PageSize: '1000', ...continued },
       expect: [200, 204],
     });
-    if (answer.isRefused) throw new RefusedError(`GET ${path}`);
     if (answer.status === 204) return entries;
     const { data, paging } = JSON.parse(answer.bytes.toString());
     entries.push(...data);
