@@ -41,6 +41,7 @@ const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
   'get /core/samples': [404, 406],
   'get /core/timeseries/{timeseriesId}/samples': [404, 406],
   'delete /core/timeseries/{timeseriesId}/samples': [404, 409],
+  'delete /core/retention': [404],
   'get /core/samples/live': [404],
   'get /core/timeseries/{timeseriesId}/live': [404],
 };

@@ -2,10 +2,10 @@ import { parseDuration } from '../../core/duration.js';
 import { hashText } from '../../core/hash.js';
 import type { SeriesReference } from '../../core/series.js';
 import { createPlan, type Issue, type Plan, RequestError } from '../../index.js';
+import { inTurns } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';
 import { nameProblem } from '../timeseries/write/json.js';
-import { inTurns } from '../turns.js';
 import { outputOf } from './compute/step.js';
 
 /** Items of one request, and steps of all their plans together: an item's plan has those of the items it reads too. */

@@ -12,6 +12,7 @@ import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
 import { readSeriesList } from './read/query.js';
 import { checkSeries } from './read/samples.js';
+import { registerRetention } from './retention.js';
 import {
   followQuery,
   listQuery,
@@ -28,6 +29,7 @@ export async function registerTimeseries(app: FastifyInstance, parts: RouteParts
   // A scope of its own: here bodies are streams.
   await app.register(async (scope) => registerIngest(scope, parts));
   registerDelete(app, parts);
+  registerRetention(app, parts);
   registerReading(app, parts);
   registerFollowing(app, parts);
 }
