@@ -45,6 +45,7 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
     return holder(windows, maxHoldMs, run);
   },
+  endsByAdvance: true,
   windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
 };

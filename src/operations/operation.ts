@@ -34,6 +34,8 @@ export interface Operation<M extends object = object> {
   readonly windows?: (parameters: Parameters) => WindowsMade;
   /** Whether it takes its `window` and `timezone` from the nearest step upstream that makes windows. */
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
+  /** Whether its results go on up to the last `advance` of a run without `until`, and so differ with it. */
+  readonly endsByAdvance?: true;
   /** The distance between results, if there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }

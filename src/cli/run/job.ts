@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { seriesName } from '../../core/series.js';
-import { EPOCH_SECONDS_END } from '../../formats/csv/read/text.js';
+import { EPOCH_SECONDS_END } from '../../formats/table/read-text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
@@ -74,6 +74,7 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
     mode,
     chunkRows,
     onBadRow,
+    input: settings.input,
     inputs: openInputs(settings.inputs, mode === 'batch', io, temps),
     options: {
       clock: io.clock,
