@@ -272,7 +272,7 @@ export function describeAggregate(parameters: Parameters): Description {
   const lengthMsMax = longestMs(parseInterval(text) ?? checkedInterval(text));
   return {
     does: `${words} of each ${text} window${inZone(parameters)}`,
-    reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted },
+    reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted || accumulator?.keptSlotCount !== undefined },
     keeps: accumulator?.keeps ?? 'a few numbers of the open window',
     final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
   };
