@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { aggregateFunctionNames } from '../../src/operations/aggregate-functions.js';
+import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-functions.js';
 import { extensionArbitrary } from './extension-requests.js';
 import { type Scale, zoneNames } from './samples.js';
 
@@ -58,9 +58,15 @@ const percentile = fc.oneof(
   fc.double({ min: 0, max: 100, noNaN: true }).map((x) => x + 0),
 );
 
-function stageOf(name: string, interval: string, percent: number, maxhold: string | undefined, fill?: string): Json {
-  const isWeighted = name === 'TimeWeightedAverage' || name === 'WeightedAverage';
+function stageOf(name: string, interval: string, percent: number, hold: string | undefined, fill?: string): Json {
+  const maxhold = name === 'Coverage' ? (hold ?? 'PT1H') : hold;
+  const isWeighted = timeWeightedNames.includes(name);
+  const isState = name === 'TimeInState' || name === 'Transitions';
   return present({
+    lower: isState ? percent - 50 : undefined,
+    upper: isState && percent > 50 ? percent : undefined,
+    max: (name === 'Increase' || name === 'Rate') && percent < 50 ? percent : undefined,
+    unit: ['Integral', 'TimeInState', 'Rate', 'Slope'].includes(name) && percent < 50 ? 'PT7M' : undefined,
     function: name === 'WeightedAverage' && interval !== 'QuarterHourly' ? 'TimeWeightedAverage' : name,
     interval,
     percentile: name === 'Percentile' ? percent : undefined,
