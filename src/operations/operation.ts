@@ -34,6 +34,8 @@ export interface Operation<M extends object = object> {
   readonly windows?: (parameters: Parameters) => WindowsMade;
   /** Whether it takes its `window` and `timezone` from the nearest step upstream that makes windows. */
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
+  /** Whether its results go on up to the last `advance` of a run without `until`, and so differ with it. */
+  readonly endsByAdvance?: true;
   /** The distance between results, if there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
@@ -134,7 +136,8 @@ export interface RegridRunner {
   /** Sets those slots of a new state that do not start at 0. */
   readonly start?: (state: State) => void;
   readonly push: (state: State, chunk: Chunk, out: Output, input: number) => void;
-  readonly advance: (state: State, watermarkMs: number, out: Output) => void;
+  /** `comingMs`: a sample at or after this time will come for certain; −Infinity where none is known of. */
+  readonly advance: (state: State, watermarkMs: number, out: Output, comingMs: number) => void;
   /** `advancedMs` is the last `advance` of the run, −Infinity without one. */
   readonly close: (state: State, advancedMs: number, out: Output) => void;
   /** The time before which no further result will come, when the input's is `watermarkMs`. */

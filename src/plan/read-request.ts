@@ -29,6 +29,8 @@ export interface RequestStep {
   readonly pointer: string;
   readonly operation: Operation;
   readonly parameters: Parameters;
+  /** Whether it names a zone of its own. */
+  readonly hasTimezone: boolean;
   readonly inputs: readonly SeriesReference[];
   readonly output: SeriesReference;
 }
@@ -115,7 +117,8 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
   if (inputs !== undefined) checkInputs(operation, step.parameters, inputs.length, report);
   const output = outputs?.[0];
   if (parameters === undefined || inputs === undefined || output === undefined) return undefined;
-  return { pointer, operation, parameters, inputs, output };
+  const hasTimezone = Object.hasOwn(Object(step.parameters), 'timezone');
+  return { pointer, operation, parameters, hasTimezone, inputs, output };
 }
 
 function readOperation(value: unknown, report: Report): Operation | undefined {
@@ -175,8 +178,8 @@ function checkInputs(operation: Operation, parameters: unknown, count: number, r
   const { inputs } = operation;
   if (inputs === 'one with scalar, or two' || inputs === 'one with scalar, or more') {
     if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
-      if (hasScalar && (given.get('align') !== undefined || given.get('maxhold') !== undefined)) {
-        report('/parameters', 'request.conflict', 'align and maxhold only with two inputs', 'a scalar');
+      if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
+        report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');
       }
       return;
     }

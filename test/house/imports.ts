@@ -12,6 +12,7 @@ const RANKS: Readonly<Record<string, number>> = {
   engine: 4,
   door: 5,
   formats: 6,
+  inspect: 6,
   plot: 6,
   storage: 6,
   service: 7,

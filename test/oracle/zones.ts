@@ -68,7 +68,7 @@ export interface Stretch {
 }
 
 /** The stretches around a local time, in order, wide enough to hold every instant it may mean. */
-function stretchesAround(localMs: number, timezone: string): Stretch[] {
+export function stretchesAround(localMs: number, timezone: string): Stretch[] {
   return stretchesBetween(localMs - OFFSET_MS_MAX, localMs + OFFSET_MS_MAX, timezone, LOOK_MS);
 }
 
@@ -86,6 +86,12 @@ export function stretchesBetween(fromMs: number, toMs: number, timezone: string,
   }
   stretches.push({ startMs, endMs: Number.POSITIVE_INFINITY, offsetMs: offsetMs(timezone, lastMs) });
   return stretches;
+}
+
+/** What the local clock shows at an instant, in whole milliseconds. */
+export function clockOf(timeMs: number, zone: string | undefined): number {
+  const wholeMs = Math.floor(timeMs);
+  return zone === undefined ? wholeMs : wholeMs + offsetMs(zone, Math.floor(wholeMs / 1000) * 1000);
 }
 
 /** The first second with another offset than at `lowMs`, by halving. */

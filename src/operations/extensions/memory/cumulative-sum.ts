@@ -1,5 +1,6 @@
 import type { IntervalName } from '../../../core/interval.js';
-import { addInto } from '../../../kernels/sum.js';
+import { sumOf } from '../../../kernels/exact/results.js';
+import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
 import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
 import { textIn, timezone } from '../../parameters.js';
 import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
@@ -17,7 +18,7 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
   inputs: 'one',
   methods: { cumulativeSum: (parameters = {}) => ({ parameters }) },
   parameters: {
-    interval: interval('How often the total begins again at 0; never by default.', { calendar: true, optional: true }),
+    interval: interval('How often the total begins again at 0; never by default.', { optional: true }),
     timezone: timezone({ summary: 'The zone whose local days the windows follow.' }),
   },
   check: (parameters, report) => {
@@ -40,18 +41,22 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
         ? undefined
         : openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
     return {
-      ...scan(3, ({ slots }, { timeMs, value, count }, out) => {
-        for (let i = 0; i < count; i++) {
-          const t = timeMs[i]!;
-          if (windows !== undefined && !(t < slots[END_MS]!)) {
-            slots[END_MS] = windows.next(windows.startOf(t));
-            slots[TOTAL] = 0;
-            slots[TOTAL + 1] = 0;
+      ...scan(
+        1 + SUM_SLOTS,
+        ({ slots, lists }, { timeMs, value, count }, out) => {
+          const wide = lists[0]!;
+          for (let i = 0; i < count; i++) {
+            const t = timeMs[i]!;
+            if (windows !== undefined && !(t < slots[END_MS]!)) {
+              slots[END_MS] = windows.next(windows.startOf(t));
+              clearSum(slots, TOTAL, wide);
+            }
+            addTo(slots, TOTAL, wide, value[i]!);
+            out.add(t, sumOf(slots, TOTAL, wide));
           }
-          addInto(slots, TOTAL, value[i]!);
-          out.add(t, slots[TOTAL]! + slots[TOTAL + 1]!);
-        }
-      }),
+        },
+        1,
+      ),
       start: ({ slots }) => {
         slots[END_MS] = Number.NEGATIVE_INFINITY;
       },
@@ -60,7 +65,7 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
 };
 
 const END_MS = 0;
-const TOTAL = 1; // two slots: a compensated sum
+const TOTAL = 1;
 
 export const cumulativeSumExamples: readonly WrittenExample[] = [
   {

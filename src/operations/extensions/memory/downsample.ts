@@ -24,7 +24,7 @@ export const downsample: Operation<DownsampleMethods> = {
   inputs: 'one',
   methods: { downsample: (parameters) => ({ parameters }) },
   parameters: {
-    interval: interval('The windows: as long as some pixels of the chart.', { calendar: true }),
+    interval: interval('The windows: as long as some pixels of the chart.'),
     method: choice(
       {
         summary:

@@ -207,7 +207,7 @@ function fillerFromSeries(everyMs: number, gapMsMax: number): RegridRunner {
     },
     advance: meet,
     close: (state, _advancedMs, out) => {
-      meet(state, Number.POSITIVE_INFINITY, out);
+      meet(state, Number.POSITIVE_INFINITY, out, Number.NEGATIVE_INFINITY);
       for (const list of state.lists) list.clear();
     },
     watermark: ({ slots }, watermarkMs) => watermarkAfter(slots, watermarkMs),
