@@ -56,8 +56,8 @@ export const movingAverageExamples: readonly WrittenExample[] = [
   },
 ];
 
-// Slots: the sum of the window, which is exact, so that what goes leaves no trace. Lists: its times, its values, and what
-// the slots cannot hold.
+// Slots: the sum of the window, which is exact, so that what goes leaves no trace. Lists: its times, its values, and
+// what the slots cannot hold.
 function movingAverager(windowMs: number): RegridRunner {
   return scan(
     SUM_SLOTS,
