@@ -37,8 +37,8 @@ function renderOperations(operations) {
 same. What they mean down to the last sample is in [semantics.md](semantics.md).`,
     `Names of operations, functions and intervals are matched in any case. Operations and parameters marked **+** are
 extensions of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\` or an ISO 8601
-duration; operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks, days,
-hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says: by
+duration; operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks,
+days, hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says: by
 default, at equal times.`,
     `Times without a date in the examples are on one day in UTC. The tests run each example as batch and as stream.`,
     table(['operation', 'what it does', 'results'], rows),

@@ -18,9 +18,9 @@ const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Not the goal yet: where we stand, with some room. There is no way back from here. */
 const CORE_BYTES_MAX = 37.5 * KILOBYTE;
-/** With the extensions, which may grow; docs/architecture.md says why they have a bound of their own. */
-const ALL_BYTES_MAX = 54 * KILOBYTE;
-const DOOR_BYTES_MAX = 67 * KILOBYTE;
+/** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
+const EXTENSIONS_BYTES_MAX = 15 * KILOBYTE;
+const DOOR_BYTES_MAX = 70 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;
@@ -59,6 +59,7 @@ function importMsOf(door) {
 const coreText = "export { createPlan, runBatch, openStream, restoreStream } from './index.js';";
 const core = await bundleSize(coreText, [withoutExtensions]);
 const all = await bundleSize(coreText);
+const extensionBytes = all.gzip - core.gzip;
 const door = await bundleSize("export * from './index.js';");
 const time = importMsOf('index.js');
 const kilobytes = (count) => `${(count / KILOBYTE).toFixed(1)} kB`;
@@ -66,7 +67,7 @@ const told = ({ plain, gzip }) => `${kilobytes(plain)}, ${kilobytes(gzip)} gzip`
 console.log(`the core with the interface's operations, bundled with its WebAssembly: ${told(core)}`);
 console.log(`  the goal is ${kilobytes(CORE_BYTES_GOAL)}, and ${kilobytes(CORE_BYTES_MAX)} is too much`);
 console.log(`the core with all operations: ${told(all)}`);
-console.log(`  ${kilobytes(ALL_BYTES_MAX)} is too much`);
+console.log(`  ${kilobytes(extensionBytes)} more, and ${kilobytes(EXTENSIONS_BYTES_MAX)} more is too much`);
 console.log(`the whole door, bundled: ${told(door)}`);
 console.log(`  ${kilobytes(DOOR_BYTES_MAX)} is too much`);
 console.log(
@@ -74,7 +75,7 @@ console.log(
 );
 console.log(`  the goal is ${IMPORT_MS_GOAL} ms, and ${IMPORT_MS_MAX} ms is too much on any machine`);
 
-const isHeavy = core.gzip > CORE_BYTES_MAX || all.gzip > ALL_BYTES_MAX || door.gzip > DOOR_BYTES_MAX;
+const isHeavy = core.gzip > CORE_BYTES_MAX || extensionBytes > EXTENSIONS_BYTES_MAX || door.gzip > DOOR_BYTES_MAX;
 if (isHeavy || time.least > IMPORT_MS_MAX) {
   console.error('the library weighs too much');
   process.exitCode = 1;

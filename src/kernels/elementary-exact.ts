@@ -1,4 +1,4 @@
-import { bitLength, inLeastUnits, nearestDouble } from './nearest-double.js';
+import { bitLength, roundQuotient, toInteger } from './exact/integers.js';
 
 /**
  * The exponential function and the logarithm to some 250 binary digits, in whole numbers of 2⁻³²⁰: slow, for the few
@@ -8,6 +8,15 @@ import { bitLength, inLeastUnits, nearestDouble } from './nearest-double.js';
 const DIGITS = 320n;
 const ONE = 1n << DIGITS;
 const LEAST = 1074n;
+
+/** A finite double as a whole number of the least ones. */
+function inLeastUnits(x: number): bigint {
+  return toInteger(x) >> LEAST;
+}
+
+function nearestDouble(numerator: bigint, denominator: bigint): number {
+  return roundQuotient(numerator * toInteger(1), denominator);
+}
 
 /** A result that is exact, or exactly in the middle of two doubles, is found by rounding to this many digits first. */
 const SURE_DIGITS = 200;

@@ -1,5 +1,5 @@
 import { exactExp, exactLog, exactLogBase, exactPow } from './elementary-exact.js';
-import { productLoss, sumLoss } from './error-free.js';
+import { lossOf, productError } from './exact/sums.js';
 
 /**
  * Exp, log and pow, correctly rounded: each result is the double nearest to the exact one. What engines offer as
@@ -29,7 +29,7 @@ const parts = new Float64Array(2);
 function multiplyAdd(x: number, xLow: number, constant: number, constantLow: number): void {
   const y = parts[0]!;
   const product = x * y;
-  const low = productLoss(x, y, product) + x * parts[1]! + xLow * y;
+  const low = productError(x, y, product) + x * parts[1]! + xLow * y;
   const sum = constant + product;
   parts[0] = sum;
   parts[1] = constant - sum + product + constantLow + low;
@@ -51,9 +51,9 @@ function logInParts(x: number): void {
   const d = m + 1;
   const s = f / d;
   const sd = s * d;
-  const sLow = (f - sd - productLoss(s, d, sd) - s * sumLoss(m, 1, d)) / d;
+  const sLow = (f - sd - productError(s, d, sd) - s * lossOf(m, 1, d)) / d;
   const z = s * s;
-  const zLow = productLoss(s, s, z) + 2 * s * sLow;
+  const zLow = productError(s, s, z) + 2 * s * sLow;
   let t = 1 / 29;
   for (let n = 27; n >= 7; n -= 2) t = 1 / n + z * t;
   const tail = z * t;
@@ -78,7 +78,7 @@ function expOf(x: number, xLow: number, error: number): number {
   const difference = x - multiple;
   const smaller = k * LN2_LOW;
   const r = difference - smaller;
-  const rLow = sumLoss(difference, -smaller, r) + sumLoss(x, -multiple, difference) + xLow;
+  const rLow = lossOf(difference, -smaller, r) + lossOf(x, -multiple, difference) + xLow;
   // 1 + r + r²/2! + …: the terms from r⁶ on need only one double.
   let p = 1 / 355_687_428_096_000;
   for (let n = 16; n >= 6; n--) p = INVERSE_FACTORIALS[n]! + r * p;
@@ -138,7 +138,7 @@ export function logBase(x: number, base: number): number {
   const a = parts[0]!;
   const q = a / b;
   const qb = q * b;
-  const low = (a - qb - productLoss(q, b, qb) + parts[1]! - q * bLow) / b;
+  const low = (a - qb - productError(q, b, qb) + parts[1]! - q * bLow) / b;
   const slack = Math.abs(q) * 2 * LOG_ERROR;
   return q + (low - slack) === q + (low + slack) ? q + low : exactLogBase(x, base);
 }
@@ -154,7 +154,7 @@ export function pow(x: number, y: number): number {
   const h = y * logarithm;
   if (h > 710) return Number.POSITIVE_INFINITY;
   if (h < -746) return 0;
-  const low = productLoss(y, logarithm, h) + y * parts[1]!;
+  const low = productError(y, logarithm, h) + y * parts[1]!;
   const result = expOf(h, low, Math.abs(h) * LOG_ERROR);
   return Number.isNaN(result) ? exactPow(x, y) : result;
 }

@@ -1,5 +1,5 @@
-import { productLoss, sumLoss } from './error-free.js';
-import { inLeastUnits, nearestDouble } from './nearest-double.js';
+import { roundQuotient, toInteger } from './exact/integers.js';
+import { lossOf, productError } from './exact/sums.js';
 
 /** (value × factor + offset) ÷ divisor in whole numbers, the divisor positive. */
 export interface Linear {
@@ -27,12 +27,12 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
     const x = value[i]!;
     const product = x * factor;
     const sum = product + offset;
-    const sumLow = sumLoss(product, offset, sum) + productLoss(x, factor, product);
+    const sumLow = lossOf(product, offset, sum) + productError(x, factor, product);
     const numerator = sum + sumLow;
     const numeratorLow = sum - numerator + sumLow;
     const quotient = numerator / divisor;
     const back = quotient * divisor;
-    const rest = (numerator - back - productLoss(quotient, divisor, back) + numeratorLow) / divisor;
+    const rest = (numerator - back - productError(quotient, divisor, back) + numeratorLow) / divisor;
     const slack = Math.abs(quotient) * 2 ** -98;
     const size = Math.abs(x);
     const isPlain = (size > LEAST && size < GREATEST && Math.abs(quotient) > LEAST) || x === 0;
@@ -46,5 +46,5 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
 }
 
 function exactly(x: number, { factor, offset, divisor }: Linear): number {
-  return nearestDouble(inLeastUnits(x) * factor + (offset << 1074n), divisor << 1074n);
+  return roundQuotient(toInteger(x) * factor + offset * toInteger(1), divisor);
 }

@@ -67,7 +67,7 @@ function scale(x: number, exponent: number): number {
   return x * 2 ** part * 2 ** (exponent - part);
 }
 
-function bitLength(whole: bigint): number {
+export function bitLength(whole: bigint): number {
   const digits = whole.toString(16);
   return 4 * digits.length - Math.clz32(Number.parseInt(digits[0]!, 16)) + 28;
 }

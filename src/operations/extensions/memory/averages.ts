@@ -1,6 +1,7 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { pow } from '../../../kernels/elementary.js';
-import { addValue, dropValue, movingMean } from '../../../kernels/moving-mean.js';
+import { meanOf } from '../../../kernels/exact/results.js';
+import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
 import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan } from './scan.js';
@@ -55,28 +56,29 @@ export const movingAverageExamples: readonly WrittenExample[] = [
   },
 ];
 
-// Lists: the times and values of the window, and three for the sums of its older part.
+// Slots: the sum of the window, which is exact, so that what goes leaves no trace. Lists: its times, its values, and
+// what the slots cannot hold.
 function movingAverager(windowMs: number): RegridRunner {
   return scan(
-    3,
+    SUM_SLOTS,
     ({ slots, lists }, { timeMs, value, count }, out) => {
-      const [times, values, high, low, error] = lists;
-      if (!times || !values || !high || !low || !error) throw new Error('assertion failed: five lists');
-      const moving = { slots, at: 0, values, high, low, error };
+      const [times, values, wide] = lists;
+      if (!times || !values || !wide) throw new Error('assertion failed: three lists');
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
         while (times.length > 0 && !(t - times.at(0) < windowMs)) {
-          dropValue(moving);
+          addTo(slots, 0, wide, -values.at(0));
           times.shift(1);
+          values.shift(1);
         }
-        // What rounding has lost goes with the samples.
-        if (times.length === 0) slots.fill(0, 0, 3);
+        if (times.length === 0) clearSum(slots, 0, wide);
         times.push(t);
-        addValue(moving, value[i]!);
-        out.add(t, movingMean(moving));
+        values.push(value[i]!);
+        addTo(slots, 0, wide, value[i]!);
+        out.add(t, meanOf(slots, 0, wide, times.length));
       }
     },
-    5,
+    3,
   );
 }
 

@@ -65,7 +65,7 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
 };
 
 const END_MS = 0;
-const TOTAL = 1; // the slots of an exact sum
+const TOTAL = 1;
 
 export const cumulativeSumExamples: readonly WrittenExample[] = [
   {

@@ -117,7 +117,7 @@ export const hampel: Operation<HampelMethods> = {
     ),
   },
   describe: (parameters) => ({
-    does: `${textIn(parameters, 'action')}s what is over ${numberIn(parameters, 'threshold')} deviations off the median`,
+    does: `${textIn(parameters, 'action')}s values over ${numberIn(parameters, 'threshold')} deviations off the median`,
     reads: { kind: 'neighbours', gapMsMax: undefined },
     keeps: `the last ${2 * numberIn(parameters, 'samples') + 1} samples`,
     final: `when ${numberIn(parameters, 'samples')} samples after it are final`,
