@@ -1,7 +1,9 @@
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
+import type { Format } from '../../formats/format.js';
+import { formatOf } from '../../formats/formats.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
-import { inputOptions, readInputOptions } from '../files/input-options.js';
+import { formatOption, inputOptions, readInputOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
@@ -13,6 +15,7 @@ const runOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order (`-` for standard input)' },
   ...inputOptions,
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
+  { flag: '--output-format', value: 'FORMAT', summary: 'csv, ndjson, parquet or arrow (default: by its name, or csv)' },
   { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
@@ -118,6 +121,8 @@ function readSettings(given: Given) {
   return {
     inputs,
     input: readInputOptions(given),
+    format: formatOption(given, '--format'),
+    outputFormat: outputFormatOf(given),
     output: textOf(given, '--output') ?? '-',
     mode,
     chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX) ?? CHUNK_ROWS,
@@ -133,6 +138,15 @@ function readSettings(given: Given) {
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),
   };
+}
+
+function outputFormatOf(given: Given): Format {
+  const format = formatOption(given, '--output-format') ?? formatOf(textOf(given, '--output') ?? '-');
+  if (format.openWriter !== undefined) return format;
+  throw new WindrowError(
+    'arguments',
+    `--output: expected a format that is written, received ${format.name}, only read`,
+  );
 }
 
 function checkedCount(given: Given, flag: string, most: number): number | undefined {
