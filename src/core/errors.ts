@@ -35,6 +35,7 @@ export const errorCodes = {
   'csv.time': 'A time in a row cannot be read.',
   'csv.number': 'A number in a row cannot be read.',
   'csv.gzip': 'A compressed file cannot be decompressed.',
+  'file.format': 'The file cannot be read, or written, as a file of its format.',
   'file.missing': 'The file does not exist.',
   'file.directory': 'A file is expected, but this is a folder.',
   'file.denied': 'The file may not be read or written.',

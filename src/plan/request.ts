@@ -11,6 +11,7 @@ interface MethodNames {
   readonly clamp: 'Cleanse';
   readonly anomalies: 'Cleanse';
   readonly limit: 'Clamp';
+  readonly fillFrom: 'Fill';
 }
 
 type Method = keyof OperationMethods & string;

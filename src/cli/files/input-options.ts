@@ -1,6 +1,8 @@
 import { WindrowError } from '../../core/errors.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { CsvReaderOptions } from '../../formats/csv/index.js';
+import type { Format } from '../../formats/format.js';
+import { formatNames, formats } from '../../formats/formats.js';
 import { timeFormats } from '../../formats/table/dates.js';
 import { RAW_METRIC } from '../../formats/table/naming.js';
 import { tableLayouts } from '../../formats/table/roles.js';
@@ -14,6 +16,11 @@ export type InputOptions = Pick<
 
 /** The options that say what the columns of a file are and how they are written. */
 export const inputOptions: readonly CommandOption[] = [
+  {
+    flag: '--format',
+    value: 'FORMAT',
+    summary: `the format of the input: ${formatNames.join(', ')} (default: by its name, or csv)`,
+  },
   {
     flag: '--time',
     value: 'COLUMN',
@@ -34,6 +41,16 @@ export const inputOptions: readonly CommandOption[] = [
     summary: 'values that are texts, such as on=1 off=0 unavailable=',
   },
 ];
+
+/** The format that an option names. */
+export function formatOption(given: Given, flag: string): Format | undefined {
+  const name = textOf(given, flag);
+  if (name === undefined) return undefined;
+  const format = formats.find((one) => one.name === name.toLowerCase());
+  if (format !== undefined) return format;
+  const expected = `expected ${formatNames.join(' or ')}, received ${JSON.stringify(name)}`;
+  throw new WindrowError('arguments', `${flag}: ${expected}`);
+}
 
 export function readInputOptions(given: Given): InputOptions {
   const as = textOf(given, '--as');

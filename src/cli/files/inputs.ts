@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import type { Transform } from 'node:stream';
 import { WindrowError } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
 import { scanBlock } from '../../kernels/scan-rows.js';
@@ -55,13 +56,16 @@ export function openInputs(paths: readonly string[], isReadAgain: boolean, io: I
 }
 
 function fileInput(path: string, sizeBytes: number, io: Io): InputFile {
-  const isPacked = /\.gz$/i.test(path);
+  const packing = /\.(gz|zst)$/i.exec(path)?.[1]?.toLowerCase();
   return {
     path,
     name: path,
     sizeBytes,
-    isRegular: !isPacked,
-    blocks: (onRead) => (isPacked ? unpackedBlocks(path, io, onRead) : fileBlocks(path, io, onRead)),
+    isRegular: packing === undefined,
+    blocks: (onRead) => {
+      if (packing === undefined) return fileBlocks(path, io, onRead);
+      return packing === 'gz' ? unpackedBlocks(path, io, onRead) : zstdBlocks(path, io, onRead);
+    },
   };
 }
 
@@ -111,20 +115,50 @@ export function readNow(
   }
 }
 
+async function* zstdBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
+  // Node has zstd from 22.15 on; before, all of the file is unpacked at once.
+  const { createZstdDecompress } = (await import('node:zlib')) as { createZstdDecompress?: () => Transform };
+  if (createZstdDecompress !== undefined) {
+    yield* transformed(path, createZstdDecompress(), 'zstd', io, onRead);
+    return;
+  }
+  const { compressors } = await import('hyparquet-compressors');
+  const packed = io.fs.readFileSync(path);
+  onRead(packed.length);
+  try {
+    yield compressors.ZSTD?.(packed, 0) ?? packed;
+  } catch (error) {
+    throw notPacked(path, 'zstd', error);
+  }
+}
+
+function notPacked(path: string, kind: string, error: unknown): WindrowError {
+  const told = error instanceof Error ? error.message : String(error);
+  const message = `${path}: cannot be decompressed (${told}); is it a complete ${kind} file?`;
+  return new WindrowError('csv.gzip', message, { cause: error });
+}
+
 async function* unpackedBlocks(path: string, io: Io, onRead: (byteCount: number) => void): AsyncGenerator<Uint8Array> {
   const { createGunzip } = await import('node:zlib');
+  yield* transformed(path, createGunzip({ chunkSize: BLOCK_BYTES }), 'gzip', io, onRead);
+}
+
+async function* transformed(
+  path: string,
+  unpacked: Transform,
+  kind: string,
+  io: Io,
+  onRead: (byteCount: number) => void,
+): AsyncGenerator<Uint8Array> {
   const packed = io.fs.createReadStream(path, { highWaterMark: BLOCK_BYTES });
-  const unpacked = createGunzip({ chunkSize: BLOCK_BYTES });
   packed.on('data', (bytes) => onRead(bytes.length));
   packed.on('error', (error) => unpacked.destroy(error));
   packed.pipe(unpacked);
   try {
     yield* unpacked;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) {
-      const message = `${path}: cannot be decompressed (${error.message}); is it a complete gzip file?`;
-      throw new WindrowError('csv.gzip', message, { cause: error });
-    }
+    const isOfZlib = error instanceof Error && 'code' in error && /^(?:Z_|ERR_ZSTD|ZSTD_)/.test(String(error.code));
+    if (isOfZlib) throw notPacked(path, kind, error);
     throw fileFailure(error, path, 'read');
   } finally {
     packed.destroy();

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { seriesName } from '../../core/series.js';
-import { EPOCH_SECONDS_END } from '../../formats/table/read-text.js';
+import { zoneOf } from '../../core/zone.js';
+import { EPOCH_SECONDS_END, readTime } from '../../formats/table/read-text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
@@ -12,6 +13,7 @@ import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 import { Progress } from '../terminal/progress.js';
 import { execute, type Job, type Listener } from './execute.js';
+import { FormatResults } from './format-results.js';
 import { Rejects, Results } from './results.js';
 import type { Settings } from './run.js';
 import { describeRun, type RunFacts, reportText } from './summary.js';
@@ -24,12 +26,11 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const plan = await readPlan(requestPath, settings.timezone, io);
   const job = createJob(plan, settings, io, temps);
   const output = openTarget(settings.output, io, temps);
-  const results = new Results(
-    plan.items.map((item) => item.output),
-    output,
-    io,
-    temps,
-  );
+  const outputs = plan.items.map((item) => item.output);
+  const results =
+    settings.outputFormat.name === 'csv'
+      ? new Results(outputs, output, io, temps)
+      : new FormatResults(settings.outputFormat, outputs, output, io, temps);
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && new Rejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);
@@ -75,6 +76,8 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
     chunkRows,
     onBadRow,
     input: settings.input,
+    format: settings.format,
+    span: spanOf(settings),
     inputs: openInputs(settings.inputs, mode === 'batch', io, temps),
     options: {
       clock: io.clock,
@@ -101,6 +104,16 @@ function instantOption(text: string): string | number {
   const number = Number(text);
   // The decimal is moved, not multiplied: its nearest double of milliseconds is the time that a file's row has.
   return Math.abs(number) < EPOCH_SECONDS_END ? Number(`${text}e3`) : number;
+}
+
+// What of a file may be left unread.
+function spanOf({ from, until, timezone }: Settings): Job['span'] {
+  const zone = timezone === undefined ? undefined : zoneOf(timezone);
+  const msOf = (text: string | undefined): number | undefined => {
+    const reading = text === undefined ? undefined : readTime(text, zone);
+    return reading !== undefined && 'timeMs' in reading ? reading.timeMs : undefined;
+  };
+  return { fromMs: msOf(from), untilMs: msOf(until) };
 }
 
 function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {

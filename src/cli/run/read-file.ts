@@ -1,10 +1,11 @@
 import { describeValue, InputError } from '../../core/errors.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { nearestName } from '../../core/suggest.js';
-import { CsvError, type CsvReaderOptions, type CsvSummary, type RejectedRow } from '../../formats/csv/index.js';
-import { FileReader } from '../../formats/csv/read/reader.js';
+import { CsvError, type CsvSummary, type RejectedRow } from '../../formats/csv/index.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { readThreaded, type ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
+import type { Format, FormatOptions } from '../../formats/format.js';
+import { formatOf } from '../../formats/formats.js';
 import { RAW_METRIC } from '../../formats/table/naming.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted } from '../command.js';
@@ -28,6 +29,10 @@ export interface FileSettings {
   readonly onBadRow: 'fail' | 'skip';
   /** What the caller says of the files. */
   readonly input: InputOptions;
+  /** Of all files; undefined where each has that of its name. */
+  readonly format?: Format | undefined;
+  /** What of a file may be left unread. */
+  readonly span?: Pick<FormatOptions, 'fromMs' | 'untilMs'> | undefined;
   /** Threads that read beside the main one. */
   readonly pool?: RangePool | undefined;
 }
@@ -47,7 +52,7 @@ interface Reading extends FileListener {
 
 /** Reads one file and passes on the series that the plan reads. @throws CsvError, also where no row can be read */
 export async function readFile(
-  { plan, timezone, chunkRows, onBadRow, input: given, pool }: FileSettings,
+  { plan, timezone, chunkRows, onBadRow, input: given, format, span, pool }: FileSettings,
   input: InputFile,
   { onReject, onRead, onChunk, isStopped }: Reading,
   io: Io,
@@ -57,6 +62,7 @@ export async function readFile(
   let firstReject: RejectedRow | undefined;
   const options = {
     ...given,
+    ...span,
     fileName: input.name,
     unnamed: unnamedOf(plan, input),
     chunkRows,
@@ -68,31 +74,40 @@ export async function readFile(
     wanted: (reference: SeriesReference) => wanted.has(seriesKey(reference)),
     ...(timezone === undefined ? {} : { timezone }),
   };
-  const summary = await readSummary(options, keys, input, { onReject, onRead, onChunk, isStopped }, io, pool);
+  const reading = { onReject, onRead, onChunk, isStopped };
+  const of = format ?? formatOf(input.path);
+  const summary = await readSummary(of, options, keys, input, reading, io, pool);
   if (summary === undefined) return undefined;
   if (summary.rows === 0 && firstReject !== undefined) throw allBad(input, summary, firstReject);
   return { ...summary, path: input.path };
 }
 
 async function readSummary(
-  options: CsvReaderOptions & { readonly chunkRows: number },
+  format: Format,
+  options: FormatOptions,
   wantedKeys: readonly string[],
   input: InputFile,
   { onRead, onChunk, isStopped }: Reading,
   io: Io,
   pool: RangePool | undefined,
 ): Promise<CsvSummary | undefined> {
+  const listener = { onChunk, isStopped };
+  const blocks = (): AsyncIterable<Uint8Array> => input.blocks(onRead);
+  if (format.name !== 'csv') {
+    if (!input.isRegular) return format.read({ name: input.name, blocks }, options, listener);
+    const descriptor = openToRead(input.path, io);
+    const readAt = (bytes: Uint8Array, position: number): number =>
+      readNow(io, descriptor, bytes, input.name, position);
+    const random = { sizeBytes: input.sizeBytes ?? 0, readAt };
+    return format
+      .read({ name: input.name, blocks, random }, options, listener)
+      .finally(() => io.fs.closeSync(descriptor));
+  }
   if (pool !== undefined && input.isRegular) {
     const summary = await readByThreads(input, { options, wantedKeys, onChunk, onRead, isStopped }, pool, io);
     if (summary !== 'alone') return summary;
   }
-  const reader = new FileReader(options, onChunk, { isAlone: true, isPatient: true });
-  for await (const block of input.blocks(onRead)) {
-    reader.push(block);
-    if (isStopped()) return undefined;
-  }
-  const summary = reader.end();
-  return isStopped() ? undefined : summary;
+  return format.read({ name: input.name, blocks }, options, listener);
 }
 
 // Rows that are skipped are exceptions; a file of them is a mistake.

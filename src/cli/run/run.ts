@@ -1,7 +1,9 @@
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
+import type { Format } from '../../formats/format.js';
+import { formatOf } from '../../formats/formats.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
-import { inputOptions, readInputOptions } from '../files/input-options.js';
+import { formatOption, inputOptions, readInputOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
@@ -10,9 +12,15 @@ const MODES = ['batch', 'stream'] as const;
 const ON_BAD_ROW = ['fail', 'skip'] as const;
 
 const runOptions: readonly CommandOption[] = [
-  { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order (`-` for standard input)' },
+  {
+    flag: '--input',
+    value: 'FILE',
+    isList: true,
+    summary: 'files of series, read in this order (`-` for standard input)',
+  },
   ...inputOptions,
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
+  { flag: '--output-format', value: 'FORMAT', summary: 'csv, ndjson, parquet or arrow (default: by its name, or csv)' },
   { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
@@ -44,16 +52,24 @@ const runOptions: readonly CommandOption[] = [
 
 export const run: Command = {
   name: 'run',
-  summary: 'Run a request over CSV files and write the results as CSV.',
+  summary: 'Run a request over files of series and write the results: CSV, NDJSON, Parquet or Arrow.',
   argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
   options: runOptions,
   notes: [
-    `Input files have a header, and one of three layouts:
+    `Tables have columns with names, and one of these layouts:
   long    timestamp,timeseriesId,metric,value   without a metric column, the metric is Raw
   wide    timestamp,boiler,chiller,...          each column is a series of that name, metric Raw
   single  timestamp,value                       one series, named after the file without .csv, metric Raw
-Columns may come in any order, separated by commas, semicolons or tabs. Files ending in .gz are decompressed. A single
-series on standard input takes the name of the only series that the request reads, or else stdin.`,
+  days    date,00:00,00:15,...                  a day in each row
+Columns may come in any order; of CSV, separated by commas, semicolons, tabs or bars. Files ending in .gz or .zst are
+decompressed. A single series on standard input takes the name of the only series that the request reads, or else stdin.`,
+    `How dates, decimals and columns are to be understood is told from the names and the first rows, and said in the
+summary. Where that is not plain, the run stops and names the option that says it: --series for a column that tells
+devices apart, --time-format for dates like 03/04/2024, and so on. Local times that occur twice when clocks go back are
+told apart by their order.`,
+    `Formats: csv, ndjson (.ndjson, .jsonl), parquet and arrow (.arrow, .feather, .ipc, .arrows) are read and written, the
+line protocol of InfluxDB (.lp) is read. Parquet and Arrow take optional packages, and hold times to the microsecond.
+Tables of all formats are understood alike; of Parquet, row groups outside --from and --until are not read.`,
     `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete
 or not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts
 again, sorts in memory, and says so.`,
@@ -118,6 +134,8 @@ function readSettings(given: Given) {
   return {
     inputs,
     input: readInputOptions(given),
+    format: formatOption(given, '--format'),
+    outputFormat: outputFormatOf(given),
     output: textOf(given, '--output') ?? '-',
     mode,
     chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX) ?? CHUNK_ROWS,
@@ -133,6 +151,15 @@ function readSettings(given: Given) {
     maxOutputSamples: countOf(given, '--max-output-samples', 0) ?? 100_000_000,
     isQuiet: given.options.has('--quiet'),
   };
+}
+
+function outputFormatOf(given: Given): Format {
+  const format = formatOption(given, '--output-format') ?? formatOf(textOf(given, '--output') ?? '-');
+  if (format.openWriter !== undefined) return format;
+  throw new WindrowError(
+    'arguments',
+    `--output: expected a format that is written, received ${format.name}, only read`,
+  );
 }
 
 function checkedCount(given: Given, flag: string, most: number): number | undefined {

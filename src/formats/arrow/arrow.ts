@@ -1,0 +1,166 @@
+import type { FileHandle } from 'node:fs/promises';
+import type * as Arrow from 'apache-arrow';
+import type { Field, RecordBatch } from 'apache-arrow';
+import { WindrowError } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
+import type { Series } from '../../core/series.js';
+import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import { type ColumnKind, factsOf } from '../table/facts.js';
+import { microsOf } from '../table/micros.js';
+import { type Cells, TableReader } from '../table/table-reader.js';
+
+/** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
+export const arrow: Format = {
+  name: 'arrow',
+  extensions: ['arrow', 'feather', 'ipc', 'arrows'],
+  read,
+  openWriter,
+};
+
+/** So many rows tell what the columns are. */
+const SAMPLE_ROWS = 400;
+
+async function read(
+  source: FormatSource,
+  options: FormatOptions,
+  { onChunk, isStopped }: FormatListener,
+): ReturnType<Format['read']> {
+  const arrows = await import('apache-arrow');
+  const { DataType } = arrows;
+  let reader: TableReader | undefined;
+  let rows = 0;
+  try {
+    const batches = await openBatches(source, arrows);
+    for await (const batch of batches) {
+      const first = rows;
+      rows += batch.numRows;
+      const isLocal = (field: Field): boolean =>
+        options.timezone !== undefined && DataType.isTimestamp(field.type) && !field.type.timezone;
+      const cells = batch.schema.fields.map((field, column) => cellsOf(batch, column, isLocal(field)));
+      reader ??= openReader(batch.schema.fields, cells, options, DataType, isLocal);
+      reader.take(cells, batch.numRows, (row) => ({ line: first + row + 1, text: '' }), onChunk);
+      if (isStopped()) return undefined;
+    }
+  } catch (error) {
+    if (error instanceof WindrowError || !(error instanceof Error)) throw error;
+    const problem = /codec/i.test(error.message)
+      ? 'its buffers are compressed; write it without compression'
+      : `is no Arrow file that can be read (${error.message})`;
+    throw new WindrowError('file.format', `${source.name}: ${problem}`, { cause: error });
+  }
+  if (reader === undefined) throw new WindrowError('file.format', `${source.name}: has no rows`);
+  return reader.summary();
+}
+
+function openReader(
+  fields: readonly Field[],
+  cells: readonly Cells[],
+  options: FormatOptions,
+  DataType: typeof Arrow.DataType,
+  isLocal: (field: Field) => boolean,
+): TableReader {
+  const isTime = ({ type }: Field): boolean => DataType.isTimestamp(type) || DataType.isDate(type);
+  const facts = fields.map((field, column) => {
+    const texts = Array.from({ length: Math.min(SAMPLE_ROWS, cells[column]?.length ?? 0) }, (_, row) => {
+      const cell = cells[column]?.[row];
+      return cell === null || cell === undefined ? '' : String(cell);
+    });
+    const isNumber = DataType.isFloat(field.type) || DataType.isInt(field.type) || DataType.isBool(field.type);
+    const kind: ColumnKind | undefined = isTime(field) ? 'instant' : isNumber ? 'number' : undefined;
+    return kind === undefined ? factsOf(field.name, texts) : { name: field.name, kind, texts };
+  });
+  const typed = new TableReader(facts, { ...options, timeFormat: options.timeFormat ?? 'ms' }, true);
+  const field = fields[typed.roles.timeColumn];
+  return field !== undefined && isTime(field) && !isLocal(field) ? typed : new TableReader(facts, options, true);
+}
+
+// Times are epoch milliseconds; those that are no instants, as texts that are local.
+function cellsOf(batch: RecordBatch, column: number, isLocal: boolean): Cells {
+  const vector = batch.getChildAt(column);
+  return Array.from({ length: batch.numRows }, (_, row) => {
+    const cell: unknown = vector?.get(row);
+    return isLocal && typeof cell === 'number' ? formatInstant(cell).replace(/Z$/, '') : cell;
+  });
+}
+
+const MAGIC = 'ARROW1';
+
+// A file has its index at its end, a stream none.
+async function openBatches({ random, blocks }: FormatSource, { RecordBatchReader }: typeof Arrow) {
+  if (random !== undefined) {
+    const head = new Uint8Array(MAGIC.length);
+    random.readAt(head, 0);
+    if (isMagic(head)) return RecordBatchReader.from(handleOf(random) as unknown as FileHandle);
+  }
+  const copies = (async function* () {
+    for await (const block of blocks()) yield block.slice();
+  })();
+  const first = await copies.next();
+  if (first.done) return RecordBatchReader.from(copies);
+  if (!isMagic(first.value)) return RecordBatchReader.from(startingWith(first.value, copies));
+  const parts = [first.value];
+  for await (const part of copies) parts.push(part);
+  return RecordBatchReader.from(new Uint8Array(await new Blob(parts).arrayBuffer()));
+}
+
+function isMagic(bytes: Uint8Array): boolean {
+  return String.fromCharCode(...bytes.subarray(0, MAGIC.length)) === MAGIC;
+}
+
+async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
+}
+
+// What apache-arrow uses of a file that is open.
+function handleOf({ sizeBytes, readAt }: NonNullable<FormatSource['random']>) {
+  return {
+    fd: 0,
+    stat: async () => ({ size: sizeBytes }),
+    read: async (bytes: Uint8Array, offset: number, length: number, position: number) => ({
+      bytesRead: readAt(bytes.subarray(offset, offset + length), position),
+      buffer: bytes,
+    }),
+    close: async () => undefined,
+  };
+}
+
+const BATCH_ROWS = 65_536;
+
+/** Writes a file of `timestamp` (UTC, microseconds), `timeseriesId`, `metric` and `value`. */
+async function openWriter(onBytes: (bytes: Uint8Array) => void): Promise<FormatWriter> {
+  const arrows = await import('apache-arrow');
+  const { Field, Float64, RecordBatch, RecordBatchFileWriter, Schema, Struct, TimestampMicrosecond, Utf8 } = arrows;
+  const timestamp = new TimestampMicrosecond('UTC');
+  const types = { timestamp, timeseriesId: new Utf8(), metric: new Utf8(), value: new Float64() };
+  const schema = new Schema(Object.entries(types).map(([name, type]) => new Field(name, type, false)));
+  const writer = new RecordBatchFileWriter();
+  writer.reset(undefined, schema);
+
+  function writeBatch({ timeseriesId, metric, timeMs, value }: Series, from: number, to: number): void {
+    const length = to - from;
+    const named = (name: string) => arrows.vectorFromArray(new Array<string>(length).fill(name), new Utf8()).data[0]!;
+    const micros = BigInt64Array.from({ length }, (_, row) => microsOf(timeMs[from + row]!));
+    const children = [
+      arrows.makeData({ type: timestamp, length, data: micros }),
+      named(timeseriesId),
+      named(metric),
+      arrows.makeData({ type: types.value, length, data: value.slice(from, to) }),
+    ];
+    const data = arrows.makeData({ type: new Struct(schema.fields), length, nullCount: 0, children });
+    writer.write(new RecordBatch(schema, data));
+  }
+
+  function write(series: Series): void {
+    for (let from = 0; from < series.timeMs.length; from += BATCH_ROWS) {
+      writeBatch(series, from, Math.min(from + BATCH_ROWS, series.timeMs.length));
+    }
+  }
+
+  function end(): void {
+    writer.finish();
+    onBytes(writer.toUint8Array(true));
+  }
+
+  return { write, end };
+}

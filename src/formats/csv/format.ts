@@ -1,0 +1,22 @@
+import type { Format } from '../format.js';
+import { FileReader } from './read/reader.js';
+import { createCsvWriter } from './write/writer.js';
+
+/** CSV, and tables separated by other signs. */
+export const csv: Format = {
+  name: 'csv',
+  extensions: ['csv', 'tsv', 'txt'],
+  read: async ({ blocks }, options, { onChunk, isStopped }) => {
+    const reader = new FileReader(options, onChunk, { isAlone: true, isPatient: true });
+    for await (const block of blocks()) {
+      reader.push(block);
+      if (isStopped()) return undefined;
+    }
+    const summary = reader.end();
+    return isStopped() ? undefined : summary;
+  },
+  openWriter: async (onBytes) => {
+    const writer = createCsvWriter(onBytes);
+    return { write: writer.write, end: writer.flush };
+  },
+};

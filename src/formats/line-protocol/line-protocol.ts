@@ -1,0 +1,105 @@
+import { describeValue, WindrowError } from '../../core/errors.js';
+import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
+import { textLines } from '../lines.js';
+import { factsOf } from '../table/facts.js';
+import { TableReader } from '../table/table-reader.js';
+
+/**
+ * The line protocol of InfluxDB: `weather,location=office temperature=21.5,humidity=48i 1704067200000000000`. A series
+ * is a measurement with its tags, sorted by name, a metric is a field. Times are epoch nanoseconds, unless
+ * `timeFormat` says otherwise; text fields are left aside.
+ */
+export const lineProtocol: Format = { name: 'line-protocol', extensions: ['lp'], read: readLines };
+
+const COLUMNS = ['_time', '_series', '_field', '_value'];
+const BATCH_ROWS = 4096;
+
+interface Point {
+  readonly series: string;
+  readonly time: string;
+  /** Numbers and truths as texts. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+async function readLines(
+  source: FormatSource,
+  options: FormatOptions,
+  { onChunk, isStopped }: FormatListener,
+): ReturnType<Format['read']> {
+  const { timeFormat = 'ns' } = options;
+  const columns = COLUMNS.map((name) => factsOf(name, []));
+  const roles = { time: ['_time'], series: ['_series'], value: ['_value'] };
+  const reader = new TableReader(columns, { ...options, ...roles, timeFormat }, true);
+  let rows: { readonly cells: readonly string[]; readonly line: number; readonly text: string }[] = [];
+  const take = (): void => {
+    const taken = rows;
+    rows = [];
+    const cells = COLUMNS.map((_, column) => taken.map((row) => row.cells[column]));
+    reader.take(cells, taken.length, (row) => taken[row]!, onChunk);
+  };
+  for await (const { text, number: line } of textLines(source)) {
+    if (/^\s*(?:#|$)/.test(text)) continue;
+    const point = parsePoint(text);
+    if (typeof point === 'string') {
+      const { fileName: file, onBadRow, onReject } = options;
+      if (onBadRow !== 'skip') throw new WindrowError('file.format', `${file}, line ${line}: ${point}`);
+      onReject?.({ file, line, text, reason: point, row: text });
+      continue;
+    }
+    for (const [name, value] of point.fields) {
+      rows.push({ cells: [point.time, point.series, name, value], line, text });
+    }
+    if (rows.length >= BATCH_ROWS) take();
+    if (isStopped()) return undefined;
+  }
+  take();
+  return isStopped() ? undefined : reader.summary();
+}
+
+/** A line taken apart, or what is wrong with it. */
+function parsePoint(text: string): Point | string {
+  const [key = '', fields, time, ...more] = splitAt(text.trim(), ' ');
+  if (fields === undefined || more.length > 0) {
+    return `expected \`measurement,tag=value field=1 time\`, received ${describeValue(text)}`;
+  }
+  if (time === undefined) return 'the line has no time; without one, InfluxDB takes that of its clock';
+  const [measurement = '', ...tags] = splitAt(key, ',');
+  const names = tags.map(plain).sort();
+  const parts = splitAt(fields, ',').map((field) => splitAt(field, '='));
+  const numbers: (readonly [string, string])[] = [];
+  for (const [name = '', value] of parts) {
+    if (value === undefined) return `the field ${describeValue(name)} has no value`;
+    const number = numberOf(value);
+    if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a truth or a text`;
+    if (number !== 'text') numbers.push([plain(name), number]);
+  }
+  return { series: [plain(measurement), ...names].join(','), time, fields: numbers };
+}
+
+function numberOf(value: string): string | undefined {
+  if (value.startsWith('"')) return 'text';
+  if (/^(?:t|true)$/i.test(value)) return '1';
+  if (/^(?:f|false)$/i.test(value)) return '0';
+  const [, number] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[iu]?$/i.exec(value) ?? [];
+  return number;
+}
+
+// Parts between separators that are not escaped and not in a text.
+function splitAt(text: string, separator: string): string[] {
+  const parts = [''];
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    if (char === '\\' && at + 1 < text.length) parts[parts.length - 1] += char + text[++at];
+    else if (char === separator && !isQuoted) parts.push('');
+    else {
+      if (char === '"') isQuoted = !isQuoted;
+      parts[parts.length - 1] += char;
+    }
+  }
+  return parts;
+}
+
+function plain(text: string): string {
+  return text.replace(/\\([,= \\])/g, '$1');
+}

@@ -1,0 +1,99 @@
+import { describeValue, WindrowError } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
+import type { Series } from '../../core/series.js';
+import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
+import { textLines } from '../lines.js';
+import { factsOf } from '../table/facts.js';
+import { TableReader } from '../table/table-reader.js';
+
+/** A JSON object in each line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","metric":"Raw","value":1}`. */
+export const ndjson: Format = {
+  name: 'ndjson',
+  extensions: ['ndjson', 'jsonl'],
+  read: readNdjson,
+  openWriter: async (onBytes) => createWriter(onBytes),
+};
+
+/** So many lines tell what the fields are; a field that comes later is left aside. */
+const SAMPLE_LINES = 400;
+
+interface Line {
+  readonly number: number;
+  readonly text: string;
+  readonly fields: ReadonlyMap<string, unknown>;
+}
+
+async function readNdjson(
+  source: FormatSource,
+  options: FormatOptions,
+  { onChunk, isStopped }: FormatListener,
+): ReturnType<Format['read']> {
+  let reader: TableReader | undefined;
+  let names: readonly string[] = [];
+  let waiting: Line[] = [];
+  const takeWaiting = (isWhole: boolean): void => {
+    if (reader === undefined) {
+      names = [...new Set(waiting.flatMap(({ fields }) => [...fields.keys()]))];
+      const facts = names.map((name) =>
+        factsOf(
+          name,
+          waiting.map(({ fields }) => textOf(fields.get(name))),
+        ),
+      );
+      reader = new TableReader(facts, options, isWhole || waiting.length >= SAMPLE_LINES);
+    }
+    const lines = waiting;
+    waiting = [];
+    const cells = names.map((name) => lines.map(({ fields }) => fields.get(name)));
+    reader.take(cells, lines.length, (row) => ({ line: lines[row]!.number, text: lines[row]!.text }), onChunk);
+  };
+  for await (const { text, number } of textLines(source)) {
+    if (text.trim() !== '') waiting.push({ number, text, fields: fieldsOf(text, source.name, number) });
+    if (waiting.length >= SAMPLE_LINES) takeWaiting(false);
+    if (isStopped()) return undefined;
+  }
+  if (reader === undefined && waiting.length === 0) {
+    throw new WindrowError('file.format', `${source.name}: the file is empty; expected a JSON object in each line`);
+  }
+  takeWaiting(true);
+  return isStopped() ? undefined : (reader as TableReader | undefined)?.summary();
+}
+
+function fieldsOf(text: string, file: string, line: number): ReadonlyMap<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Told below, as any other value that is no object.
+  }
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return new Map(Object.entries(value));
+  throw new WindrowError(
+    'file.format',
+    `${file}, line ${line}: expected a JSON object, received ${describeValue(text)}`,
+  );
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? '' : String(value);
+}
+
+const BUFFER_LENGTH = 16_384;
+
+function createWriter(onBytes: (bytes: Uint8Array) => void): FormatWriter {
+  const encoder = new TextEncoder();
+  let text = '';
+  const flush = (): void => {
+    if (text !== '') onBytes(encoder.encode(text));
+    text = '';
+  };
+  function write({ timeseriesId, metric, timeMs, value }: Series): void {
+    const names = `","timeseriesId":${JSON.stringify(timeseriesId)},"metric":${JSON.stringify(metric)},"value":`;
+    for (let row = 0; row < timeMs.length; row++) {
+      // JSON.stringify writes −0 as 0.
+      const number = Object.is(value[row], -0) ? '-0' : String(value[row]);
+      text += `{"timestamp":"${formatInstant(timeMs[row]!)}${names}${number}}\n`;
+      if (text.length >= BUFFER_LENGTH) flush();
+    }
+  }
+  return { write, end: flush };
+}

@@ -1,0 +1,160 @@
+import type { AsyncBuffer, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
+import { WindrowError } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
+import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
+import { type ColumnKind, factsOf } from '../table/facts.js';
+import { type Cells, TableReader } from '../table/table-reader.js';
+import { openParquetWriter } from './writer.js';
+
+/** Parquet, of flat columns, a row group at a time. */
+export const parquet: Format = { name: 'parquet', extensions: ['parquet'], read, openWriter: openParquetWriter };
+
+/** So many rows tell what the columns are. */
+const SAMPLE_ROWS = 400;
+
+// Times as epoch milliseconds, so that no digit is lost to a Date.
+const parsers: Partial<ParquetParsers> = {
+  timestampFromMilliseconds: (millis) => Number(millis),
+  timestampFromMicroseconds: (micros) => Number(micros) / 1000,
+  timestampFromNanoseconds: (nanos) => (nanos % 1_000_000n === 0n ? Number(nanos / 1_000_000n) : Number(`${nanos}e-6`)),
+  dateFromDays: (days) => days * 86_400_000,
+};
+
+async function read(
+  source: FormatSource,
+  options: FormatOptions,
+  { onChunk, isStopped }: FormatListener,
+): ReturnType<Format['read']> {
+  const hyparquet = await import('hyparquet');
+  const { compressors } = await import('hyparquet-compressors');
+  const file = await bufferOf(source);
+  try {
+    const metadata = await hyparquet.parquetMetadataAsync(file, { parsers });
+    const columns = metadata.schema.slice(1);
+    const names = columns.map(({ name }) => name);
+    if (columns.some(({ num_children: children }) => children)) {
+      throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
+    }
+    // All of the columns asked for, of the rows from one to before another.
+    const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
+      const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
+      await hyparquet.parquetRead({
+        file,
+        metadata,
+        parsers,
+        compressors,
+        columns: [...wanted],
+        rowStart,
+        rowEnd,
+        onChunk: ({ columnName, columnData, rowStart: from }) => {
+          for (let i = 0; i < columnData.length; i++) {
+            const row = from + i - rowStart;
+            if (row >= 0 && row < rowEnd - rowStart) cells.get(columnName)![row] = columnData[i];
+          }
+        },
+      });
+      return names.map((name) => cells.get(name));
+    };
+    const rowCount = Number(metadata.num_rows);
+    const sample = await readRows(names, 0, Math.min(SAMPLE_ROWS, rowCount));
+    const reader = openReader(columns, sample, options);
+    const used = reader.usedColumns().map((column) => names[column]!);
+    let from = 0;
+    for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
+      const to = from + Number(count);
+      if (!isOutside(metadata, index, columns[reader.roles.timeColumn]!, options)) {
+        const cells = await readRows(used, from, to);
+        const first = from;
+        const located = withLocalTimes(cells, columns, reader.roles.timeColumn, options);
+        reader.take(located, to - from, (row) => ({ line: first + row + 1, text: '' }), onChunk);
+      }
+      if (isStopped()) return undefined;
+      from = to;
+    }
+    return reader.summary();
+  } catch (error) {
+    if (error instanceof WindrowError || !(error instanceof Error)) throw error;
+    throw new WindrowError('file.format', `${source.name}: is no Parquet file that can be read (${error.message})`, {
+      cause: error,
+    });
+  }
+}
+
+function openReader(columns: readonly SchemaElement[], sample: readonly Cells[], options: FormatOptions): TableReader {
+  const facts = columns.map((column, index) => {
+    const texts = Array.from(sample[index] ?? [], (cell) => (cell === null || cell === undefined ? '' : String(cell)));
+    const kind = kindOf(column);
+    return kind === undefined ? factsOf(column.name, texts) : { name: column.name, kind, texts };
+  });
+  const isTimed = (name: string): boolean => columns.some((column) => column.name === name && isTime(column));
+  const trial = new TableReader(facts, { ...options, timeFormat: options.timeFormat ?? 'ms' }, true);
+  const column = columns[trial.roles.timeColumn]!;
+  if (!isTimed(column.name)) return new TableReader(facts, options, true);
+  return isLocal(column, options) ? new TableReader(facts, { ...options, timeFormat: undefined }, true) : trial;
+}
+
+function kindOf(column: SchemaElement): ColumnKind | undefined {
+  if (isTime(column)) return 'instant';
+  if (column.logical_type?.type === 'DATE' || column.converted_type === 'DATE') return 'instant';
+  return column.type === 'BYTE_ARRAY' ? undefined : 'number';
+}
+
+function isTime({ type, logical_type: logical, converted_type: converted }: SchemaElement): boolean {
+  if (logical?.type === 'TIMESTAMP' || logical?.type === 'DATE' || type === 'INT96') return true;
+  return converted === 'TIMESTAMP_MILLIS' || converted === 'TIMESTAMP_MICROS' || converted === 'DATE';
+}
+
+// A timestamp that says that it is no instant is local, where the run has a zone.
+function isLocal({ logical_type: logical }: SchemaElement, { timezone }: FormatOptions): boolean {
+  return timezone !== undefined && logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
+}
+
+function withLocalTimes(
+  cells: readonly Cells[],
+  columns: readonly SchemaElement[],
+  timeColumn: number,
+  options: FormatOptions,
+): readonly Cells[] {
+  if (!isLocal(columns[timeColumn]!, options)) return cells;
+  const local = Array.from(cells[timeColumn] ?? [], (ms) =>
+    typeof ms === 'number' ? formatInstant(ms).replace(/Z$/, '') : ms,
+  );
+  return cells.map((column, index) => (index === timeColumn ? local : column));
+}
+
+// Whether the statistics of a row group say that all of its times are outside of the run.
+function isOutside(
+  { row_groups: groups }: FileMetaData,
+  index: number,
+  column: SchemaElement,
+  options: FormatOptions,
+): boolean {
+  const { fromMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = options;
+  if (!isTime(column) || isLocal(column, options)) return false;
+  const chunk = groups[index]?.columns.find(({ meta_data: data }) => data?.path_in_schema[0] === column.name);
+  const { min_value: min, max_value: max } = chunk?.meta_data?.statistics ?? {};
+  return (typeof max === 'number' && max < fromMs) || (typeof min === 'number' && min >= untilMs);
+}
+
+async function bufferOf({ random, blocks }: FormatSource): Promise<AsyncBuffer> {
+  if (random !== undefined) {
+    const { sizeBytes, readAt } = random;
+    return {
+      byteLength: sizeBytes,
+      slice: (start, end = sizeBytes) => {
+        const bytes = new Uint8Array(Math.max(0, Math.min(end, sizeBytes) - start));
+        for (let at = 0; at < bytes.length; ) {
+          const count = readAt(bytes.subarray(at), start + at);
+          if (count === 0) break;
+          at += count;
+        }
+        return bytes.buffer;
+      },
+    };
+  }
+  // Its index stands at the end, so what comes once is kept whole.
+  const parts: Uint8Array[] = [];
+  for await (const block of blocks()) parts.push(block.slice());
+  const whole = new Uint8Array(await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer());
+  return { byteLength: whole.length, slice: (start, end) => whole.slice(start, end).buffer };
+}

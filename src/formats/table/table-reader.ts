@@ -1,0 +1,193 @@
+import { describeValue, type ErrorCode, WindrowError } from '../../core/errors.js';
+import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
+import { isUtc, zoneOf } from '../../core/zone.js';
+import type { CsvReaderOptions, CsvSeriesCount, CsvSummary } from '../csv/options.js';
+import { type Dialect, dialectNotes, tellDialect } from './dialect.js';
+import type { ColumnFacts } from './facts.js';
+import { fileSeriesName, RAW_METRIC, SeriesNaming } from './naming.js';
+import { numberFault, timeReader, valueReader } from './read-text.js';
+import { RepeatedHours } from './repeated-hours.js';
+import { type Fail, type Roles, tellRoles } from './roles.js';
+
+/** A column of some rows; undefined where nobody reads it. */
+export type Cells = ArrayLike<unknown> | undefined;
+
+/** A series while its samples of some rows are gathered. */
+interface Gathered extends CsvSeriesCount {
+  samples: number;
+  readonly index: number;
+  readonly isWanted: boolean;
+  timeMs: number[];
+  value: number[];
+}
+
+/**
+ * Reads tables whose columns have names and whose cells have types: rows of JSON, Parquet, Arrow. What the columns are
+ * for is told as of CSV.
+ */
+export class TableReader {
+  readonly roles: Roles;
+  readonly #options: CsvReaderOptions & { readonly chunkRows: number };
+  readonly #columns: readonly ColumnFacts[];
+  readonly #dialect: Dialect;
+  readonly #naming: SeriesNaming;
+  readonly #readTime: ReturnType<typeof timeReader>;
+  readonly #readValue: ReturnType<typeof valueReader>;
+  readonly #repeatedHours: RepeatedHours | undefined;
+  readonly #byKey = new Map<string, Gathered>();
+  #rows = 0;
+  #rejected = 0;
+  #missing = 0;
+
+  /** @param isWhole whether the texts of the facts are all that there are. */
+  constructor(columns: readonly ColumnFacts[], options: TableReader['options'], isWhole: boolean) {
+    const { fileName: file, timezone, wanted } = options;
+    const fail: Fail = (reason, code = 'csv.header') => {
+      throw new WindrowError(code === 'csv.header' ? 'file.format' : code, `${file}: ${reason}`);
+    };
+    const isAskedFor = (name: string): boolean => wanted?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
+    this.roles = tellRoles(columns, { ...options, isAskedFor }, fail);
+    if (this.roles.layout === 'days') fail('a row holds a day, which is read of CSV alone');
+    const times = columns[this.roles.timeColumn]?.texts ?? [];
+    const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
+    const dialect = tellDialect({ times, values, isWhole }, options, fail);
+    if (dialect === undefined) throw new Error('assertion failed: a dialect was left open');
+    const zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
+    this.#options = options;
+    this.#columns = columns;
+    this.#dialect = dialect;
+    this.#naming = new SeriesNaming(options, (reason) => fail(reason, 'csv.unclear'));
+    this.#readTime = timeReader(dialect.time, zone);
+    this.#readValue = valueReader(dialect);
+    this.#repeatedHours = zone && new RepeatedHours(zone);
+  }
+
+  get options(): CsvReaderOptions & { readonly chunkRows: number } {
+    return this.#options;
+  }
+
+  /** The columns that are read. */
+  usedColumns(): number[] {
+    const { timeColumn, clockColumn, metricColumn, ids, values } = this.roles;
+    const used = [timeColumn, clockColumn, metricColumn, ...ids.map(({ column }) => column)];
+    return [...used, ...values.map(({ column }) => column)].filter((column) => column >= 0);
+  }
+
+  /**
+   * Takes rows, in their order.
+   *
+   * @param placeOf says which row it is, for messages, such as `line 3`.
+   */
+  take(
+    cells: readonly Cells[],
+    count: number,
+    placeOf: (row: number) => { readonly line: number; readonly text: string },
+    onChunk: (series: readonly Series[]) => void,
+  ): void {
+    let held = 0;
+    for (let row = 0; row < count; row++) {
+      const problem = this.#takeRow(cells, row);
+      if (problem === undefined) this.#rows++;
+      else this.#reject(problem, placeOf(row));
+      held += this.roles.values.length;
+      if (held < this.#options.chunkRows && row < count - 1) continue;
+      this.#handOver(onChunk);
+      held = 0;
+    }
+  }
+
+  summary(): CsvSummary {
+    const series = [...this.#byKey.values()].map(({ timeseriesId, metric, samples }) => {
+      return { timeseriesId, metric, samples };
+    });
+    const notes = [...this.roles.notes, ...dialectNotes(this.#dialect), ...this.#naming.notes];
+    const counts = { rows: this.#rows, rejected: this.#rejected, missing: this.#missing };
+    return { layout: this.roles.layout, ...counts, series, notes };
+  }
+
+  // What is wrong with the row, as the end of a sentence.
+  #takeRow(cells: readonly Cells[], row: number): string | undefined {
+    const { timeColumn, clockColumn, ids, metricColumn, values, layout } = this.roles;
+    const date = cells[timeColumn]?.[row];
+    const clock = clockColumn < 0 ? '' : ` ${cells[clockColumn]?.[row]}`;
+    const time = readCell(date, clock, this.#readTime);
+    if ('problem' in time) return `${describeValue(date)} ${time.problem}`;
+    const numbers: number[] = [];
+    for (const { column, name } of values) {
+      const cell = cells[column]?.[row];
+      const value = this.#valueOf(cell);
+      if (value === undefined) return `${name}: ${describeValue(cell)} ${numberFault(String(cell), this.#dialect)}`;
+      numbers.push(value);
+    }
+    const texts = ids.map(({ column, prefix }) => ({ prefix, text: textOf(cells[column]?.[row]) }));
+    const id = texts.filter(({ text }) => text !== '').map(({ prefix, text }, i) => (i === 0 ? text : prefix + text));
+    if (ids.length > 0 && id.length === 0) return `${describeValue(null)} names no series`;
+    const metric = metricColumn < 0 ? '' : textOf(cells[metricColumn]?.[row]);
+    for (const [place, { name }] of values.entries()) {
+      const isTable = layout === 'wide';
+      const unnamed = this.#options.unnamed ?? fileSeriesName(this.#options.fileName);
+      const timeseriesId = ids.length > 0 ? id.join('') : isTable ? name : unnamed;
+      const ownMetric = ids.length > 0 && values.length > 1 && metricColumn < 0 ? name : metric || RAW_METRIC;
+      this.#keep({ timeseriesId, metric: ownMetric }, time, numbers[place]!);
+    }
+    return undefined;
+  }
+
+  #keep(reference: SeriesReference, { timeMs, isNearChange }: Extract<Time, { timeMs: number }>, value: number): void {
+    const key = seriesKey(reference);
+    let series = this.#byKey.get(key);
+    if (series === undefined) {
+      const isColumn = this.roles.layout === 'wide';
+      const named = isColumn ? this.#naming.nameColumn(reference) : this.#naming.name(reference);
+      const { timeseriesId, metric } = named.reference;
+      const { isWanted } = named;
+      series = { timeseriesId, metric, index: this.#byKey.size, isWanted, samples: 0, timeMs: [], value: [] };
+      this.#byKey.set(key, series);
+    }
+    series.samples++;
+    if (!series.isWanted) return;
+    if (Number.isNaN(value)) this.#missing++;
+    series.timeMs.push(isNearChange ? (this.#repeatedHours?.settle(series.index, timeMs) ?? timeMs) : timeMs);
+    series.value.push(value);
+  }
+
+  #handOver(onChunk: (series: readonly Series[]) => void): void {
+    const chunk: Series[] = [];
+    for (const series of this.#byKey.values()) {
+      if (series.timeMs.length === 0) continue;
+      const { timeseriesId, metric, timeMs, value } = series;
+      chunk.push({ timeseriesId, metric, timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) });
+      series.timeMs = [];
+      series.value = [];
+    }
+    if (chunk.length > 0) onChunk(chunk);
+  }
+
+  #valueOf(cell: unknown): number | undefined {
+    if (typeof cell === 'number') return Number.isFinite(cell) ? cell : Number.NaN;
+    if (cell === null || cell === undefined) return Number.NaN;
+    if (typeof cell === 'bigint') return Number(cell);
+    if (typeof cell === 'boolean') return cell ? 1 : 0;
+    return typeof cell === 'string' ? this.#readValue(cell.trim()) : undefined;
+  }
+
+  #reject(problem: string, { line, text }: { readonly line: number; readonly text: string }): void {
+    const { fileName: file, onBadRow = 'fail', onReject } = this.#options;
+    const code: ErrorCode = 'file.format';
+    if (onBadRow === 'fail') throw new WindrowError(code, `${file}, row ${line}: ${problem}`);
+    this.#rejected++;
+    onReject?.({ file, line, text: '', reason: problem, row: text });
+  }
+}
+
+type Time = ReturnType<ReturnType<typeof timeReader>>;
+
+function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof timeReader>): Time {
+  if (cell instanceof Date) return { timeMs: cell.getTime(), isNearChange: false };
+  const isText = typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint';
+  return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
+}
+
+function textOf(cell: unknown): string {
+  return cell === null || cell === undefined ? '' : String(cell);
+}

@@ -1,0 +1,147 @@
+// What a run reads and writes beside CSV: the same samples in every format, told by the name of the file or by an option.
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { Series } from '../../src/core/series.js';
+import { arrow } from '../../src/formats/arrow/arrow.js';
+import { ndjson } from '../../src/formats/ndjson/ndjson.js';
+import { parquet } from '../../src/formats/parquet/parquet.js';
+import { createWorld, type Ended, requestText, type World } from './world.js';
+
+const ROWS = ['2024-03-01T00:00:00.000Z', '2024-03-01T00:01:00.000Z', '2024-03-01T00:02:00.123456Z'];
+const CSV = `timestamp,value\n${ROWS.map((time, i) => `${time},${i + 0.1}\n`).join('')}`;
+const RESULT = `timestamp,timeseriesId,metric,value\n${ROWS.map((time, i) => `${time},office,Result,${-i - 0.1}\n`).join('')}`;
+
+function negating(files: Readonly<Record<string, string | Uint8Array>> = {}): World {
+  const world = createWorld();
+  const [item] = JSON.parse(requestText('Mul', { scalar: -1 }));
+  world.write('request.json', JSON.stringify([item]));
+  world.write('back.json', JSON.stringify([item]).replaceAll('Result', 'Back').replaceAll('Raw', 'Result'));
+  for (const [name, content] of Object.entries(files)) world.write(name, content);
+  return world;
+}
+
+const run = (world: World, input: string, ...words: string[]): Promise<Ended> =>
+  world.run('run', '~/request.json', '--input', `~/${input}`, ...words);
+
+describe('results', () => {
+  it.each(['out.ndjson', 'out.parquet', 'out.arrow'])('as %s are read back to the same samples', async (name) => {
+    const world = negating({ 'office.csv': CSV });
+    const written = await run(world, 'office.csv', '--output', `~/${name}`);
+    expect(written).toMatchObject({ code: 0, stdout: '' });
+    expect(world.files()).toEqual(['back.json', 'office.csv', name, 'request.json']);
+    const back = await world.run('run', '~/back.json', '--input', `~/${name}`);
+    expect(back.stderr).not.toContain('left out');
+    expect(back.stdout).toBe(
+      CSV.replaceAll(/,(?=\d+\.1\n)/g, ',office,Back,').replace(',value', ',timeseriesId,metric,value'),
+    );
+  });
+
+  it.each([parquet, arrow, ndjson])('of many batches stand in order: $name', async (format) => {
+    const parts: Uint8Array[] = [];
+    const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()));
+    const count = 110_000;
+    const timeMs = Float64Array.from({ length: count }, (_, i) => 17e11 + i * 1000.5);
+    const series = ['a', 'b'].map((timeseriesId, sign) => {
+      return { timeseriesId, metric: 'M', timeMs, value: timeMs.map((ms) => (1 - 2 * sign) * (ms - 17e11)) };
+    });
+    for (const one of series) writer.write(one);
+    writer.end();
+    const bytes = new Uint8Array(Buffer.concat(parts));
+    const found = new Map<string, number[]>();
+    const onChunk = (chunk: readonly Series[]): void => {
+      for (const one of chunk) {
+        const list = found.get(one.timeseriesId) ?? [];
+        found.set(one.timeseriesId, list);
+        one.value.forEach((value, i) => {
+          list.push(one.timeMs[i]!, value);
+        });
+      }
+    };
+    const source = {
+      name: 'x',
+      blocks: async function* () {
+        for (let at = 0; at < bytes.length; at += 70_000) yield bytes.slice(at, at + 70_000);
+      },
+    };
+    const options = { fileName: 'x', chunkRows: 8192 };
+    await format.read(source, options, { onChunk, isStopped: () => false });
+    for (const { timeseriesId, value } of series) {
+      const expected = [...value].flatMap((one, i) => [timeMs[i]!, one]);
+      expect(found.get(timeseriesId)!.every((one, i) => Object.is(one, expected[i]))).toBe(true);
+      expect(found.get(timeseriesId)).toHaveLength(expected.length);
+    }
+  });
+
+  it('are refused in a format that is only read', async () => {
+    const { code, stderr } = await run(negating({ 'office.csv': CSV }), 'office.csv', '--output', '~/out.lp');
+    expect([code, stderr]).toEqual([
+      2,
+      'windrow: --output: expected a format that is written, received line-protocol, only read\n',
+    ]);
+  });
+});
+
+describe('NDJSON', () => {
+  const objects = ROWS.map((time, i) => ({ timestamp: time, timeseriesId: 'office', value: i + 0.1, note: 'x' }));
+  const text = objects.map((one) => `${JSON.stringify(one)}\n`).join('');
+
+  it('names its series or not, packed or not, by its name or an option', async () => {
+    const single = text.replaceAll('"timeseriesId":"office",', '').replaceAll(',"note":"x"', '');
+    const files = { 'long.ndjson': text, 'office.jsonl.gz': gzipSync(single), 'plain.txt': `\n${text}` };
+    const world = negating(files);
+    expect((await run(world, 'long.ndjson')).stdout).toBe(RESULT);
+    expect((await run(world, 'office.jsonl.gz')).stdout).toBe(RESULT);
+    expect((await run(world, 'plain.txt', '--format', 'ndjson')).stdout).toBe(RESULT);
+  });
+
+  it('asks as CSV does, and says what is wrong with a line', async () => {
+    const world = negating({ 'keyed.ndjson': text.replaceAll('timeseriesId', 'device'), 'bad.ndjson': `${text}[1]\n` });
+    expect((await run(world, 'keyed.ndjson')).stderr).toContain('say it with the option series (--series device)');
+    expect((await run(world, 'keyed.ndjson', '--series', 'device')).stdout).toBe(RESULT);
+    expect((await run(world, 'bad.ndjson')).stderr).toContain('line 4: expected a JSON object, received "[1]"');
+    world.write('time.ndjson', text.replace(ROWS[1]!, 'noon'));
+    const skipped = await run(world, 'time.ndjson', '--on-bad-row', 'skip', '--rejects', '~/bad.csv');
+    expect(skipped.stderr).toContain('1 bad row');
+    expect(world.read('bad.csv')).toContain('time.ndjson,2,');
+  });
+});
+
+it('line protocol: a series is a measurement with its tags, a metric is a field', async () => {
+  const lines = [
+    '# a comment',
+    'weather,site=north\\ wing,location=office temp=0.1,hum=48i,state="a, b=c",ok=true 1709251200000000000',
+    'weather,location=office,site=north\\ wing temp=1.1 1709251260000000000',
+    'weather,location=office,site=north\\ wing temp=2.1 1709251320123456000',
+  ];
+  const world = negating({ 'office.lp': lines.join('\n') });
+  const name = 'weather,location=office,site=north wing';
+  const request = world.read('request.json').replaceAll('"Raw"', '"temp"').replaceAll('office', name);
+  world.write('request.json', request);
+  const ended = await run(world, 'office.lp');
+  expect(ended.stdout).toBe(RESULT.replaceAll(',office,', `,"${name}",`));
+  world.write('office.lp', 'weather temp=1\n');
+  expect((await run(world, 'office.lp')).stderr).toContain('office.lp, line 1: the line has no time');
+});
+
+describe('files of other writers', () => {
+  const folder = new URL('../formats/files/', import.meta.url);
+  it.each(['duckdb.parquet', 'duckdb-zstd.parquet', 'polars.parquet', 'polars.arrow', 'polars-stream.arrows'])(
+    '%s',
+    async (name) => {
+      const world = negating({ [name]: readFileSync(new URL(name, folder)) });
+      const ended = await run(world, name);
+      expect(ended.stderr).not.toContain('sorry');
+      expect(ended.stdout).toBe(RESULT);
+      const later = await run(world, name, '--from', '2024-03-01T00:01:00Z');
+      expect(later.stdout.split('\n')).toHaveLength(4);
+    },
+  );
+});
+
+it('a file that is none of its format says so', async () => {
+  const world = negating({ 'x.parquet': CSV, 'x.arrow': CSV, 'x.csv.zst': CSV });
+  expect((await run(world, 'x.parquet')).stderr).toMatch(/x\.parquet: is no Parquet file that can be read/);
+  expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:is no Arrow file that can be read|has no rows)/);
+  expect((await run(world, 'x.csv.zst')).stderr).toMatch(/x\.csv\.zst: cannot be decompressed .* complete zstd file/);
+});
