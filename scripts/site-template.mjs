@@ -15,7 +15,8 @@ export function pageHtml({ title, html, headings, navigation, before, after }) {
   const contents = headings.map(({ anchor, title }) => `<li>${link({ href: `#${anchor}`, title })}</li>`);
   const onPage =
     contents.length < 2 ? '' : `<nav class="contents" aria-label="On this page"><ul>${contents.join('\n')}</ul></nav>`;
-  const turn = [before && `<span>← ${link(before)}</span>`, after && `<span>${link(after)} →</span>`].filter(Boolean);
+  const back = before === undefined ? '' : `<span>← ${link(before)}</span>`;
+  const on = after === undefined ? '' : `<span>${link(after)} →</span>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +35,7 @@ ${groups.join('\n')}
 </nav>
 <main id="content">
 ${html}
-<p class="turn">${turn.join('')}</p>
+<p class="turn">${back}${on}</p>
 </main>
 ${onPage}
 </body>
@@ -43,11 +44,13 @@ ${onPage}
 }
 
 export const styles = `:root {
-  --text: #1d2430; --faint: #5a6475; --line: #d9dee7; --back: #ffffff; --panel: #f5f7fa; --link: #0b5cad; --here: #e4edf8;
+  --text: #1d2430; --faint: #5a6475; --line: #d9dee7; --back: #ffffff; --panel: #f5f7fa; --link: #0b5cad;
+    --here: #e4edf8;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --text: #dfe5ee; --faint: #9aa6b8; --line: #323a48; --back: #12161d; --panel: #1a2029; --link: #7db7f5; --here: #233349;
+    --text: #dfe5ee; --faint: #9aa6b8; --line: #323a48; --back: #12161d; --panel: #1a2029; --link: #7db7f5;
+    --here: #233349;
   }
 }
 * { box-sizing: border-box; }
@@ -61,13 +64,16 @@ a { color: var(--link); }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--back); padding: .5rem 1rem; }
 .menu { display: none; }
-.pages { grid-column: 1; padding: 1.5rem 0 2rem 1.5rem; font-size: .92rem; position: sticky; top: 0; align-self: start;
+.pages { grid-column: 1; padding: 1.5rem 0 2rem 1.5rem; font-size: .92rem; position: sticky; top: 0;
+    align-self: start;
   max-height: 100vh; overflow-y: auto; }
 .pages .name { font-size: 1.3rem; font-weight: 700; margin: 0 0 1rem; }
 .pages .name a { color: inherit; text-decoration: none; }
-.pages h2 { font-size: .8rem; text-transform: uppercase; letter-spacing: .06em; color: var(--faint); margin: 1.2rem 0 .3rem; }
+.pages h2 { font-size: .8rem; text-transform: uppercase; letter-spacing: .06em; color: var(--faint);
+    margin: 1.2rem 0 .3rem; }
 .pages ul, .contents ul { list-style: none; margin: 0; padding: 0; }
-.pages li a { display: block; padding: .2rem .6rem; margin-left: -.6rem; border-radius: .35rem; text-decoration: none; }
+.pages li a { display: block; padding: .2rem .6rem; margin-left: -.6rem; border-radius: .35rem;
+    text-decoration: none; }
 .pages li a:hover { text-decoration: underline; }
 .pages a[aria-current] { background: var(--here); color: var(--text); font-weight: 600; }
 main { grid-column: 2; padding: 1.5rem 0 4rem; min-width: 0; }
@@ -82,7 +88,8 @@ h2 { font-size: 1.4rem; margin: 2.4rem 0 .8rem; padding-top: .6rem; border-top: 
 h3 { font-size: 1.1rem; margin: 1.8rem 0 .6rem; }
 code { font: .88em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: var(--panel);
   padding: .12em .35em; border-radius: .25rem; }
-pre { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1.1rem; overflow-x: auto; }
+pre { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1.1rem;
+    overflow-x: auto; }
 pre code { background: none; padding: 0; font-size: .85rem; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: .92rem; }
@@ -91,7 +98,8 @@ th { background: var(--panel); white-space: nowrap; }
 figure { margin: 1rem 0; }
 figcaption { font-size: .88rem; color: var(--faint); }
 img { max-width: 100%; height: auto; background: var(--back); }
-.turn { display: flex; justify-content: space-between; gap: 1rem; margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+.turn { display: flex; justify-content: space-between; gap: 1rem; margin-top: 3rem;
+    border-top: 1px solid var(--line); padding-top: 1rem; }
 @media (max-width: 70rem) {
   body { grid-template-columns: 14rem minmax(0, 1fr); padding-right: 1.5rem; }
   .contents { display: none; }

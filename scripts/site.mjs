@@ -139,7 +139,8 @@ function movedTarget(target, path, sources, folder) {
   const [file = '', anchor] = target.split('#');
   const from = posix.normalize(posix.join(dirname(path), file));
   if (sources.includes(from)) return htmlName(from) + (anchor === undefined ? '' : `#${anchor}`);
-  if (!from.startsWith('docs/') || statSync(join(rootPath, from)).isDirectory()) return undefined;
+  const isFile = statSync(join(rootPath, from), { throwIfNoEntry: false })?.isFile() === true;
+  if (!from.startsWith('docs/') || !isFile) return undefined;
   const to = from.slice('docs/'.length);
   mkdirSync(dirname(join(folder, to)), { recursive: true });
   copyFileSync(join(rootPath, from), join(folder, to));

@@ -11,6 +11,7 @@ const WRONG_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'arguments',
   'option.value',
   'input.missing',
+  'csv.unclear',
   'output.limit',
   'file.missing',
   'file.directory',

@@ -20,12 +20,12 @@ import {
   timezone,
 } from './parameters.js';
 import { timeWeightedRunner } from './time-weighted-average.js';
-import { checkedInterval, checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
+import { checkedInterval, checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
   function: choice({ summary: 'What to compute from the samples of a window.' }, aggregateFunctionNames),
-  interval: interval('The length of the windows.', { calendar: true }),
+  interval: interval('The length of the windows.'),
   percentile: number({
     summary: 'Which percentile, for the function Percentile.',
     minimum: 0,
@@ -95,7 +95,7 @@ export const aggregate: Operation<AggregateMethods> = {
   windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
   pointsEveryMs: (parameters) => {
     const isHeld = timeWeightedNames.includes(textIn(parameters, 'function')) && parameters.maxhold === undefined;
-    return isHeld || parameters.empty !== 'omit' ? fixedLengthMs(parameters) : undefined;
+    return isHeld || parameters.empty !== 'omit' ? pointsEveryMs(parameters) : undefined;
   },
 };
 
@@ -191,7 +191,7 @@ export function describeAggregate(parameters: Parameters): Description {
   return {
     does: `${accumulator?.words ?? 'the time-weighted average'} of each ${text} window${inZone(parameters)}`,
     reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted },
-    keeps: accumulator?.isListKept === true ? 'every value of the open window' : 'a few numbers of the open window',
+    keeps: accumulator?.keeps ?? 'a few numbers of the open window',
     final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
   };
 }

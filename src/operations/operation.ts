@@ -117,7 +117,8 @@ export interface RegridRunner {
   /** Sets those slots of a new state that do not start at 0. */
   readonly start?: (state: State) => void;
   readonly push: (state: State, chunk: Chunk, out: Output) => void;
-  readonly advance: (state: State, watermarkMs: number, out: Output) => void;
+  /** `comingMs`: a sample at or after this time will come for certain; −Infinity where none is known of. */
+  readonly advance: (state: State, watermarkMs: number, out: Output, comingMs: number) => void;
   /** `advancedMs` is the last `advance` of the run, −Infinity without one. */
   readonly close: (state: State, advancedMs: number, out: Output) => void;
   /** The time before which no further result will come, when the input's is `watermarkMs`. */

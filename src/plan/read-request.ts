@@ -29,6 +29,8 @@ export interface RequestStep {
   readonly pointer: string;
   readonly operation: Operation;
   readonly parameters: Parameters;
+  /** Whether it names a zone of its own. */
+  readonly hasTimezone: boolean;
   readonly inputs: readonly SeriesReference[];
   readonly output: SeriesReference;
 }
@@ -109,7 +111,8 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
   if (inputs !== undefined) checkInputs(operation, step.parameters, inputs.length, report);
   const output = outputs?.[0];
   if (parameters === undefined || inputs === undefined || output === undefined) return undefined;
-  return { pointer, operation, parameters, inputs, output };
+  const hasTimezone = Object.hasOwn(Object(step.parameters), 'timezone');
+  return { pointer, operation, parameters, hasTimezone, inputs, output };
 }
 
 function readOperation(value: unknown, report: Report): Operation | undefined {
@@ -158,8 +161,8 @@ function checkInputs(operation: Operation, parameters: unknown, count: number, r
   const hasScalar = given.get('scalar') !== undefined;
   if (operation.inputs === 'one with scalar, or two') {
     if (hasScalar === (count === 1) && count <= 2 && count > 0) {
-      if (hasScalar && (given.get('align') !== undefined || given.get('maxhold') !== undefined)) {
-        report('/parameters', 'request.conflict', 'align and maxhold only with two inputs', 'a scalar');
+      if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
+        report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');
       }
       return;
     }

@@ -157,7 +157,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
 
   it('may be the name of its file', async () => {
     const { stderr } = await runWith({ 'x.csv': minutesCsv([1]) }, 'run', '~/request.json', '--input', '~/x.csv');
-    expect(stderr).toContain('office/Raw: a file of times and values holds the series named after it; rename');
+    expect(stderr).toContain('office/Raw: if x/Raw is what it means, say --as office\n');
     expect(stderr).toContain('the input has x/Raw\n');
   });
 });

@@ -64,7 +64,12 @@ async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): 
     isStopped: () => false,
   };
   try {
-    const outcome = await readFile({ plan, timezone, chunkRows, onBadRow, pool }, input, reading, ioOf(rangeBytes));
+    const outcome = await readFile(
+      { plan, timezone, chunkRows, onBadRow, input: {}, pool },
+      input,
+      reading,
+      ioOf(rangeBytes),
+    );
     return { told, chunks, outcome: { ...outcome, path: '' } };
   } catch (error) {
     return { told, chunks, error: error instanceof Error ? error.message : error };

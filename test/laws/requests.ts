@@ -114,7 +114,7 @@ function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
   const names = ['Add', 'Sub', 'Mul', 'Div', 'Eq', 'Ne', 'Lte', 'Lt', 'Gt', 'Gte', 'And', 'Or'];
   const align = optionally(fc.constantFrom('inner', 'hold', 'linear', 'asof'));
   const maxhold = optionally(fc.constantFrom(...scale.durations));
-  const tolerance = optionally(fc.constantFrom(0, 0.25, 1, 1e300));
+  const tolerance = optionally(fc.constantFrom(0, 0.25, 1, 1e16, 1e300));
   return fc
     .tuple(fc.constantFrom(...names), optionally(scalar), align, maxhold, tolerance)
     .map(([operation, operand, mode, hold, near]): Kind => {
@@ -125,6 +125,7 @@ function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
         scalar: isScalar ? operand : undefined,
         align: isScalar ? undefined : mode,
         maxhold: !isScalar && isHeld ? hold : undefined,
+        maxgap: !isScalar && mode === 'linear' ? hold : undefined,
         tolerance: operation === 'Eq' || operation === 'Ne' ? near : undefined,
       });
       return { operation, inputCount: isScalar ? 1 : 2, parameters };

@@ -1,6 +1,18 @@
 // Aggregate, the time-weighted average and the Aggregate Pipeline (semantics §2 and §3).
 
-import { percentileOf, sumOf, varianceOf } from './numbers.js';
+import {
+  averageOf,
+  dividedBy,
+  fractionOf,
+  minus,
+  nearest,
+  nearestRoot,
+  percentileOf,
+  sumOf,
+  times,
+  total,
+  varianceOf,
+} from './numbers.js';
 import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
 import { parseDuration } from './time.js';
 import { type Windows, windowsOf } from './windows.js';
@@ -119,7 +131,7 @@ function functionOf(values: readonly number[], parameters: AggregateParameters):
   }
   switch (parameters.function.toLowerCase()) {
     case 'average':
-      return sumOf(values) / values.length;
+      return averageOf(values);
     case 'sum':
       return sumOf(values);
     case 'count':
@@ -141,9 +153,9 @@ function functionOf(values: readonly number[], parameters: AggregateParameters):
     case 'percentile':
       return percentileOf(values, parameters.percentile ?? Number.NaN);
     case 'variance':
-      return values.length === 1 ? 'insufficient' : varianceOf(values);
+      return values.length === 1 ? 'insufficient' : nearest(varianceOf(values));
     case 'standarddeviation':
-      return values.length === 1 ? 'insufficient' : Math.sqrt(varianceOf(values));
+      return values.length === 1 ? 'insufficient' : nearestRoot(varianceOf(values));
     default:
       throw new Error(`no such function: ${parameters.function}`);
   }
@@ -162,14 +174,12 @@ function timeWeightedResults(
   });
   return (startMs) => {
     const endMs = windows.borderAfter(startMs);
-    const areas: number[] = [];
-    let knownMs = 0;
-    for (const { value, fromMs, toMs } of held) {
-      const lengthMs = Math.min(toMs, endMs) - Math.max(fromMs, startMs);
-      if (lengthMs <= 0) continue;
-      areas.push(value * lengthMs);
-      knownMs += lengthMs;
-    }
-    return areas.length === 0 ? 'empty' : sumOf(areas) / knownMs;
+    const parts = held
+      .map(({ value, fromMs, toMs }) => ({ value, from: Math.max(fromMs, startMs), to: Math.min(toMs, endMs) }))
+      .filter(({ from, to }) => from < to)
+      .map(({ value, from, to }) => ({ value: fractionOf(value), length: minus(fractionOf(to), fractionOf(from)) }));
+    if (parts.length === 0) return 'empty';
+    const area = total(parts.map(({ value, length }) => times(value, length)));
+    return nearest(dividedBy(area, total(parts.map(({ length }) => length))));
   };
 }

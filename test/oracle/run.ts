@@ -15,8 +15,8 @@ import {
 } from './operations.js';
 import { isBinary, type PairParameters, withScalar, withSecond } from './pairs.js';
 import { countDropped, type Dropped, type Outcome, type Sample } from './series.js';
-import { parseDuration } from './time.js';
-import { type Windows, windowsOf } from './windows.js';
+import { DAY_MS, parseDuration } from './time.js';
+import { windowsOf } from './windows.js';
 
 export interface OracleSeries {
   timeseriesId: string;
@@ -198,7 +198,7 @@ function runStep(
       return holdLastValue(first, ticks, durationOr(parameters.maxhold, Number.POSITIVE_INFINITY), options.untilMs);
     }
     case 'resample': {
-      const grid = windowsOf(must(parameters.frequency, 'frequency'), undefined); // the epoch grid, whatever the zone
+      const grid = windowsOf(must(parameters.frequency, 'frequency'), gridZone(parameters, timezone));
       return resample(first, grid, parameters.method, durationOr(parameters.maxgap, Number.POSITIVE_INFINITY));
     }
     default:
@@ -215,19 +215,23 @@ function runShift(
   const { function: functionName, shift, direction = 'forward', window, timezone } = step.parameters ?? {};
   const sign = direction.toLowerCase() === 'backward' ? -1 : 1;
   if (functionName?.toLowerCase() === 'shiftbytime') return shiftByTime(samples, sign * parseDuration(String(shift)));
-  const windows =
-    window === undefined
-      ? must(windowsUpstream(step, options, producers), 'a window')
-      : windowsOf(window, timezone ?? options.timezone);
-  return shiftByWindow(samples, sign * Number(shift), windows);
+  const own = window === undefined ? undefined : { interval: window, timezone: options.timezone };
+  const found = own ?? must(windowsUpstream(step, options, producers), 'a window');
+  return shiftByWindow(samples, sign * Number(shift), found.interval, timezone ?? found.timezone);
+}
+
+/** Points that are whole days apart follow the zone; all others lie on the epoch grid. */
+function gridZone({ frequency }: Parameters, timezone: string | undefined): string | undefined {
+  return parseDuration(must(frequency, 'frequency')) % DAY_MS === 0 ? timezone : undefined;
+}
+
+interface Found {
+  readonly interval: string;
+  readonly timezone: string | undefined;
 }
 
 /** §3 Shift: the windows of the nearest step upstream that has some, the fewest steps away, first inputs first. */
-function windowsUpstream(
-  step: Step,
-  options: OracleOptions,
-  producers: ReadonlyMap<string, Step>,
-): Windows | undefined {
+function windowsUpstream(step: Step, options: OracleOptions, producers: ReadonlyMap<string, Step>): Found | undefined {
   let nearby: Step[] = [step];
   while (nearby.length > 0) {
     const inputs = nearby.flatMap(({ input }) => input);
@@ -241,16 +245,16 @@ function windowsUpstream(
   return undefined;
 }
 
-function ownWindows(step: Step, options: OracleOptions): Windows | undefined {
+function ownWindows(step: Step, options: OracleOptions): Found | undefined {
   const { interval, frequency, pipeline, timezone = options.timezone } = step.parameters ?? {};
   switch (operationOf(step)) {
     case 'aggregate':
     case 'holdlastvalue':
-      return windowsOf(must(interval, 'interval'), timezone);
+      return { interval: must(interval, 'interval'), timezone };
     case 'aggregatepipeline':
-      return windowsOf(must(pipeline?.at(-1)?.interval, 'a stage'), timezone);
+      return { interval: must(pipeline?.at(-1)?.interval, 'a stage'), timezone };
     case 'resample':
-      return windowsOf(must(frequency, 'frequency'), undefined);
+      return { interval: must(frequency, 'frequency'), timezone: gridZone(step.parameters ?? {}, timezone) };
     default:
       return undefined;
   }

@@ -68,7 +68,7 @@ interface Stretch {
 }
 
 /** The stretches around a local time, in order, wide enough to hold every instant it may mean. */
-function stretchesAround(localMs: number, timezone: string): Stretch[] {
+export function stretchesAround(localMs: number, timezone: string): Stretch[] {
   const stretches: Stretch[] = [];
   let startMs = Math.floor((localMs - OFFSET_MS_MAX) / LOOK_MS) * LOOK_MS;
   const lastMs = localMs + OFFSET_MS_MAX + LOOK_MS;
@@ -81,6 +81,12 @@ function stretchesAround(localMs: number, timezone: string): Stretch[] {
   }
   stretches.push({ startMs, endMs: Number.POSITIVE_INFINITY, offsetMs: offsetMs(timezone, lastMs) });
   return stretches;
+}
+
+/** What the local clock shows at an instant, in whole milliseconds. */
+export function clockOf(timeMs: number, zone: string | undefined): number {
+  const wholeMs = Math.floor(timeMs);
+  return zone === undefined ? wholeMs : wholeMs + offsetMs(zone, Math.floor(wholeMs / 1000) * 1000);
 }
 
 /** The first second with another offset than at `lowMs`, by halving. */

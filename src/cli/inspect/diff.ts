@@ -6,14 +6,14 @@ import { EXIT_DONE } from '../failure.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { inputOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import { fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
 export const diff: Command = {
   name: 'diff',
   summary: 'Show what a changed request would change in the results.',
   argument: { name: 'OLD.json', summary: 'the request as it is' },
   second: { name: 'NEW.json', summary: 'the request as it would be' },
-  options: inputOptions,
+  options: fileOptions,
   notes: [
     'Results are compared by their names, to the bit: samples added, gone and different, the largest differences.',
   ],

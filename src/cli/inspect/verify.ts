@@ -4,11 +4,10 @@ import { isSame } from '../../inspect/reads.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
-import type { InputFile } from '../files/inputs.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { inputOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import { type Files, fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
 const THREADS = 3;
 
@@ -17,7 +16,7 @@ export const verify: Command = {
   summary: 'Check on your own data that a request gives the same bits whichever way it runs.',
   argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
   options: [
-    ...inputOptions,
+    ...fileOptions,
     { flag: '--variants', value: 'N', summary: 'how many ways to run it (default: 24)' },
     { flag: '--seed', value: 'N', summary: 'draw the same variants as before (default: 1)' },
   ],
@@ -56,11 +55,11 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
 /** Undefined where no file is one that several threads read. */
 async function isSameByThreads(
   plan: Plan,
-  files: readonly InputFile[],
+  files: Files,
   inputs: Awaited<ReturnType<typeof readSources>>,
   io: Io,
 ): Promise<boolean | undefined> {
-  if (!files.every(({ isRegular }) => isRegular)) return undefined;
+  if (!files.inputs.every(({ isRegular }) => isRegular)) return undefined;
   const pool = await io.threads.open(THREADS - 1);
   try {
     const read = await readSources(plan, files, io, pool);

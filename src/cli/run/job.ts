@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { seriesName } from '../../core/series.js';
-import { EPOCH_SECONDS_END } from '../../formats/csv/read/text.js';
+import { EPOCH_SECONDS_END } from '../../formats/table/read-text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
@@ -74,6 +74,7 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
     mode,
     chunkRows,
     onBadRow,
+    input: settings.input,
     inputs: openInputs(settings.inputs, mode === 'batch', io, temps),
     options: {
       clock: io.clock,
@@ -98,7 +99,8 @@ function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: po
 function instantOption(text: string): string | number {
   if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
   const number = Number(text);
-  return Math.abs(number) < EPOCH_SECONDS_END ? number * 1000 : number;
+  // The decimal is moved, not multiplied: its nearest double of milliseconds is the time that a file's row has.
+  return Math.abs(number) < EPOCH_SECONDS_END ? Number(`${text}e3`) : number;
 }
 
 function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {

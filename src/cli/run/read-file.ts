@@ -1,13 +1,15 @@
-import { InputError } from '../../core/errors.js';
+import { describeValue, InputError } from '../../core/errors.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { nearestName } from '../../core/suggest.js';
-import type { CsvSummary, RejectedRow } from '../../formats/csv/index.js';
+import { CsvError, type CsvReaderOptions, type CsvSummary, type RejectedRow } from '../../formats/csv/index.js';
 import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { readThreaded, type ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
+import { RAW_METRIC } from '../../formats/table/naming.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted } from '../command.js';
 import { fileFailure } from '../failure.js';
+import type { InputOptions } from '../files/input-options.js';
 import { type InputFile, openToRead, readNow, STANDARD_INPUT } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 
@@ -24,6 +26,8 @@ export interface FileSettings {
   /** Rows given to the engine at once. */
   readonly chunkRows: number;
   readonly onBadRow: 'fail' | 'skip';
+  /** What the caller says of the files. */
+  readonly input: InputOptions;
   /** Threads that read beside the main one. */
   readonly pool?: RangePool | undefined;
 }
@@ -41,38 +45,74 @@ interface Reading extends FileListener {
   readonly isStopped: () => boolean;
 }
 
-/** Reads one file and passes on the series that the plan reads. */
+/** Reads one file and passes on the series that the plan reads. @throws CsvError, also where no row can be read */
 export async function readFile(
-  { plan, timezone, chunkRows, onBadRow, pool }: FileSettings,
+  { plan, timezone, chunkRows, onBadRow, input: given, pool }: FileSettings,
   input: InputFile,
   { onReject, onRead, onChunk, isStopped }: Reading,
   io: Io,
 ): Promise<FileOutcome | undefined> {
   const keys = plan.sources.map(seriesKey);
   const wanted = new Set(keys);
-  const rename = input.path === '-' ? renameUnnamed(plan) : undefined;
+  let firstReject: RejectedRow | undefined;
   const options = {
+    ...given,
     fileName: input.name,
+    unnamed: unnamedOf(plan, input),
     chunkRows,
     onBadRow,
-    onReject,
-    wanted: (reference: SeriesReference) => wanted.has(seriesKey(rename?.(reference) ?? reference)),
+    onReject: (rejected: RejectedRow) => {
+      firstReject ??= rejected;
+      onReject(rejected);
+    },
+    wanted: (reference: SeriesReference) => wanted.has(seriesKey(reference)),
     ...(timezone === undefined ? {} : { timezone }),
   };
+  const summary = await readSummary(options, keys, input, { onReject, onRead, onChunk, isStopped }, io, pool);
+  if (summary === undefined) return undefined;
+  if (summary.rows === 0 && firstReject !== undefined) throw allBad(input, summary, firstReject);
+  return { ...summary, path: input.path };
+}
+
+async function readSummary(
+  options: CsvReaderOptions & { readonly chunkRows: number },
+  wantedKeys: readonly string[],
+  input: InputFile,
+  { onRead, onChunk, isStopped }: Reading,
+  io: Io,
+  pool: RangePool | undefined,
+): Promise<CsvSummary | undefined> {
   if (pool !== undefined && input.isRegular) {
-    const read = { options, wantedKeys: keys, onChunk, onRead, isStopped };
-    const summary = await readByThreads(input, read, pool, io);
-    if (summary !== 'alone') return summary && { ...summary, path: input.path };
+    const summary = await readByThreads(input, { options, wantedKeys, onChunk, onRead, isStopped }, pool, io);
+    if (summary !== 'alone') return summary;
   }
-  const onSeries = rename === undefined ? onChunk : (series: readonly Series[]) => onChunk(series.map(rename));
-  const reader = new FileReader(options, onSeries, { isAlone: true });
+  const reader = new FileReader(options, onChunk, { isAlone: true, isPatient: true });
   for await (const block of input.blocks(onRead)) {
     reader.push(block);
     if (isStopped()) return undefined;
   }
   const summary = reader.end();
-  if (isStopped()) return undefined;
-  return { ...summary, series: rename === undefined ? summary.series : summary.series.map(rename), path: input.path };
+  return isStopped() ? undefined : summary;
+}
+
+// Rows that are skipped are exceptions; a file of them is a mistake.
+function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: RejectedRow): CsvError {
+  const { line, column, text, reason } = first;
+  const rows = rejected === 1 ? 'its only row is' : `all ${counted(rejected, 'row')} are`;
+  const place = column === undefined ? '' : `, column ${column.number} (${column.name})`;
+  const problem = `${describeValue(text)} ${reason}`;
+  const message = `${rows} bad, so nothing is left to compute; the first is line ${line}${place}: ${problem}`;
+  return new CsvError('csv.row', { file: path === '-' ? name : path }, message, text);
+}
+
+/**
+ * The name of a series that has none in standard input, which has none either: if the request reads only one series, it
+ * is that one. In a file it is named after the file.
+ */
+export function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
+  if (path !== '-') return undefined;
+  const ids = new Set(sources.map(({ timeseriesId }) => timeseriesId));
+  return ids.size === 1 ? sources[0]?.timeseriesId : STANDARD_INPUT;
 }
 
 async function readByThreads(
@@ -90,15 +130,6 @@ async function readByThreads(
   } finally {
     io.fs.closeSync(descriptor);
   }
-}
-
-// A single series is named after its file, and standard input has no name. If the request reads only one series, it is
-// that one.
-function renameUnnamed({ sources }: Plan): (<T extends SeriesReference>(reference: T) => T) | undefined {
-  const ids = new Set(sources.map(({ timeseriesId }) => timeseriesId));
-  const only = sources[0]?.timeseriesId;
-  if (ids.size !== 1 || only === undefined) return undefined;
-  return (reference) => (reference.timeseriesId === STANDARD_INPUT ? { ...reference, timeseriesId: only } : reference);
 }
 
 const SHOWN_MAX = 12;
@@ -121,9 +152,9 @@ function mend(lacking: SeriesReference, present: readonly SeriesReference[], fil
   if (near !== undefined) return `: did you mean \`${near}\`?`;
   const sameId = present.find(({ timeseriesId }) => timeseriesId === lacking.timeseriesId);
   if (sameId !== undefined) return `: that series has the metric \`${sameId.metric}\``;
-  const single = files.find(({ layout, path }) => layout === 'single' && path !== '-');
-  if (single === undefined) return '';
-  return `: a file of times and values holds the series named after it; rename ${single.path}, or the series`;
+  const isOnly = present.length === 1 && files.every(({ path }) => path !== '-');
+  const name = lacking.metric === RAW_METRIC ? lacking.timeseriesId : seriesName(lacking);
+  return isOnly ? `: if ${seriesName(present[0]!)} is what it means, say --as ${name}` : '';
 }
 
 function describePresent(names: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
+import { inputOptions, readInputOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
@@ -10,6 +11,7 @@ const ON_BAD_ROW = ['fail', 'skip'] as const;
 
 const runOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, read in this order (`-` for standard input)' },
+  ...inputOptions,
   { flag: '--output', value: 'FILE', summary: 'where to write the results (default: `-`, standard output)' },
   { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
@@ -115,6 +117,7 @@ function readSettings(given: Given) {
   checkLateness(lateness, mode);
   return {
     inputs,
+    input: readInputOptions(given),
     output: textOf(given, '--output') ?? '-',
     mode,
     chunkRows: checkedCount(given, '--chunk', CHUNK_ROWS_MAX) ?? CHUNK_ROWS,

@@ -26,7 +26,8 @@ export function describeRun(facts: RunFacts): string {
   const rate = grouped(Math.round(rows / Math.max(seconds, 0.001)));
   const time = seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(1);
   const read = `${counted(rows, 'row')} of ${counted(outcome.files.length, 'file')}`;
-  const lines = [`${read} in ${time} s (${rate} rows a second), as ${mode}`];
+  const lines = [...warnings(outcome), `${read} in ${time} s (${rate} rows a second), as ${mode}`];
+  for (const { path, notes } of outcome.files) if (notes.length > 0) lines.push(`  ${path}: ${notes.join('; ')}`);
   if (outcome.unordered !== undefined) {
     lines.push(`  ${seriesName(outcome.unordered)} is not in time order, so everything was sorted in memory`);
   }
@@ -37,6 +38,20 @@ export function describeRun(facts: RunFacts): string {
   const dropped = describeDropped(outcome);
   if (dropped.length > 0) lines.push('left out:', ...dropped.map((line) => `  ${line}`));
   return `${lines.map((line) => `windrow: ${line}`).join('\n')}\n`;
+}
+
+/** Of so many samples of a series one may be replaced before that is told first. */
+const REPLACED_SHARE_MIN = 0.01;
+
+// What points to a mistake comes first.
+function warnings({ report }: Outcome): string[] {
+  return report.sources.flatMap((source) => {
+    const { samplesIn, dropped } = source;
+    if (dropped.duplicate === 0 || dropped.duplicate < REPLACED_SHARE_MIN * samplesIn) return [];
+    const share = `${grouped(dropped.duplicate)} of ${counted(samplesIn, 'sample')} of ${seriesName(source)}`;
+    const mend = 'if rows belong to several series, say by which column (--series)';
+    return [`WARNING: ${share} were replaced by a later one at the same time; ${mend}`];
+  });
 }
 
 function describeDropped({ files, report }: Outcome): string[] {
@@ -88,9 +103,10 @@ export function reportText({ plan, mode, outcome, sampleCounts, seconds }: RunFa
     rows,
     rowsPerSecond: Math.round(rows / Math.max(seconds, 1e-6)),
     isSortedInMemory: unordered !== undefined,
-    files: files.map(({ path, layout, rows: taken, rejected, missing, series }) => ({
+    files: files.map(({ path, layout, rows: taken, rejected, missing, series, notes }) => ({
       path,
       layout,
+      ...(notes.length === 0 ? {} : { notes }),
       rows: taken + rejected,
       dropped: { rejected },
       missing,

@@ -37,10 +37,10 @@ export class RegridNode implements Node, Inlet {
     this.#output.flush();
   }
 
-  advance(watermarksMs: Float64Array): void {
+  advance(watermarksMs: Float64Array, coming: Float64Array): void {
     const watermarkMs = watermarksMs[0]!;
     if (watermarkMs === Number.NEGATIVE_INFINITY) return;
-    this.#runner.advance(this.state, watermarkMs, this.#output);
+    this.#runner.advance(this.state, watermarkMs, this.#output, coming[0]!);
     this.#output.flush();
   }
 

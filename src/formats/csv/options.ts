@@ -1,12 +1,10 @@
 import type { Series, SeriesReference } from '../../core/series.js';
+import type { DialectOptions } from '../table/dialect.js';
+import type { RoleOptions, TableLayout } from '../table/roles.js';
 import type { CsvColumn } from './errors.js';
 
-/**
- * How the columns of a file make series. *long*: a row names its series (`timestamp,timeseriesId,metric,value`);
- * *wide*: every column but the time is a series of that name and the metric `Raw`; *single*: `timestamp,value`, the
- * one series is named after the file.
- */
-export type CsvLayout = 'long' | 'wide' | 'single';
+/** How the columns of a file make series: see `TableLayout`. */
+export type CsvLayout = TableLayout;
 
 /** A row that was refused. */
 export interface RejectedRow {
@@ -23,10 +21,19 @@ export interface RejectedRow {
   readonly row: string;
 }
 
-/** Options of a reader. */
-export interface CsvReaderOptions {
-  /** For messages, and for the name of the series of the *single* layout: without folder, `.csv` and `.gz`. */
+/**
+ * Options of a reader. Those that say what the columns are for and how they are written (`time`, `value`, `series`,
+ * `layout`, `timeFormat`, `decimal`, `states`) are told from the file where it is plain.
+ */
+export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor'>, DialectOptions {
+  /** For messages, and for the name of a series that the file does not name: without folder, `.csv` and `.gz`. */
   readonly fileName: string;
+  /** The id of a series that the file does not name, in place of the file's. */
+  readonly unnamed?: string | undefined;
+  /** The name of the one series of the file, whatever the file calls it. */
+  readonly as?: SeriesReference | undefined;
+  /** Lines before the header that are not looked at; none without it. */
+  readonly skipLines?: number | undefined;
   /** IANA name of the zone of times without an offset; UTC without it. */
   readonly timezone?: string;
   /** Rows handed over at once, at most; 8192 without it. */
@@ -58,6 +65,8 @@ export interface CsvSummary {
   readonly missing: number;
   /** All series, wanted or not, in order of first sight. */
   readonly series: readonly CsvSeriesCount[];
+  /** What was told from the file and is not plain, such as `decimal commas`. */
+  readonly notes: readonly string[];
 }
 
 /** Takes the bytes of one file, in pieces cut anywhere. */

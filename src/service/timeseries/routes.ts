@@ -2,12 +2,13 @@ import { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SeriesReference } from '../../core/series.js';
-import { RAW_METRIC } from '../../formats/csv/read/long.js';
+import { RAW_METRIC } from '../../formats/table/naming.js';
 import { envelope } from '../http/envelope.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { answerSamples } from './read/answer.js';
+import { Feeds } from './read/feed.js';
 import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
 import { readSeriesList } from './read/query.js';
@@ -140,6 +141,8 @@ function createAnswer(
   { context, stopping }: RouteParts,
   onRequest: ReturnType<RouteParts['authorize']>,
 ) {
+  const feeds = new Feeds(context);
+  context.metrics.watch('followers', 'Callers who follow series', () => feeds.count);
   return async (request: FastifyRequest, reply: FastifyReply, references: readonly SeriesReference[]) => {
     const { organisation } = principalOf(request);
     await checkSeries(context, organisation, references);
@@ -156,7 +159,7 @@ function createAnswer(
       // A token ends, or is revoked, while its streams go on.
       isAllowed: () => lets(onRequest.call(app, request, reply)),
     };
-    const events = Readable.from(follow(context, follower), { highWaterMark: 1 });
+    const events = Readable.from(follow(context, feeds, follower), { highWaterMark: 1 });
     events.on('close', () => {
       stopping.removeEventListener('abort', end);
       end();

@@ -22,13 +22,13 @@ export function logRowOf({ commit, part, sampleCount, changes }: SampleLogRow): 
 }
 
 /**
- * Which rows of a span of the log tell of which series. Rows are added at the late end and forgotten at the early
- * one.
+ * Which rows of a span of the log tell of which series. Rows are added at the late end; what is forgotten at the
+ * early one is left out of another index.
  */
 export class LogIndex {
-  #rows: LogRow[] = [];
+  readonly #rows: LogRow[] = [];
   readonly #bySeries = new Map<number, Places>();
-  #fromCommit: number;
+  readonly #fromCommit: number;
   #untilCommit: number;
 
   /** An index of the commits after `fromCommit`; of none as yet. */
@@ -78,26 +78,11 @@ export class LogIndex {
     });
   }
 
-  /** Forgets the rows of the commits up to this one. */
-  forget(commit: number): LogRow[] {
-    if (commit <= this.#fromCommit) return [];
-    this.#fromCommit = commit;
-    this.#untilCommit = Math.max(this.#untilCommit, commit);
-    const count = firstAfter(this.#rows, commit);
-    const forgotten = this.#rows.slice(0, count);
-    this.#rows = this.#rows.slice(count);
-    const keys = new Set<number>();
-    for (const { heads } of forgotten) for (const key of heads.keys) keys.add(key);
-    for (const key of keys) this.#forgetPlaces(key, commit);
-    return forgotten;
-  }
-
-  #forgetPlaces(key: number, commit: number): void {
-    const places = this.#bySeries.get(key);
-    if (places === undefined) return;
-    const count = firstAfter(places.rows, commit);
-    if (count === places.rows.length) this.#bySeries.delete(key);
-    else this.#bySeries.set(key, { rows: places.rows.slice(count), indexes: places.indexes.slice(count) });
+  /** An index of the commits after this one. This one stays, for readers of an older state who look into it. */
+  after(commit: number): LogIndex {
+    const index = new LogIndex(commit);
+    index.add(this.#rows.slice(firstAfter(this.#rows, commit)), this.#untilCommit);
+    return index;
   }
 }
 

@@ -57,12 +57,16 @@ export class PendingLogs {
   async open(tx: Reader, progress: Progress): Promise<PendingLog> {
     const durable = await this.#durable(tx, progress);
     const tail = await this.#loadTail(tx, durable.untilCommit);
-    const indexes = [durable, tail];
+    // The first is shared: what comes to it while this reader is at work is not of its state.
+    const indexes = [
+      { index: durable, lastCommit: tx.lastCommit },
+      { index: tail, lastCommit: Infinity },
+    ];
     const patchWithin = async (key: number, after: number, until: number): Promise<Patch> => {
       const found: FoundChange[] = [];
-      for (const index of indexes) {
+      for (const { index, lastCommit } of indexes) {
         const places = index.placesOf(key);
-        if (places !== undefined) await this.#collect(tx, places, after, until, found);
+        if (places !== undefined) await this.#collect(tx, places, after, Math.min(until, lastCommit), found);
       }
       return patchOfFound(found);
     };
@@ -70,7 +74,9 @@ export class PendingLogs {
       patchOf: (key) => patchWithin(key, compactedOf(progress, key), Infinity),
       patchWithin,
       rowsWithin: (after, until) =>
-        indexes.flatMap(({ rows }) => rows.slice(firstAfter(rows, after), firstAfter(rows, until))),
+        indexes.flatMap(({ index: { rows }, lastCommit }) =>
+          rows.slice(firstAfter(rows, after), firstAfter(rows, Math.min(until, lastCommit))),
+        ),
     };
   }
 
@@ -90,7 +96,11 @@ export class PendingLogs {
     }
     // Where the compaction itself may yet be undone, the log is not cut: its rows would be missed.
     if (!isSettled) return index;
-    for (const row of index.forget(compactedCommit)) this.#release(row);
+    if (index.fromCommit < compactedCommit) {
+      for (const row of index.rows.slice(0, firstAfter(index.rows, compactedCommit))) this.#release(row);
+      index = index.after(compactedCommit);
+      this.#indexes.set(tx.shard, index);
+    }
     if (index.untilCommit < untilCommit) {
       const rows = await readRows(tx, index.untilCommit, untilCommit);
       for (const row of index.add(rows, untilCommit)) this.#keep(row);
@@ -105,8 +115,8 @@ export class PendingLogs {
       index.add(afterCommit < tx.lastCommit ? await readRows(tx, afterCommit, tx.lastCommit) : [], tx.lastCommit);
       for (const row of tail.own) index.addRow(row);
       tail.index = index;
-    } else {
-      tail.index.forget(afterCommit);
+    } else if (tail.index.fromCommit < afterCommit) {
+      tail.index = tail.index.after(afterCommit);
     }
     return tail.index;
   }

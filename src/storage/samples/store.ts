@@ -158,29 +158,32 @@ export class SampleStore {
    * Changes of the commits after `afterCommit`, in their order: what live items have not seen yet. Those of a commit
    * come together, so there can be more of them than `limit`; fewer mean that there are no more.
    *
+   * @param isWanted leaves out the changes of other series, which are not decoded.
    * @throws ForgottenChangesError when the log does not reach back so far; it does where `compact` was not told so.
    */
-  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity): Promise<LoggedChange[]> {
+  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity, isWanted = all): Promise<LoggedChange[]> {
     const progress = await readProgress(tx);
     if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
     const changes: LoggedChange[] = [];
     for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
       if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
-      changes.push(...(await this.#named(tx, progress, row)));
+      changes.push(...(await this.#named(tx, progress, row, isWanted)));
     }
     return changes;
   }
 
-  async #named(tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
+  async #named(tx: Reader, progress: Progress, row: SampleLogRow, isWanted: IsWanted): Promise<LoggedChange[]> {
     const { organisation, commit, changes: bytes } = row;
     const heads = readLogHeads(bytes);
     const known = await this.#parts.catalogue.findByKeys(tx, progress, heads.keys);
     const changes: LoggedChange[] = [];
     for (const [i, key] of heads.keys.entries()) {
+      const now = known.get(key);
+      if (now !== undefined && !isWanted(organisation, now)) continue;
       const { name, key: _, ...change } = readChange(bytes, heads, i);
-      const series = name ?? known.get(key);
+      const series = name ?? now;
       // Dropped meanwhile: a later change says so.
-      if (series === undefined) continue;
+      if (series === undefined || !isWanted(organisation, series)) continue;
       const { timeseriesId, metric } = series;
       changes.push({ organisation, commit, timeseriesId, metric, ...change });
     }
@@ -202,3 +205,8 @@ export class SampleStore {
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
   return { organisation, timeseriesId, metric };
 }
+
+/** Whether somebody wants the changes of a series. */
+export type IsWanted = (organisation: string, series: SeriesReference) => boolean;
+
+const all: IsWanted = () => true;

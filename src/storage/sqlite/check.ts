@@ -4,14 +4,14 @@ import { hashBytes } from '../../core/hash.js';
 import { StorageError } from '../errors.js';
 import { checkedRow, readLogHeads } from '../samples/log-row.js';
 import { unpackSegments } from '../samples/segments.js';
+import { columnNames, quote } from '../sql/statements.js';
 import type { Table } from '../table.js';
 import { itemCheckpoints } from '../tables/operations.js';
 import { type SampleLogRow, type SegmentRow, sampleLog, segments, series } from '../tables/samples.js';
 import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
+import { decodeRows } from './dialect.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
 import { readVersion } from './schema.js';
-import { columnNames, quote } from './statements.js';
-import { decodeRows } from './values.js';
 
 /** What `windrow check` found. */
 export interface StoreReport {

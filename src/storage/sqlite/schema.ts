@@ -1,9 +1,9 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
+import { columnNames, quote } from '../sql/statements.js';
 import type { Column, ColumnType, Table } from '../table.js';
 import { tables as ownTables } from '../tables/index.js';
 import type { Database } from './database.js';
-import { columnNames, quote } from './statements.js';
 
 /** Identifies a file of windrow among other SQLite files: 'wndr'. */
 const APPLICATION_ID = 0x776e6472;

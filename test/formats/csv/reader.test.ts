@@ -63,6 +63,7 @@ describe('what a file holds is counted', () => {
         { timeseriesId: 'b', metric: 'Raw', samples: 1 },
         { timeseriesId: 'c', metric: 'Raw', samples: 1 },
       ],
+      notes: [],
     });
   });
 
@@ -105,7 +106,7 @@ describe('a file that cannot be read', () => {
     ['empty', '', 'csv.empty', /x\.csv: the file is empty; expected a header/],
     ['blank', '\ufeff\n \r\n', 'csv.empty', /empty/],
     ['zipped', gzipSync('timestamp,value\n'), 'csv.binary', /gzip; name it \.gz/],
-    ['UTF-16', Uint8Array.of(0xff, 0xfe, 0x74, 0), 'csv.binary', /UTF-16 text; save it as UTF-8/],
+    ['Parquet', new TextEncoder().encode('PAR1'), 'csv.binary', /Parquet file; name it \.parquet/],
     ['with a NUL', 'time\0stamp,value\n', 'csv.binary', /byte 5 is NUL/],
     ['Latin-1', Uint8Array.of(0x74, 0x73, 0x2c, 0xe9, 0x0a), 'csv.binary', /not UTF-8/],
     [
@@ -116,11 +117,11 @@ describe('a file that cannot be read', () => {
     ],
     ['without a header', '2024-01-01,5\n', 'csv.header', /looks like data: put a header/],
     ['with two columns of one name', 'ts,a,a\n', 'csv.header', /columns 2 \(a\) and 3 \(a\)/],
-    ['with a column without a name', 'ts,a,\n', 'csv.header', /column 3 of the header has no name/],
+    ['with nothing but a column without a name', 'ts,\n', 'csv.header', /no column but the time/],
     ['with ids but no value', 'ts,timeseriesId,x\n', 'csv.header', /no column value or val/],
     ['with the time alone', 'ts\n', 'csv.header', /no column but the time/],
     ['with a short row', 'ts,value\n1,1\n2\n', 'csv.row', /x\.csv, line 3: "2" has one field where the header has 2/],
-    ['with a decimal comma', 'ts;value\n1;1,5\n', 'csv.number', /column 2 \(value\): "1,5" has a decimal comma/],
+    ['with a decimal comma', 'ts;value\n1;1,5\n1;1.5\n', 'csv.number', /column 2 \(value\): "1,5" has a decimal comma/],
     ['with an open quote', 'ts,value\n1,"1\n2,2\n', 'csv.row', /line 2: .*never closed/],
     ['with a quote open for long', `ts,value\n1,"1\n${big}\n`, 'csv.row', /line 2: .*never closed/],
     ['with text after a quote', 'ts,value\n1,"1"2\n', 'csv.row', /after a closing quote/],

@@ -383,6 +383,11 @@ describe('over a socket', () => {
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
   });
 
+  it('two Host headers are refused: a proxy may go by the other one', async () => {
+    const two = await exchange([`GET /core/timeseries HTTP/1.1\r\nhost: a\r\nHOST: b\r\n${authorization()}\r\n`]);
+    expect(two).toMatch(/^HTTP\/1.1 400 .*header Host: expected once, received 2 times/s);
+  });
+
   it('a reader that stops reading is not read for: the store gives no more than fits its connection', async () => {
     const COUNT = 1_000_000;
     const timeMs = Float64Array.from({ length: COUNT }, (_, i) => START_MS + i * 1000);

@@ -1,8 +1,10 @@
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
+import { RAW_METRIC, type SeriesNaming } from '../../table/naming.js';
+import type { RepeatedHours } from '../../table/repeated-hours.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
+import type { Header } from '../head/header.js';
 import { createLongChunk, type LongChunk, type LongSeries, sortBySeries } from './by-series.js';
-import type { Header } from './header.js';
 import {
   createNameBook,
   createPairs,
@@ -18,41 +20,44 @@ import { type CsvRecord, fieldText } from './record.js';
 import {
   columnOf,
   countMissing,
+  FieldReader,
   notText,
   type Rows,
   type RowsSettings,
+  type RowTime,
   shapeProblem,
-  takeNumber,
-  takeTime,
 } from './rows.js';
 import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
 
-/** The metric of rows that name none: what the sensor sent. */
-export const RAW_METRIC = 'Raw';
-
-/** Rows of the long layout: each names its series. */
-export function createLongRows(settings: RowsSettings, wanted: (reference: SeriesReference) => boolean): Rows {
-  const { header, zone, chunkRows, onChunk, onRows, seriesMax } = settings;
+/**
+ * Rows of the long layout: each names its series. A row may also have several samples: a value for each of some metrics
+ * of its series, or for each time of a day.
+ */
+export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unnamed: string): Rows {
+  const { zone, chunkRows, onChunk, onRows } = settings;
+  let { header } = settings;
+  const fields = new FieldReader(header, zone);
   const state = createState(settings);
-  const { ids, metrics, pairs, series, chunk } = state;
+  const { series } = state;
   const indexOfKey = new Map<string, number>();
   let missing = 0;
 
   function take(record: CsvRecord): RowProblem | undefined {
-    const fault =
-      shapeProblem(record, header) ??
-      takeTime(record, header, zone, chunk.timeMs, state.count) ??
-      takeNumber(record, header, header.valueColumn, chunk.value, state.count);
+    const fault = shapeProblem(record, header);
     if (fault !== undefined) return fault;
-    const reference = referenceOf(record, header);
+    const time = fields.time(record, header.layout === 'days' ? NOON_MS : undefined);
+    if ('code' in time) return time;
+    const samples = samplesOf(record, time, header, fields);
+    if ('code' in samples) return samples;
+    const reference = referenceOf(record, header, unnamed);
     if ('code' in reference) return reference;
-    const index = indexOf(reference);
-    if (index >= seriesMax) {
-      const reason = `is one series more than the ${seriesMax} that one file may have; send it in parts`;
-      return { code: 'csv.row', column: columnOf(header, header.idColumn), text: reference.timeseriesId, reason };
+    for (const { time, value, name } of samples) {
+      const index = indexOf(name === undefined ? reference : { ...reference, metric: name });
+      if (index >= settings.seriesMax) return tooManySeries(header, reference, settings.seriesMax);
+      if (header.isPlain) learn(state, header, record, index);
+      keep(state, index, time, value, settings.repeatedHours);
     }
-    learn(record, index);
-    keep(index);
+    state.taken++;
     return undefined;
   }
 
@@ -61,55 +66,123 @@ export function createLongRows(settings: RowsSettings, wanted: (reference: Serie
     const known = indexOfKey.get(key);
     if (known !== undefined) return known;
     indexOfKey.set(key, series.length);
-    series.push({ ...reference, index: series.length, isWanted: wanted(reference), samples: 0 });
+    const named = naming.name(reference);
+    series.push({ ...named.reference, index: series.length, isWanted: named.isWanted, samples: 0 });
     return series.length - 1;
   }
 
-  function learn(record: CsvRecord, index: number): void {
-    if (!isPlain(record, header.idColumn, header) || !isPlain(record, header.metricColumn, header)) return;
-    const id = learnField(ids, record, header.idColumn);
-    learnPair(pairs, id, header.metricColumn < 0 ? 0 : learnField(metrics, record, header.metricColumn), index);
-  }
-
-  function keep(index: number): void {
-    const entry = series[index]!;
-    state.taken++;
-    entry.samples++;
-    if (entry.isWanted) chunk.series[state.count++] = index;
-  }
-
   function flush(): void {
-    const rowCount = state.count;
-    if (rowCount === 0) return;
-    state.count = 0;
-    missing += countMissing(chunk.value, rowCount);
-    const part = <A extends Float64Array | Int32Array>(column: A): A => column.subarray(0, rowCount) as A;
-    if (onRows === undefined) onChunk(sortBySeries(chunk, rowCount, series));
-    else onRows({ timeMs: part(chunk.timeMs), values: [part(chunk.value)], series: part(chunk.series) });
+    if (state.count > 0) missing += handOver(state, onChunk, onRows);
   }
 
   return {
+    get notes() {
+      return naming.notes;
+    },
     taken: () => state.taken,
-    isFull: () => state.count === chunkRows,
-    parse: (bytes, view, at, stop) => parseLong(state, bytes, view, at, stop),
+    isFull: () => state.count >= chunkRows,
+    parse: (bytes, view, at, stop) => (header.isPlain ? parseLong(state, chunkRows, bytes, view, at, stop) : at),
     take,
     flush,
     missing: () => missing,
     series: () => series.map(({ timeseriesId, metric, samples }) => ({ timeseriesId, metric, samples })),
+    relay: (next) => {
+      header = next;
+      fields.relay(next);
+    },
   };
 }
 
-function referenceOf(record: CsvRecord, header: Header): SeriesReference | RowProblem {
-  const { idColumn, metricColumn } = header;
-  const timeseriesId = fieldText(record, idColumn);
-  if (timeseriesId === undefined) return notText(record, columnOf(header, idColumn));
+function keep(
+  state: LongState,
+  index: number,
+  { timeMs, isNearChange }: RowTime,
+  value: number,
+  repeatedHours: RepeatedHours | undefined,
+): void {
+  const { chunk, nearChange } = state;
+  const entry = state.series[index]!;
+  entry.samples++;
+  if (!entry.isWanted) return;
+  const row = state.count++;
+  chunk.timeMs[row] = isNearChange ? (repeatedHours?.settle(index, timeMs) ?? timeMs) : timeMs;
+  if (isNearChange) nearChange.push(row);
+  chunk.value[row] = value;
+  chunk.series[row] = index;
+}
+
+// Hands over the rows of the chunk; gives how many values are missing.
+function handOver(state: LongState, onChunk: RowsSettings['onChunk'], onRows: RowsSettings['onRows']): number {
+  const { chunk, series, nearChange, count } = state;
+  state.count = 0;
+  state.nearChange = [];
+  const missing = countMissing(chunk.value, count);
+  const timeMs = chunk.timeMs.subarray(0, count);
+  const values = [chunk.value.subarray(0, count)];
+  if (onRows === undefined) onChunk(sortBySeries(chunk, count, series));
+  else onRows({ timeMs, values, series: chunk.series.subarray(0, count), nearChange });
+  return missing;
+}
+
+/** A time of day that no clock skips: for a first look at a date. */
+const NOON_MS = 43_200_000;
+
+/** One of the samples of a row. */
+interface Sample {
+  readonly time: RowTime;
+  readonly value: number;
+  /** The metric, where a row has several. */
+  readonly name: string | undefined;
+}
+
+// The values of a row: one, or one for each metric or time of day.
+function samplesOf(record: CsvRecord, time: RowTime, header: Header, fields: FieldReader): Sample[] | RowProblem {
+  const { values, metricColumn, layout } = header;
+  const isNamed = layout === 'long' && metricColumn < 0 && values.length > 1;
+  const samples: Sample[] = [];
+  for (const { column, name, clockMs } of values) {
+    const value = fields.value(record, column);
+    if (typeof value !== 'number') return value;
+    // In a row a day, a time that the clocks skip has no value.
+    if (clockMs !== undefined && Number.isNaN(value)) continue;
+    const at = clockMs === undefined ? time : fields.time(record, clockMs);
+    if ('code' in at) return at;
+    samples.push({ time: at, value, name: isNamed ? name : undefined });
+  }
+  return samples;
+}
+
+function tooManySeries({ ids, columns }: Header, { timeseriesId }: SeriesReference, most: number): RowProblem {
+  const column = ids[0]?.column ?? 0;
+  const reason = `is one series more than the ${most} that one file may have; send it in parts`;
+  return { code: 'csv.row', column: { name: columns[column] ?? '', number: column + 1 }, text: timeseriesId, reason };
+}
+
+function referenceOf(record: CsvRecord, header: Header, unnamed: string): SeriesReference | RowProblem {
+  const { ids, metricColumn } = header;
+  let timeseriesId = ids.length === 0 ? unnamed : '';
+  for (const { column, prefix } of ids) {
+    const text = fieldText(record, column);
+    if (text === undefined) return notText(record, columnOf(header, column));
+    // Of a series of several tags each table of InfluxDB has some.
+    if (text !== '') timeseriesId += timeseriesId === '' ? text : prefix + text;
+  }
   if (timeseriesId === '') {
-    const reason = 'names no series; every row needs a timeseriesId';
-    return { code: 'csv.row', column: columnOf(header, idColumn), text: timeseriesId, reason };
+    const column = columnOf(header, ids[0]!.column);
+    const reason = `names no series; every row needs a ${column.name}`;
+    return { code: 'csv.row', column, text: timeseriesId, reason };
   }
   const metric = metricColumn < 0 ? RAW_METRIC : fieldText(record, metricColumn);
   if (metric === undefined) return notText(record, columnOf(header, metricColumn));
   return { timeseriesId, metric: metric === '' ? RAW_METRIC : metric };
+}
+
+// Lets the fast path know the series of a row by its bytes.
+function learn({ ids, metrics, pairs }: LongState, header: Header, record: CsvRecord, index: number): void {
+  const idColumn = header.ids[0]!.column;
+  if (!isPlain(record, idColumn, header) || !isPlain(record, header.metricColumn, header)) return;
+  const id = learnField(ids, record, idColumn);
+  learnPair(pairs, id, header.metricColumn < 0 ? 0 : learnField(metrics, record, header.metricColumn), index);
 }
 
 // Whether the field's bytes are all that stands between its separators.
@@ -128,6 +201,8 @@ function learnField(book: NameBook, record: CsvRecord, column: number): number {
 }
 
 function createState({ header, zone, chunkRows }: RowsSettings): LongState {
+  // The last row of a chunk may have several samples.
+  const roomRows = chunkRows + header.values.length - 1;
   return {
     roles: rolesOf(header),
     separator: header.separator,
@@ -136,8 +211,9 @@ function createState({ header, zone, chunkRows }: RowsSettings): LongState {
     metrics: createNameBook(),
     pairs: createPairs(),
     series: [],
-    chunk: createLongChunk(chunkRows),
+    chunk: createLongChunk(roomRows),
     count: 0,
+    nearChange: [],
     taken: 0,
   };
 }
@@ -161,24 +237,32 @@ interface LongState {
   readonly chunk: LongChunk;
   /** Rows in the chunk. */
   count: number;
+  /** Those of them whose local time lies near a change of clocks. */
+  nearChange: number[];
   /** Rows taken so far, wanted or not. */
   taken: number;
 }
 
-function rolesOf({ columns, timeColumn, idColumn, metricColumn, valueColumn }: Header): Uint8Array {
+function rolesOf({ columns, timeColumn, ids, metricColumn, values }: Header): Uint8Array {
   const roles = new Uint8Array(columns.length).fill(UNKNOWN);
   roles[timeColumn] = TIME;
-  roles[idColumn] = ID;
-  roles[valueColumn] = VALUE;
+  for (const { column } of ids) roles[column] = ID;
+  for (const { column } of values) roles[column] = VALUE;
   if (metricColumn >= 0) roles[metricColumn] = METRIC;
   return roles;
 }
 
 /** The fast path of the long layout: see `Rows.parse`. */
-function parseLong(state: LongState, bytes: Uint8Array, view: DataView, from: number, stop: number): number {
+function parseLong(
+  state: LongState,
+  capacity: number,
+  bytes: Uint8Array,
+  view: DataView,
+  from: number,
+  stop: number,
+): number {
   const { roles, separator, clock, ids, metrics, pairs, series } = state;
   const { timeMs, value, series: rowSeries } = state.chunk;
-  const capacity = timeMs.length;
   const lastColumn = roles.length - 1;
   const timeStop = bytes.length - TIME_REACH;
   let count = state.count;

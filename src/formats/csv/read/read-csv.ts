@@ -1,7 +1,7 @@
 import { DoubleList } from '../../../core/list.js';
 import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
-import { createCsvReader } from './reader.js';
+import { FileReader } from './reader.js';
 
 /** Options of `readCsv`: those of a reader, the name of the file not required. */
 export type ReadCsvOptions = Partial<Omit<CsvReaderOptions, 'chunkRows'>>;
@@ -21,7 +21,7 @@ export function readCsv(
   options: ReadCsvOptions = {},
 ): { readonly series: Series[]; readonly summary: CsvSummary } {
   const columns = new Map<string, { reference: SeriesReference; timeMs: DoubleList; value: DoubleList }>();
-  const reader = createCsvReader({ fileName: 'csv', ...options }, (chunk) => {
+  const onChunk = (chunk: readonly Series[]): void => {
     for (const { timeseriesId, metric, timeMs, value } of chunk) {
       const reference = { timeseriesId, metric };
       const key = seriesKey(reference);
@@ -30,7 +30,8 @@ export function readCsv(
       column.timeMs.append(timeMs, 0, timeMs.length);
       column.value.append(value, 0, value.length);
     }
-  });
+  };
+  const reader = new FileReader({ fileName: 'csv', ...options }, onChunk, { isPatient: true });
   reader.push(typeof csv === 'string' ? new TextEncoder().encode(csv) : csv);
   const summary = reader.end();
   const series = [...columns.values()].map(({ reference, timeMs, value }) => ({

@@ -1,13 +1,16 @@
 import { InputError } from '../../../core/errors.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
-import { LINE_FEED } from '../bytes.js';
+import { RepeatedHours } from '../../table/repeated-hours.js';
+import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
+import { columnNames, type FoundHeader, findHeader } from '../head/find-header.js';
+import { type Header, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
-import { checkHead, HEAD_LENGTH_MAX, type Header, hasByteOrderMark, headerEnd, readHeader } from './header.js';
-import { createLongRows, RAW_METRIC } from './long.js';
-import { createRecord, isBlank, Pending, recordText, splitRecord } from './record.js';
+import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
+import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
 import type { ColumnRows, Rows, RowsSettings } from './rows.js';
-import { createTableRows } from './table.js';
+import { createRows } from './rows-of-file.js';
+import { Utf16 } from './utf16.js';
 
 /** Small enough for the columns of a chunk to stay in cache until they are used. */
 const CHUNK_ROWS = 8192;
@@ -15,17 +18,20 @@ const CHUNK_ROWS = 8192;
 /**
  * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
  *
- * The header tells the layout (see `CsvLayout`) and the separator: comma, semicolon or tab. Names are matched in any
- * case, quoted or not, in any order; the time column is called timestamp, time, datetime, date or ts (the first of
- * these that the header has). Quotes and line ends are those of RFC 4180, also LF alone; blank lines and a byte
- * order mark are skipped. Columns that the long layout does not know are left aside.
+ * The header tells the separator (comma, semicolon, tab or bar) and, with the first rows, what each column is for and
+ * how times and values are written; options say it where the file does not. What is usual: a time column called
+ * timestamp, time, datetime, date or ts (the first of these that the header has), or else the only one that holds
+ * times; the layouts of `CsvLayout`; names in any case, quoted or not, in any order. Quotes and line ends are those of
+ * RFC 4180, also LF alone; blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is
+ * read by its mark. Columns that the long layout does not know, and those without a name, are left aside.
  *
- * Times are instants of ISO 8601, or epoch numbers: below 1e11 seconds, from there on milliseconds; they come out in
- * epoch milliseconds, UTC. Values are decimals of any length, correctly rounded, with a point; empty, null, NA, NaN
- * and inf in any case are missing and come out as NaN.
+ * Times are instants of ISO 8601, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14
+ * milliseconds, below 1e17 microseconds, else nanoseconds; they come out in epoch milliseconds, UTC. Local times that
+ * occur twice are told apart by the order of their series. Values are decimals of any length, correctly rounded; empty,
+ * null, NA, NaN and inf in any case are missing and come out as NaN.
  *
  * @throws InputError for an unknown zone or a bad `chunkRows`. `push` and `end` throw a `CsvError` for a file that is
- * not CSV and, with `onBadRow: 'fail'`, for a row that cannot be read.
+ * not CSV or does not say plainly what it holds and, with `onBadRow: 'fail'`, for a row that cannot be read.
  * @example
  * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
  * for await (const bytes of createReadStream('office.csv')) reader.push(bytes);
@@ -41,31 +47,13 @@ export interface ReaderPlace {
   readonly isAlone?: boolean;
   /** Takes all rows in place of `onChunk`. */
   readonly onRows?: (rows: ColumnRows) => void;
+  /** Whether the first rows may always wait to be looked at together; else only where the first is not usual. */
+  readonly isPatient?: boolean;
   /** Called with the bad row that ends the reading, before the error is thrown. */
   readonly onFault?: (line: number, problem: RowProblem) => void;
   /** For files of strangers. */
   readonly limits?: CsvLimits;
 }
-
-/** What a file may have before it is refused: so that a small one takes no memory or time out of proportion. */
-export interface CsvLimits {
-  readonly lineBytesMax: number;
-  readonly columnsMax: number;
-  /** Of the long layout. */
-  readonly seriesMax: number;
-  /** Values of the wide layout that are held at once. */
-  readonly cellsMax: number;
-}
-
-const UNLIMITED: CsvLimits = {
-  lineBytesMax: Number.POSITIVE_INFINITY,
-  columnsMax: Number.POSITIVE_INFINITY,
-  seriesMax: Number.POSITIVE_INFINITY,
-  cellsMax: Number.POSITIVE_INFINITY,
-};
-
-/** Beyond these, and two for each row, a limited file has nothing but blank lines. */
-const BLANK_LINES_MAX = 10_000;
 
 /** How far a reader has come, once the header was read. */
 export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
@@ -81,29 +69,39 @@ export class FileReader implements CsvReader {
   readonly #options: CsvReaderOptions;
   readonly #onFault: ReaderPlace['onFault'];
   readonly #settings: Omit<RowsSettings, 'header'>;
+  readonly #isPatient: boolean;
   readonly #limits: CsvLimits;
   readonly #pending = new Pending();
   readonly #record = createRecord();
-  /** Set together with `#rows`, once the header was read. */
+  #utf16: Utf16 | undefined;
+  #found: FoundHeader | undefined;
+  #sampleBytes = SAMPLE_BYTES;
+  /** Set together with `#rows`, once the header and the first rows were looked at. */
   #header: Header | undefined;
   #rows: Rows | undefined;
+  /** Whether annotations came after the rows, behind which the columns begin anew. */
+  #isBetweenTables = false;
   /** Physical line of the next record. */
   #line = 1;
   #rejected = 0;
   #blank = 0;
 
   constructor(options: CsvReaderOptions, onChunk: OnChunk, place: ReaderPlace = {}) {
-    const { isAlone = false, onRows, onFault, limits = UNLIMITED } = place;
     const { fileName, timezone, chunkRows = CHUNK_ROWS } = options;
+    const { isAlone = false, onRows, onFault, isPatient = false, limits = UNLIMITED } = place;
     if (!Number.isInteger(chunkRows) || chunkRows < 1) {
       throw new InputError('option.value', `chunkRows must be a whole number of at least 1, received ${chunkRows}`);
     }
     this.#file = fileName;
     this.#options = options;
     this.#onFault = onFault;
-    this.#limits = limits;
+    const zone = findZone(timezone);
+    const isSettled = zone !== undefined && onRows === undefined;
+    const repeatedHours = isSettled ? new RepeatedHours(zone) : undefined;
     const { seriesMax, cellsMax } = limits;
-    this.#settings = { zone: findZone(timezone), chunkRows, onChunk, onRows, isAlone, seriesMax, cellsMax };
+    this.#limits = limits;
+    this.#settings = { zone, chunkRows, onChunk, onRows, isAlone, repeatedHours, seriesMax, cellsMax };
+    this.#isPatient = isPatient;
   }
 
   columns(): readonly string[] {
@@ -114,30 +112,58 @@ export class FileReader implements CsvReader {
     return this.#rows?.series() ?? [];
   }
 
-  /** Takes the header alone, of bytes that go on beyond it; gives where it ends, undefined where it does not. */
-  readHeader(bytes: Uint8Array): number | undefined {
-    this.#pending.append(bytes, 0, bytes.length);
-    const end = this.#openRows(false);
-    if (end !== undefined) this.#pending.drop(this.#pending.length);
-    return end;
+  /**
+   * Looks at the start of a file; gives what it tells and where the rows begin, undefined where it takes more.
+   *
+   * @param isWhole whether the bytes are the whole file.
+   */
+  tellHeader(bytes: Uint8Array, isWhole: boolean): { readonly header: Header; readonly headBytes: number } | undefined {
+    this.#append(bytes);
+    if (isWhole && bytes.at(-1) !== LINE_FEED) this.#append(lineEnd);
+    if (this.#utf16 !== undefined || !this.#openRows(false, isWhole)) return undefined;
+    const { end } = this.#found as FoundHeader; // #openRows has found it
+    return { header: this.#header as Header, headBytes: end }; // set by #openRows
+  }
+
+  /** Makes ready for rows of a file whose start another reader has looked at. */
+  open(header: Header): void {
+    this.#line = header.firstLine;
+    this.#header = header;
+    this.#rows = createRows({ ...this.#settings, header }, this.#options);
   }
 
   /** How far it has come. */
   progress(): ReaderProgress {
-    const { layout } = this.#header as Header; // asked for once the header was read
+    const { layout, notes } = this.#header as Header; // asked for once the header was read
     const rows = this.#rows as Rows; // set with the header
     const counts = { rows: rows.taken(), rejected: this.#rejected, missing: rows.missing() };
-    return { layout, ...counts, line: this.#line, waitingBytes: this.#pending.length };
+    const told = [...notes, ...rows.notes];
+    return { layout, ...counts, notes: told, line: this.#line, waitingBytes: this.#pending.length };
   }
 
   push(bytes: Uint8Array): void {
-    const pending = this.#pending;
-    const rows = this.#rows;
-    if (rows === undefined) {
-      pending.append(bytes, 0, bytes.length);
+    if (this.#rows === undefined) {
+      this.#append(bytes);
       this.#readHead(false);
-      return;
-    }
+    } else if (this.#utf16 === undefined) this.#pushRows(this.#rows, bytes);
+    else this.#pushRows(this.#rows, this.#utf16.decode(bytes));
+  }
+
+  // Bytes before the rows.
+  #append(bytes: Uint8Array): void {
+    const pending = this.#pending;
+    const text = this.#utf16?.decode(bytes) ?? bytes;
+    pending.append(text, 0, text.length);
+    if (this.#utf16 !== undefined) return;
+    this.#utf16 = Utf16.of(pending.view());
+    if (this.#utf16 === undefined) return;
+    const decoded = this.#utf16.decode(pending.view());
+    pending.drop(pending.length);
+    pending.append(decoded, 0, decoded.length);
+  }
+
+  #pushRows(rows: Rows, bytes: Uint8Array): void {
+    const pending = this.#pending;
     let from = 0;
     if (pending.length > 0) {
       // Only the row that was cut is joined; where it goes on over lines, all that is there.
@@ -167,59 +193,69 @@ export class FileReader implements CsvReader {
   }
 
   flush(): void {
+    if (this.#rows === undefined && this.#pending.length > 0) this.#readHead(false, true);
     this.#rows?.flush();
   }
 
   end(): CsvSummary {
     const pending = this.#pending;
+    const last = this.#utf16?.end();
+    if (last !== undefined) pending.append(last, 0, last.length);
     if (pending.length > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
     if (this.#rows === undefined) this.#readHead(true);
     else pending.drop(this.#readRows(this.#rows, pending.view(), true));
     this.flush();
-    const { layout, rows, rejected, missing } = this.progress();
-    return { layout, rows, rejected, missing, series: this.series() };
+    const { layout, rows, rejected, missing, notes } = this.progress();
+    return { layout, rows, rejected, missing, series: this.series(), notes };
   }
 
-  #readHead(isLast: boolean): void {
-    const end = this.#openRows(isLast);
-    if (end === undefined) return;
-    this.#pending.drop(end);
+  #readHead(isLast: boolean, isFlushed = isLast): void {
+    if (!this.#openRows(isLast, isFlushed)) return;
+    this.#pending.drop((this.#found as FoundHeader).end); // #openRows has found it
     this.#pending.drop(this.#readRows(this.#rows as Rows, this.#pending.view(), isLast)); // set by #openRows
   }
 
-  // Reads the header and makes ready for rows; gives where it ends, undefined where it does not.
-  #openRows(isLast: boolean): number | undefined {
-    const file = this.#file;
+  // Looks at the header and the first rows, and makes ready to read them; false where it takes more of them.
+  #openRows(isLast: boolean, isFlushed = isLast): boolean {
+    const { fileName, skipLines = 0 } = this.#options;
     const bytes = this.#pending.view();
-    let line = 1;
-    let from = hasByteOrderMark(bytes) ? 3 : 0;
-    let to = headerEnd(bytes, from);
-    while (to > 0 && /^\s*$/.test(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 256))))) {
-      if (++line > BLANK_LINES_MAX)
-        throw new CsvError('csv.header', { file, line }, 'expected a header, received blank lines');
-      from = to;
-      to = headerEnd(bytes, from);
-    }
-    checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
-    if (to < 0) {
-      if (isLast && from === bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
-      if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
-      if (bytes.length > Math.min(HEAD_LENGTH_MAX, this.#limits.lineBytesMax)) {
-        throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+    this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
+    if (this.#found === undefined) return false;
+    const { end } = this.#found;
+    if (!this.#isPatient && this.#openUsual(this.#found, bytes)) return true;
+    for (;;) {
+      const isThere = bytes.length - end >= this.#sampleBytes;
+      if (!isThere && !isFlushed) return false;
+      const sample = bytes.subarray(end, end + this.#sampleBytes);
+      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
+      const header = tellHeader(this.#found, sample, isWhole, this.#options);
+      if (header !== undefined) {
+        this.open(header);
+        return true;
       }
-      return undefined;
+      this.#sampleBytes *= 4;
     }
-    const header = readHeader(bytes.subarray(from, to), file, line, this.#limits.columnsMax);
-    for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) line++;
-    this.#line = line;
-    this.#header = header;
-    this.#rows = createRows({ ...this.#settings, header }, this.#options);
-    return to;
+  }
+
+  // Goes by the first row alone, where nothing about it is open.
+  #openUsual(found: FoundHeader, bytes: Uint8Array): boolean {
+    const start = firstNotBlank(bytes, found.end);
+    const to = bytes.indexOf(LINE_FEED, start) + 1;
+    if (to === 0) return false;
+    try {
+      const header = tellHeader(found, bytes.subarray(start, to), false, this.#options);
+      if (header === undefined || !header.isPlain || header.notes.length > 0) return false;
+      this.open(header);
+      return true;
+    } catch (error) {
+      if (error instanceof CsvError) return false;
+      throw error;
+    }
   }
 
   // The place after the last whole row.
   #readRows(rows: Rows, bytes: Uint8Array, isLast: boolean): number {
-    const { separator } = this.#header as Header; // set with the rows
+    const { separator, isAnnotated } = this.#header as Header; // set with the rows
     const record = this.#record;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const stop = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -230,7 +266,8 @@ export class FileReader implements CsvReader {
       this.#line += rows.taken() - taken;
       if (!rows.isFull() && at < stop) {
         if (!splitRecord(record, bytes, at, separator, isLast)) return at;
-        const problem = isBlank(record) ? this.#passBlank(rows) : rows.take(record);
+        const isSkipped = isBlank(record) || (isAnnotated && this.#takeAnnotation(rows, record));
+        const problem = isSkipped ? this.#skip(rows, record) : rows.take(record);
         if (problem !== undefined) this.#reject(problem);
         this.#line += record.lineCount;
         at = record.end;
@@ -240,11 +277,26 @@ export class FileReader implements CsvReader {
     return at;
   }
 
-  #passBlank(rows: Rows): undefined {
-    this.#blank++;
-    if (this.#limits === UNLIMITED || this.#blank <= BLANK_LINES_MAX + 2 * rows.taken()) return;
+  #skip(rows: Rows, record: CsvRecord): undefined {
+    if (!isBlank(record) || ++this.#blank <= BLANK_LINES_MAX + 2 * rows.taken() || this.#limits === UNLIMITED) return;
     const place = { file: this.#file, line: this.#line };
     throw new CsvError('csv.row', place, `${this.#blank} lines so far are blank; expected rows`);
+  }
+
+  // Annotations come before the header of each table.
+  #takeAnnotation(rows: Rows, record: CsvRecord): boolean {
+    if (fieldText(record, 0)?.startsWith('#')) {
+      this.#isBetweenTables = true;
+      return true;
+    }
+    if (!this.#isBetweenTables) return false;
+    this.#isBetweenTables = false;
+    const before = this.#header as Header; // rows are read, so it was told
+    const columns = columnNames(record, this.#file, this.#line);
+    const found = { ...before, columns, text: recordText(record), line: this.#line, nextLine: this.#line, end: 0 };
+    const header = tellHeader(found, new Uint8Array(0), true, this.#options);
+    if (header !== undefined) rows.relay?.({ ...header, dialect: before.dialect });
+    return true;
   }
 
   #reject(problem: RowProblem): void {
@@ -261,8 +313,6 @@ export class FileReader implements CsvReader {
 }
 
 const lineEnd = Uint8Array.of(LINE_FEED);
-const emptyReason = 'the file is empty; expected a header such as `timestamp,value` and rows below it';
-
 function findZone(name: string | undefined): Zone | undefined {
   if (name === undefined || isUtc(name)) return undefined;
   const zone = zoneOf(name);
@@ -272,20 +322,8 @@ function findZone(name: string | undefined): Zone | undefined {
   throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`);
 }
 
-function createRows(settings: RowsSettings, { fileName, wanted = () => true }: CsvReaderOptions): Rows {
-  const { layout, columns, timeColumn, valueColumn } = settings.header;
-  if (layout === 'long') return createLongRows(settings, wanted);
-  const series = columns.flatMap((name, column) => {
-    if (layout === 'single' ? column !== valueColumn : column === timeColumn) return [];
-    const reference = { timeseriesId: layout === 'single' ? seriesNameOf(fileName) : name, metric: RAW_METRIC };
-    return [{ ...reference, column, isWanted: wanted(reference) }];
-  });
-  return createTableRows(settings, series);
-}
-
-// The file without its folder, `.csv` and `.gz`.
-function seriesNameOf(fileName: string): string {
-  const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1);
-  if (name === '-') return 'stdin';
-  return name.replace(/\.gz$/i, '').replace(/\.(?:csv|tsv|txt)$/i, '') || name;
+function firstNotBlank(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN || bytes[at] === SPACE) at++;
+  return at;
 }

@@ -1,13 +1,16 @@
 import type { Zone } from '../../../core/zone.js';
 import { isAllFinite } from '../../../kernels/check.js';
+import { numberFault, timeReader, valueReader } from '../../table/read-text.js';
+import type { RepeatedHours } from '../../table/repeated-hours.js';
 import type { CsvColumn, RowProblem } from '../errors.js';
+import type { Header } from '../head/header.js';
 import type { CsvSeriesCount, OnChunk } from '../options.js';
-import type { Header } from './header.js';
 import { type CsvRecord, fieldText, recordText } from './record.js';
-import { numberFault, readNumber, readTime } from './text.js';
 
 /** The rows of one layout on their way from bytes to series. */
 export interface Rows {
+  /** What was told of the names of series and is not plain. */
+  readonly notes: readonly string[];
   /** Rows taken so far, wanted or not. */
   taken(): number;
   isFull(): boolean;
@@ -23,6 +26,8 @@ export interface Rows {
   /** Missing values handed over so far. */
   missing(): number;
   series(): CsvSeriesCount[];
+  /** Goes on with other columns: those of the next table of an annotated file. */
+  relay?(header: Header): void;
 }
 
 /** Rows in the order of the file, as views that are valid during the call alone. */
@@ -32,6 +37,8 @@ export interface ColumnRows {
   readonly values: readonly Float64Array[];
   /** In the long layout the series of each row, by its place in the reader's list. */
   readonly series: Int32Array | undefined;
+  /** Rows whose local time lies near a change of clocks, read as the first of two if it occurs twice. */
+  readonly nearChange: readonly number[];
 }
 
 /** What rows of every layout need. */
@@ -44,10 +51,75 @@ export interface RowsSettings {
   readonly onRows: ((rows: ColumnRows) => void) | undefined;
   /** Whether no other reader is at work in the process, so that chunks may lie in the kernels' one memory. */
   readonly isAlone: boolean;
+  /** Tells local times apart that occur twice; undefined where that is left to whoever takes the rows. */
+  readonly repeatedHours: RepeatedHours | undefined;
   /** The most series of the long layout. */
   readonly seriesMax: number;
   /** The most values of the wide layout that are held at once. */
   readonly cellsMax: number;
+}
+
+/** A time of a row. */
+export interface RowTime {
+  readonly timeMs: number;
+  readonly isNearChange: boolean;
+}
+
+/** Reads the fields of records in the dialect of their file. */
+export class FieldReader {
+  #header: Header;
+  readonly #readTime: ReturnType<typeof timeReader>;
+  readonly #readValue: ReturnType<typeof valueReader>;
+
+  constructor(header: Header, zone: Zone | undefined) {
+    this.#header = header;
+    this.#readTime = timeReader(header.dialect.time, zone);
+    this.#readValue = valueReader(header.dialect);
+  }
+
+  relay(header: Header): void {
+    this.#header = header;
+  }
+
+  /** The time of a record, or of one of its values, which are named after it in a row a day. */
+  time(record: CsvRecord, clockMs?: number): RowTime | RowProblem {
+    const { timeColumn, clockColumn } = this.#header;
+    const column = columnOf(this.#header, timeColumn);
+    const date = fieldText(record, timeColumn)?.trim();
+    const clock = clockColumn < 0 ? '' : fieldText(record, clockColumn)?.trim();
+    if (date === undefined || clock === undefined) return notText(record, column);
+    const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
+    if (isWhole && clockMs === DAY_MS) return this.#dayEnd(record);
+    const text = clockMs === undefined ? (clockColumn < 0 ? date : `${date} ${clock}`) : withClock(date, clockMs);
+    const reading = isWhole ? this.#readTime(text) : { problem: 'is no time; every row needs one' };
+    return 'timeMs' in reading ? reading : { code: 'csv.time', column, text, reason: reading.problem };
+  }
+
+  // 24:00 of a day, which no date has.
+  #dayEnd(record: CsvRecord): RowTime | RowProblem {
+    const time = this.time(record, DAY_MS - MINUTE_MS);
+    return 'code' in time ? time : { ...time, timeMs: time.timeMs + MINUTE_MS };
+  }
+
+  /** The value in a column of a record; NaN where it is missing. */
+  value(record: CsvRecord, columnIndex: number): number | RowProblem {
+    const text = fieldText(record, columnIndex)?.trim();
+    const value = text === undefined ? undefined : this.#readValue(text);
+    if (value !== undefined) return value;
+    const column = columnOf(this.#header, columnIndex);
+    if (text === undefined) return notText(record, column);
+    return { code: 'csv.number', column, text, reason: numberFault(text, this.#header.dialect) };
+  }
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+// A day as it stands in the file, with a time of that day.
+function withClock(date: string, clockMs: number): string {
+  const minutes = Math.floor(clockMs / MINUTE_MS);
+  const pair = (number: number): string => String(number).padStart(2, '0');
+  return `${date} ${pair(Math.floor(minutes / 60))}:${pair(minutes % 60)}:${pair((clockMs / 1000) % 60)}`;
 }
 
 /** A row that cannot be taken apart, or has not the fields of the header. */
@@ -60,45 +132,6 @@ export function shapeProblem(record: CsvRecord, header: Header): RowProblem | un
   const mend = isComma ? ' (a decimal comma, or a name with a comma that needs quotes?)' : '';
   const reason = `has ${count} where the header has ${expected}${mend}`;
   return { code: 'csv.row', text: recordText(record), reason };
-}
-
-/** Reads the time of a record into `out[index]`. */
-export function takeTime(
-  record: CsvRecord,
-  header: Header,
-  zone: Zone | undefined,
-  out: Float64Array,
-  index: number,
-): RowProblem | undefined {
-  const column = columnOf(header, header.timeColumn);
-  const text = fieldText(record, header.timeColumn)?.trim();
-  if (text === undefined) return notText(record, column);
-  const reading = readTime(text, zone);
-  if ('timeMs' in reading) {
-    out[index] = reading.timeMs;
-    return undefined;
-  }
-  const reason = text === '' ? 'is no time; every row needs one' : reading.problem;
-  return { code: 'csv.time', column, text, reason };
-}
-
-/** Reads the value in a column of a record into `out[index]`. */
-export function takeNumber(
-  record: CsvRecord,
-  header: Header,
-  columnIndex: number,
-  out: Float64Array,
-  index: number,
-): RowProblem | undefined {
-  const text = fieldText(record, columnIndex)?.trim();
-  const value = text === undefined ? undefined : readNumber(text);
-  if (value !== undefined) {
-    out[index] = value;
-    return undefined;
-  }
-  const column = columnOf(header, columnIndex);
-  if (text === undefined) return notText(record, column);
-  return { code: 'csv.number', column, text, reason: numberFault(text) };
 }
 
 export function columnOf(header: Header, index: number): CsvColumn {

@@ -4,7 +4,7 @@ import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
-import { countMissing, type Rows, type RowsSettings, shapeProblem, takeNumber, takeTime } from './rows.js';
+import { countMissing, FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
 import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
 
 /** A series of a table: one column of the file. */
@@ -15,23 +15,34 @@ export interface TableSeries extends SeriesReference {
 }
 
 /** Rows of the single and the wide layout: a time, and a value for each of the series. */
-export function createTableRows(settings: RowsSettings, series: readonly TableSeries[]): Rows {
-  const { header, zone, onChunk, onRows, cellsMax } = settings;
+export function createTableRows(
+  settings: RowsSettings,
+  series: readonly TableSeries[],
+  notes: readonly string[],
+): Rows {
+  const { header, zone, onChunk, onRows, repeatedHours, cellsMax } = settings;
+  const fields = new FieldReader(header, zone);
   const kept = series.filter((entry) => entry.isWanted);
   const chunkRows = Math.max(1, Math.min(settings.chunkRows, Math.floor(cellsMax / Math.max(1, kept.length))));
   const state = createState({ ...settings, chunkRows }, kept);
   const { timeMs, values } = state;
+  let nearChange: number[] = [];
   let handedOver = 0;
   let missing = 0;
 
   function take(record: CsvRecord): RowProblem | undefined {
     const row = state.count;
-    const problem = shapeProblem(record, header) ?? takeTime(record, header, zone, timeMs, row);
+    const problem = shapeProblem(record, header);
     if (problem !== undefined) return problem;
+    const time = fields.time(record);
+    if ('code' in time) return time;
     for (let slot = 0; slot < kept.length; slot++) {
-      const fault = takeNumber(record, header, kept[slot]!.column, values[slot]!, row);
-      if (fault !== undefined) return fault;
+      const value = fields.value(record, kept[slot]!.column);
+      if (typeof value !== 'number') return value;
+      values[slot]![row] = value;
     }
+    timeMs[row] = time.isNearChange ? (repeatedHours?.settle(0, time.timeMs) ?? time.timeMs) : time.timeMs;
+    if (time.isNearChange) nearChange.push(row);
     state.count++;
     return undefined;
   }
@@ -42,28 +53,28 @@ export function createTableRows(settings: RowsSettings, series: readonly TableSe
     for (const value of values) missing += countMissing(value, rowCount);
     handedOver += rowCount;
     state.count = 0;
+    const near = nearChange;
+    nearChange = [];
     if (kept.length === 0) return;
     const times = timeMs.subarray(0, rowCount);
     if (onRows !== undefined) {
-      onRows({ timeMs: times, values: values.map((value) => value.subarray(0, rowCount)), series: undefined });
+      const columns = values.map((value) => value.subarray(0, rowCount));
+      onRows({ timeMs: times, values: columns, series: undefined, nearChange: near });
       return;
     }
-    const chunk = kept.map(
-      ({ timeseriesId, metric }, slot): Series => ({
-        timeseriesId,
-        metric,
-        timeMs: times,
-        value: values[slot]!.subarray(0, rowCount),
+    onChunk(
+      kept.map(({ timeseriesId, metric }, slot): Series => {
+        return { timeseriesId, metric, timeMs: times, value: values[slot]!.subarray(0, rowCount) };
       }),
     );
-    onChunk(chunk);
   }
 
   const taken = (): number => handedOver + state.count;
   return {
+    notes,
     taken,
     isFull: () => state.count === chunkRows,
-    parse: (bytes, view, at, stop) => parseTable(state, bytes, view, at, stop),
+    parse: (bytes, view, at, stop) => (header.isPlain ? parseTable(state, bytes, view, at, stop) : at),
     take,
     flush,
     missing: () => missing,

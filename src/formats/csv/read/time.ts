@@ -1,8 +1,8 @@
 import { DAY_MS, dayOfDate, daysInMonth } from '../../../core/calendar.js';
 import { TIME_MS_END } from '../../../core/series.js';
 import type { Zone } from '../../../core/zone.js';
+import { EPOCH_SECONDS_END, isNearChange } from '../../table/read-text.js';
 import { DIGIT_0, POINT, SPACE, UPPER_T, UPPER_Z } from '../bytes.js';
-import { EPOCH_SECONDS_END } from './text.js';
 
 /** Bytes that must be there from the start of a time on for it to be parsed. */
 export const TIME_REACH = 24;
@@ -17,7 +17,8 @@ const MS_ZEROS = 0x30_30_30_2e; // '.000'
 const MS_LIMITS = 0x76_76_76_7f;
 const TOP_BITS = 0x80_80_80_80 | 0;
 
-const EPOCH_DIGITS_MAX = 15;
+const EPOCH_DIGITS_MAX = 14;
+const DATE_DIGITS = 8;
 const FRACTION_DIGITS_MAX = 9;
 const MARGIN_MS = 2 ** -41;
 const FRACTION_SCALES = Float64Array.from({ length: 10 }, (_, digits) => Number(`1e${Math.max(0, digits - 3)}`));
@@ -98,8 +99,11 @@ function parseEpoch(bytes: Uint8Array, from: number, out: Float64Array, index: n
     number = number * 10 + digit;
     digit = bytes[++at]! - DIGIT_0;
   }
+  // Eight digits may be a date, and what is longer has another unit: both are left to the general path.
+  const digitCount = at - from;
+  if (digitCount === 0 || digitCount === DATE_DIGITS || digitCount > EPOCH_DIGITS_MAX) return -1;
   const timeMs = number < EPOCH_SECONDS_END ? number * 1000 : number;
-  if (at === from || at - from > EPOCH_DIGITS_MAX || timeMs >= TIME_MS_END) return -1;
+  if (timeMs >= TIME_MS_END) return -1;
   out[index] = timeMs;
   return at;
 }
@@ -139,11 +143,9 @@ function openDay(clock: Clock, view: DataView, at: number): boolean {
   return true;
 }
 
-// NaN unless one offset holds all day: no zone changes it twice within three days, so equal ones around tell.
+// NaN unless one offset holds all day.
 function localStartMs(zone: Zone, dayMs: number): number {
-  const before = zone.offsetMsAt(dayMs - DAY_MS);
-  const after = zone.offsetMsAt(dayMs + 2 * DAY_MS);
-  return before === after ? dayMs - before : Number.NaN;
+  return isNearChange(zone, dayMs) ? Number.NaN : dayMs - zone.offsetMsAt(dayMs - DAY_MS);
 }
 
 function digitsAt(view: DataView, at: number, count: number): number {

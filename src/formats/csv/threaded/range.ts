@@ -2,6 +2,7 @@ import type { SeriesReference } from '../../../core/series.js';
 import { scanBlock } from '../../../kernels/scan-rows.js';
 import { LINE_FEED } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
+import type { Header } from '../head/header.js';
 import type { CsvReaderOptions, RejectedRow } from '../options.js';
 import { FileReader } from '../read/reader.js';
 import type { ColumnRows } from '../read/rows.js';
@@ -17,6 +18,7 @@ export interface RangedFile {
   readonly sizeBytes: number;
   /** Bytes of the header and what lies before it. */
   readonly headBytes: number;
+  readonly header: Header;
   readonly rangeBytes: number;
 }
 
@@ -50,7 +52,7 @@ export type ReadAt = (block: Uint8Array, position: number) => number;
 export type OnRows = (rows: ColumnRows) => void;
 
 /** Rows that stay when the reader goes on, in memory that another thread can read without a copy. */
-export function sharedCopyOf({ timeMs, values, series }: ColumnRows): ColumnRows {
+export function sharedCopyOf({ timeMs, values, series, nearChange }: ColumnRows): ColumnRows {
   const copy = (column: Float64Array): Float64Array => {
     const shared = new Float64Array(new SharedArrayBuffer(column.byteLength));
     shared.set(column);
@@ -58,7 +60,7 @@ export function sharedCopyOf({ timeMs, values, series }: ColumnRows): ColumnRows
   };
   const indices = series && new Int32Array(new SharedArrayBuffer(series.byteLength));
   indices?.set(series ?? []);
-  return { timeMs: copy(timeMs), values: values.map(copy), series: indices };
+  return { timeMs: copy(timeMs), values: values.map(copy), series: indices, nearChange };
 }
 
 const BLOCK_BYTES = 1 << 18;
@@ -81,13 +83,7 @@ export class RangeReader {
   #fault: LineProblem | undefined;
   #onRows: OnRows = () => undefined;
 
-  /** @param head the bytes of the header and what lies before it. */
-  constructor(
-    file: RangedFile,
-    head: Uint8Array,
-    options: Omit<CsvReaderOptions, 'fileName' | 'onReject'>,
-    readAt: ReadAt,
-  ) {
+  constructor(file: RangedFile, options: Omit<CsvReaderOptions, 'fileName' | 'onReject'>, readAt: ReadAt) {
     this.#file = file;
     this.#readAt = readAt;
     this.reader = new FileReader(
@@ -101,7 +97,7 @@ export class RangeReader {
         },
       },
     );
-    this.reader.readHeader(head);
+    this.reader.open(file.header);
   }
 
   /** Reads a range and hands over its samples. */

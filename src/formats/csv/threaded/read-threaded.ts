@@ -1,4 +1,6 @@
 import { type Series, seriesKey } from '../../../core/series.js';
+import { zoneOf } from '../../../core/zone.js';
+import { RepeatedHours } from '../../table/repeated-hours.js';
 import { rowError } from '../errors.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
 import type { LongSeries } from '../read/by-series.js';
@@ -36,15 +38,19 @@ const OWN_AHEAD = 8;
  */
 export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise<CsvSummary | 'alone' | undefined> {
   const { descriptor, sizeBytes, rangeBytes, readAt, options } = read;
-  if (sizeBytes < 2 * rangeBytes) return 'alone';
+  // A thread that sees one series cannot tell that the file has others.
+  if (sizeBytes < 2 * rangeBytes || options.as !== undefined) return 'alone';
   const first = new Uint8Array(Math.min(HEAD_BYTES, sizeBytes));
   const start = first.subarray(0, readAt(first, 0));
-  const headBytes = new FileReader(options, () => undefined).readHeader(start);
-  if (headBytes === undefined) return 'alone';
-  const file = { fileName: options.fileName, descriptor, sizeBytes, headBytes, rangeBytes };
+  const told = new FileReader(options, () => undefined, { isPatient: true }).tellHeader(
+    start,
+    start.length === sizeBytes,
+  );
+  if (told === undefined || told.header.isAnnotated) return 'alone';
+  const file = { fileName: options.fileName, descriptor, sizeBytes, rangeBytes, ...told };
   const asked: Asked[] = [];
   try {
-    return await readInOrder(read, file, first.subarray(0, headBytes), pool, asked);
+    return await readInOrder(read, file, pool, asked);
   } finally {
     // Until they have ended, threads read from the descriptor.
     await Promise.allSettled(asked.map(({ result }) => result));
@@ -60,14 +66,13 @@ interface Asked {
 async function readInOrder(
   read: ThreadedRead,
   file: RangedFile,
-  head: Uint8Array,
   pool: RangePool,
   asked: Asked[],
 ): Promise<CsvSummary | undefined> {
-  const { timezone, chunkRows, onBadRow } = read.options;
-  const options = { chunkRows, ...(timezone && { timezone }), ...(onBadRow && { onBadRow }) };
+  const { timezone, chunkRows, onBadRow, unnamed } = read.options;
+  const options = { chunkRows, unnamed, ...(timezone && { timezone }), ...(onBadRow && { onBadRow }) };
   const task = { fileNumber: pool.nextFile(), file, wantedKeys: read.wantedKeys, options };
-  const open = (): RangeReader => new RangeReader(file, head, read.options, read.readAt);
+  const open = (): RangeReader => new RangeReader(file, read.options, read.readAt);
   const reader = open();
   const account = new Account(read, reader);
   const count = Math.max(1, Math.ceil((file.sizeBytes - file.headBytes) / file.rangeBytes));
@@ -146,6 +151,7 @@ const REST = -1;
 class Account {
   readonly #read: ThreadedRead;
   readonly #layout: CsvSummary['layout'];
+  readonly #isTable: boolean;
   readonly #joiner: RowJoiner;
   readonly #total = { rows: 0, rejected: 0, missing: 0 };
   /** A table has its series by its header; those of the long layout come with their rows. */
@@ -154,13 +160,18 @@ class Account {
   readonly #byKey: Map<string, LongSeries>;
   /** The series of each thread, by its own indices. */
   readonly #known = new Map<number, LongSeries[]>();
+  readonly #notes: readonly string[];
+  readonly #repeatedHours: RepeatedHours | undefined;
   #series: readonly LongSeries[];
   #line: number;
 
   constructor(read: ThreadedRead, { reader }: RangeReader) {
     const { options, onChunk } = read;
-    const { chunkRows, wanted = () => true } = options;
-    const { layout, line } = reader.progress();
+    const { chunkRows, timezone, wanted = () => true } = options;
+    const { layout, line, notes } = reader.progress();
+    const zone = timezone === undefined ? undefined : zoneOf(timezone);
+    this.#notes = notes;
+    this.#repeatedHours = zone && new RepeatedHours(zone);
     this.#read = read;
     this.#layout = layout;
     this.#line = line;
@@ -169,8 +180,10 @@ class Account {
     this.#all = [...this.#ofHeader];
     this.#byKey = new Map(this.#all.map((one) => [seriesKey(one), one]));
     const kept = this.#all.filter(({ isWanted }) => isWanted);
-    this.#joiner =
-      layout === 'long' ? createLongJoiner(this.#all, chunkRows, onChunk) : createTableJoiner(kept, chunkRows, onChunk);
+    this.#isTable = layout === 'wide' || layout === 'single';
+    this.#joiner = this.#isTable
+      ? createTableJoiner(kept, chunkRows, onChunk)
+      : createLongJoiner(this.#all, chunkRows, onChunk);
   }
 
   /** Takes the series of a range that a thread has read. */
@@ -192,7 +205,14 @@ class Account {
     this.#series = own;
   }
 
-  readonly addRows: OnRows = (rows) => this.#joiner.add(rows, this.#series);
+  readonly addRows: OnRows = (rows) => {
+    // Threads do not know what comes before their range.
+    for (const row of this.#repeatedHours === undefined ? [] : rows.nearChange) {
+      const series = this.#isTable ? 0 : this.#series[rows.series![row]!]!.index;
+      rows.timeMs[row] = this.#repeatedHours!.settle(series, rows.timeMs[row]!);
+    }
+    this.#joiner.add(rows, this.#series);
+  };
 
   /** Takes the counts of the range. @throws CsvError for the bad row that ends the reading */
   close({ rejects, fault, rows, rejected, missing, lines }: RangeOutcome): void {
@@ -212,6 +232,6 @@ class Account {
 
   summary(): CsvSummary {
     const series = this.#all.map(({ timeseriesId, metric, samples }) => ({ timeseriesId, metric, samples }));
-    return { layout: this.#layout, ...this.#total, series };
+    return { layout: this.#layout, ...this.#total, series, notes: this.#notes };
   }
 }

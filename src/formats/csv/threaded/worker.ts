@@ -12,7 +12,7 @@ export interface RangeTask {
   readonly index: number;
   readonly file: RangedFile;
   readonly wantedKeys: readonly string[];
-  readonly options: Pick<CsvReaderOptions, 'timezone' | 'chunkRows' | 'onBadRow'>;
+  readonly options: Pick<CsvReaderOptions, 'timezone' | 'chunkRows' | 'onBadRow' | 'unnamed'>;
 }
 
 /** A range that was read, or why the system did not let us. */
@@ -40,11 +40,8 @@ export function readRange(task: RangeTask): RangeResult {
 
 function openFile({ fileNumber: number, file, wantedKeys, options }: RangeTask): void {
   const wanted = new Set(wantedKeys);
-  const head = new Uint8Array(file.headBytes);
-  readSync(file.descriptor, head, 0, head.length, 0);
   reader = new RangeReader(
     file,
-    head,
     { ...options, wanted: (reference) => wanted.has(seriesKey(reference)) },
     (block, position) => readSync(file.descriptor, block, 0, block.length, position),
   );

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { describeValue } from '../../../core/errors.js';
 import type { SeriesReference } from '../../../core/series.js';
-import { readTime } from '../../../formats/csv/read/text.js';
+import { readTime } from '../../../formats/table/read-text.js';
 import { badRequest } from '../../http/errors.js';
 import type { samplesQuery } from '../schemas.js';
 import { nameProblem } from '../write/json.js';

@@ -1,6 +1,6 @@
 import { describeValue } from '../../../core/errors.js';
-import { RAW_METRIC } from '../../../formats/csv/read/long.js';
-import { readTime } from '../../../formats/csv/read/text.js';
+import { RAW_METRIC } from '../../../formats/table/naming.js';
+import { readTime } from '../../../formats/table/read-text.js';
 import { decodeBody } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { RAW_METRIC } from '../../../formats/csv/read/long.js';
+import { RAW_METRIC } from '../../../formats/table/naming.js';
 import type { Origin } from '../../../storage/samples/samples.js';
 import { envelope } from '../../http/envelope.js';
 import { badRequest } from '../../http/errors.js';

@@ -1,9 +1,16 @@
 import { DuplicateKeyError, StorageError } from '../errors.js';
 import type { Condition, Query, Reader, Transaction } from '../storage.js';
 import type { Table } from '../table.js';
-import type { Database } from './database.js';
+import type { Dialect, Statement, Target } from './statements.js';
 import * as statements from './statements.js';
-import { decodeRows } from './values.js';
+
+/** An open transaction of a database. A driver whose calls are synchronous has done the work when they return. */
+export interface SqlSession {
+  readonly dialect: Dialect;
+  /** @returns the number of rows inserted, changed or deleted. */
+  run(statement: Statement): number | Promise<number>;
+  all(statement: Statement): Record<string, unknown>[] | Promise<Record<string, unknown>[]>;
+}
 
 /** What a reader and a transaction see of the commits of their shard. */
 export interface CommitNumbers {
@@ -11,34 +18,33 @@ export interface CommitNumbers {
   readonly durableCommit: number;
 }
 
-// The methods are asynchronous by their interface alone: each has done its work when it returns its promise.
-
-export class SqliteReader implements Reader {
+/** A reader over statements made of tables. */
+export class SqlReader implements Reader {
   readonly shard: number;
   readonly lastCommit: number;
   readonly durableCommit: number;
-  protected readonly database: Database;
+  protected readonly session: SqlSession;
   #hasEnded = false;
 
-  constructor(database: Database, shard: number, { lastCommit, durableCommit }: CommitNumbers) {
-    this.database = database;
+  constructor(session: SqlSession, shard: number, { lastCommit, durableCommit }: CommitNumbers) {
+    this.session = session;
     this.shard = shard;
     this.lastCommit = lastCommit;
     this.durableCommit = durableCommit;
   }
 
   async get<Row>(table: Table<Row>, key: Partial<Row>): Promise<Row | undefined> {
-    return this.#rows(table, statements.get(table, this.shard, key))[0];
+    return (await this.#rows(table, statements.get(this.target(table), key)))[0];
   }
 
   async find<Row>(table: Table<Row>, query: Query<Row> = {}): Promise<Row[]> {
-    return this.#rows(table, statements.find(table, this.shard, query));
+    return this.#rows(table, statements.find(this.target(table), query));
   }
 
   async count<Row>(table: Table<Row>, where: readonly Condition<Row>[] = []): Promise<number> {
     this.assertRunning();
-    const { sql, values } = statements.count(table, this.shard, where);
-    return Number(this.database.all(sql, values)[0]!.count);
+    const [row] = await this.session.all(statements.count(this.target(table), where));
+    return Number(row?.count);
   }
 
   /** Called when the work has ended: what it left running may not touch what comes after it. */
@@ -51,19 +57,24 @@ export class SqliteReader implements Reader {
     throw new StorageError('storage.ended', 'the work of this transaction has ended; await all that it does');
   }
 
-  #rows<Row>(table: Table<Row>, { sql, values }: statements.Statement): Row[] {
+  protected target<Row>(table: Table<Row>): Target<Row> {
+    return { dialect: this.session.dialect, table, shard: this.shard };
+  }
+
+  async #rows<Row>(table: Table<Row>, statement: Statement): Promise<Row[]> {
     this.assertRunning();
-    return decodeRows(table, this.database.all(sql, values));
+    return this.session.dialect.decodeRows(table, await this.session.all(statement));
   }
 }
 
-export class SqliteTransaction extends SqliteReader implements Transaction {
+export class SqlTransaction extends SqlReader implements Transaction {
   readonly commit: number;
+  #hasBegun = false;
   #hasWritten = false;
   readonly #beforeFirstWrite: () => void;
 
-  constructor(database: Database, shard: number, numbers: CommitNumbers, beforeFirstWrite: () => void) {
-    super(database, shard, numbers);
+  constructor(session: SqlSession, shard: number, numbers: CommitNumbers, beforeFirstWrite: () => void) {
+    super(session, shard, numbers);
     this.commit = numbers.lastCommit + 1;
     this.#beforeFirstWrite = beforeFirstWrite;
   }
@@ -73,42 +84,40 @@ export class SqliteTransaction extends SqliteReader implements Transaction {
   }
 
   async insert<Row>(table: Table<Row>, row: Row): Promise<void> {
-    if (this.#write(statements.insert(table, this.shard, row)) === 1) return;
+    if ((await this.#write(statements.insert(this.target(table), row))) === 1) return;
     const key = JSON.stringify(table.key.map((name) => row[name]));
     throw new DuplicateKeyError(table.name, `${table.name}: there is a row of the key ${key}`);
   }
 
   async put<Row>(table: Table<Row>, row: Row): Promise<void> {
-    this.#write(statements.put(table, this.shard, row));
+    await this.#write(statements.put(this.target(table), row));
     this.#hasWritten = true;
   }
 
   async update<Row>(table: Table<Row>, where: readonly Condition<Row>[], changes: Partial<Row>): Promise<number> {
-    const statement = statements.update(table, this.shard, where, changes);
+    const statement = statements.update(this.target(table), where, changes);
     return statement === undefined ? this.count(table, where) : this.#write(statement);
   }
 
   async delete<Row>(table: Table<Row>, where: readonly Condition<Row>[]): Promise<number> {
-    return this.#write(statements.remove(table, this.shard, where));
+    return this.#write(statements.remove(this.target(table), where));
   }
 
-  #write({ sql, values }: statements.Statement): number {
+  async #write(statement: Statement): Promise<number> {
     this.assertRunning();
-    this.#beforeFirstWrite();
-    const rowCount = this.database.run(sql, values);
+    if (!this.#hasBegun) this.#beforeFirstWrite();
+    this.#hasBegun = true;
+    const rowCount = await this.session.run(statement);
     this.#hasWritten ||= rowCount > 0;
     return rowCount;
   }
 }
 
-// What a transaction answers, it answers at once; a work that takes so long waits for something else.
-const WORK_MS_MAX = 10_000;
-
 /** Ends a work that awaits something else than its transaction (another one, say), for all others wait for it. */
-export async function inTime<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function inTime<Result>(workMsMax: number, work: () => Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLong()), WORK_MS_MAX);
+    timer = setTimeout(() => reject(tooLong(workMsMax)), workMsMax);
   });
   try {
     return await Promise.race([work(), late]);
@@ -117,9 +126,9 @@ export async function inTime<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-function tooLong(): StorageError {
+function tooLong(workMsMax: number): StorageError {
   return new StorageError(
     'storage.ended',
-    `the work of a transaction did not end within ${WORK_MS_MAX / 1000} s: it may await nothing but its transaction`,
+    `the work of a transaction did not end within ${workMsMax / 1000} s: it may await nothing but its transaction`,
   );
 }

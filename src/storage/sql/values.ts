@@ -1,10 +1,12 @@
 import { describeValue } from '../../core/errors.js';
 import { StorageError } from '../errors.js';
-import type { Column, Table } from '../table.js';
-import type { SqlRow, SqlValue } from './database.js';
+import type { Column } from '../table.js';
 
-/** A value as SQLite keeps it. */
-export function encode(table: string, name: string, column: Column, value: unknown): SqlValue {
+/** A value as it is bound to a statement; a boolean is 1 or 0. */
+export type Bound = string | number | Uint8Array | null;
+
+/** A value of a column, checked, to be bound. */
+export function encode(table: string, name: string, column: Column, value: unknown): Bound {
   if (value === null) {
     if (column.isNullable) return null;
     throw unfit(table, name, `a value (${column.type})`, 'null');
@@ -38,7 +40,7 @@ const EXPECTED = {
   bytes: 'a Uint8Array',
 } as const;
 
-// SQLite (and PostgreSQL more so) ends text at NUL, and halves of surrogate pairs have no UTF-8.
+// Databases end text at NUL, and halves of surrogate pairs have no UTF-8.
 const SUSPECT = /[\0\ud800-\udfff]/;
 const UNFIT = /[\0\p{Surrogate}]/u;
 
@@ -49,29 +51,6 @@ function encodeText(table: string, name: string, text: string): string {
     throw unfit(table, name, 'text of whole Unicode characters other than NUL', `${found} at index ${place}`);
   }
   return text;
-}
-
-/** Gives rows as SQLite has them the values of their columns, in place. */
-export function decodeRows<Row>(table: Table<Row>, rows: SqlRow[]): Row[] {
-  const names = booleansOf(table);
-  if (names.length > 0) {
-    for (const row of rows as Record<string, unknown>[]) {
-      for (const name of names) if (row[name] !== null) row[name] = row[name] !== 0;
-    }
-  }
-  // `as`: the statement selected the columns of this table.
-  return rows as Row[];
-}
-
-const booleansOfTables = new WeakMap<object, readonly string[]>();
-
-function booleansOf<Row>(table: Table<Row>): readonly string[] {
-  const known = booleansOfTables.get(table);
-  if (known !== undefined) return known;
-  const columns = Object.entries<Column>(table.columns);
-  const names = columns.filter(([, { type }]) => type === 'boolean').map(([name]) => name);
-  booleansOfTables.set(table, names);
-  return names;
 }
 
 function unfit(table: string, name: string, expected: string, received: string): StorageError {

@@ -1,0 +1,160 @@
+import { COMMA, LINE_FEED, QUOTE, SEMICOLON, TAB } from '../bytes.js';
+import { CsvError } from '../errors.js';
+import { BLANK_LINES_MAX, type CsvLimits } from '../read/limits.js';
+import { type CsvRecord, createRecord, fieldText, recordText, splitRecord } from '../read/record.js';
+
+/** The line of a file that names its columns. */
+export interface FoundHeader {
+  readonly separator: number;
+  /** Names as they stand in the header, without quotes and outer spaces. */
+  readonly columns: readonly string[];
+  /** Its text, for messages. */
+  readonly text: string;
+  /** Its first physical line. */
+  readonly line: number;
+  /** The physical line after it, and the place where that begins. */
+  readonly nextLine: number;
+  readonly end: number;
+  /** Whether there are annotations, as in the CSV of InfluxDB: lines that begin with `#`, before each of its tables. */
+  readonly isAnnotated: boolean;
+}
+
+const PIPE = 0x7c;
+const HASH = 0x23;
+const SEPARATORS = [COMMA, SEMICOLON, TAB, PIPE];
+
+/** Bytes before the rows that are looked through. */
+export const HEAD_LENGTH_MAX = 4_194_304;
+
+/**
+ * Finds the header: the first line that is not blank, no comment (`# …`) and not Excel's `sep=;`. Undefined where it
+ * does not end in the bytes.
+ *
+ * @param isLast whether the file ends with the bytes.
+ */
+export function findHeader(
+  bytes: Uint8Array,
+  file: string,
+  skipLines: number,
+  isLast: boolean,
+  { lineBytesMax, columnsMax }: CsvLimits,
+): FoundHeader | undefined {
+  let line = 1;
+  let from = hasByteOrderMark(bytes) ? 3 : 0;
+  let separator: number | undefined;
+  let isAnnotated = false;
+  // A line, and not a record: what is skipped may have any quotes.
+  let lineEnd = bytes.indexOf(LINE_FEED, from) + 1;
+  while (lineEnd > 0) {
+    const start = String.fromCharCode(...bytes.subarray(from, Math.min(lineEnd, from + 256))).trim();
+    const said = /^"?sep=(.)"?$/i.exec(start)?.[1];
+    separator = said?.charCodeAt(0) ?? separator;
+    if (/^"?#(?:datatype|group|default)\b/.test(start)) isAnnotated = true;
+    if (line > skipLines && start !== '' && said === undefined && bytes[from] !== HASH) break;
+    from = lineEnd;
+    if (++line > skipLines + BLANK_LINES_MAX) {
+      throw new CsvError('csv.header', { file, line }, 'expected a header, received blank lines');
+    }
+    lineEnd = bytes.indexOf(LINE_FEED, from) + 1;
+  }
+  const to = headerEnd(bytes, from);
+  checkHead(bytes.subarray(0, to < 0 ? bytes.length : to), file);
+  if (to < 0) {
+    return failWithoutEnd(bytes, from, file, line, isLast, Math.min(HEAD_LENGTH_MAX, lineBytesMax));
+  }
+  const found = splitHeader(bytes.subarray(from, to), file, line, separator, columnsMax);
+  let nextLine = line;
+  for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) nextLine++;
+  return { ...found, line, nextLine, end: to, isAnnotated };
+}
+
+function failWithoutEnd(
+  bytes: Uint8Array,
+  from: number,
+  file: string,
+  line: number,
+  isLast: boolean,
+  lengthMax: number,
+): undefined {
+  if (isLast && from >= bytes.length) throw new CsvError('csv.empty', { file }, emptyReason);
+  if (isLast) throw new CsvError('csv.header', { file, line }, 'the header opens a quote that is never closed');
+  if (bytes.length - from > lengthMax) {
+    throw new CsvError('csv.header', { file, line }, 'the header does not end; expected a line of column names');
+  }
+  return undefined;
+}
+
+const emptyReason = 'the file is empty; expected a header such as `timestamp,value` and rows below it';
+
+// Of the separators, the one that gives the most columns.
+function splitHeader(
+  bytes: Uint8Array,
+  file: string,
+  line: number,
+  said: number | undefined,
+  columnsMax: number,
+): Pick<FoundHeader, 'separator' | 'columns' | 'text'> {
+  const record = createRecord();
+  let best: { separator: number; columns: string[] } | undefined;
+  for (const separator of said === undefined ? SEPARATORS : [said]) {
+    splitRecord(record, bytes, 0, separator, true);
+    if (record.fault !== undefined) continue;
+    if (record.fieldCount > columnsMax) {
+      const problem = `has ${record.fieldCount} columns; expected at most ${columnsMax}`;
+      throw new CsvError('csv.header', { file, line }, `the header ${problem}`);
+    }
+    const columns = columnNames(record, file, line);
+    if (best === undefined || columns.length > best.columns.length) best = { separator, columns };
+  }
+  if (best === undefined) throw new CsvError('csv.header', { file, line }, `the header ${record.fault}`);
+  return { ...best, text: recordText(record) };
+}
+
+/** The fields of a header. @throws CsvError where they are no text */
+export function columnNames(record: CsvRecord, file: string, line: number): string[] {
+  return Array.from({ length: record.fieldCount }, (_, index) => {
+    const text = fieldText(record, index);
+    if (text === undefined) {
+      throw new CsvError('csv.binary', { file, line }, 'the header is not UTF-8 text; save the file as UTF-8');
+    }
+    return text.trim();
+  });
+}
+
+/** Bytes that tell another kind of file, with what to do about it. */
+const KINDS: readonly { readonly magic: readonly number[]; readonly hint: string }[] = [
+  { magic: [0x1f, 0x8b], hint: 'it is compressed with gzip; name it .gz, or unpack it first' },
+  { magic: [0x50, 0x4b, 0x03, 0x04], hint: 'it is a zip or an Excel file; unpack it, or export it as CSV' },
+  { magic: [0x50, 0x41, 0x52, 0x31], hint: 'it is a Parquet file; name it .parquet, or say --format parquet' },
+  { magic: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31], hint: 'it is an Arrow file; name it .arrow, or say --format arrow' },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], hint: 'it is compressed with zstd; name it .zst, or unpack it first' },
+];
+
+/** Throws where the first bytes of a file are not those of a text. */
+function checkHead(bytes: Uint8Array, file: string): void {
+  for (const { magic, hint } of KINDS) {
+    if (magic.every((byte, index) => bytes[index] === byte)) {
+      throw new CsvError('csv.binary', { file }, `the file is not UTF-8 text: ${hint}`);
+    }
+  }
+  const nul = bytes.indexOf(0);
+  if (nul >= 0) {
+    const what = `the file is not text: byte ${nul + 1} is NUL`;
+    throw new CsvError('csv.binary', { file }, `${what}; expected CSV in UTF-8`);
+  }
+}
+
+/** Whether the bytes begin with the byte order mark of UTF-8. */
+function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+/** The place after the line feed that ends the record at `from`, by the parity of its quotes; −1 without one. */
+function headerEnd(bytes: Uint8Array, from: number): number {
+  let isQuoted = false;
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] === QUOTE) isQuoted = !isQuoted;
+    else if (bytes[at] === LINE_FEED && !isQuoted) return at + 1;
+  }
+  return -1;
+}

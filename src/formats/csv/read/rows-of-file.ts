@@ -1,0 +1,22 @@
+import { fileSeriesName, RAW_METRIC, SeriesNaming } from '../../table/naming.js';
+import { CsvError } from '../errors.js';
+import type { CsvReaderOptions } from '../options.js';
+import { createLongRows } from './long.js';
+import type { Rows, RowsSettings } from './rows.js';
+import { createTableRows } from './table.js';
+
+/** The rows of a file, by its layout and with the names that its series are asked for by. */
+export function createRows(settings: RowsSettings, options: CsvReaderOptions): Rows {
+  const { header } = settings;
+  const { fileName, unnamed = fileSeriesName(fileName) } = options;
+  const naming = new SeriesNaming(options, (reason) => {
+    throw new CsvError('csv.unclear', { file: fileName }, reason);
+  });
+  if (header.layout === 'long' || header.layout === 'days') return createLongRows(settings, naming, unnamed);
+  const series = header.values.map(({ column, name }) => {
+    const timeseriesId = header.layout === 'single' ? unnamed : name;
+    const { reference, isWanted } = naming.nameColumn({ timeseriesId, metric: RAW_METRIC });
+    return { ...reference, column, isWanted };
+  });
+  return createTableRows(settings, series, naming.notes);
+}

@@ -1,0 +1,120 @@
+import { daysInMonth } from '../../core/calendar.js';
+
+/**
+ * How a column writes its times, where that is not ISO 8601: the order of day, month and year, or the unit of an epoch
+ * number. A date whose month is a name, or which begins with its year, is understood in any order.
+ */
+export const timeFormats = ['dmy', 'mdy', 'ymd', 's', 'ms', 'us', 'ns'] as const;
+export type TimeFormat = (typeof timeFormats)[number];
+
+/** A date, and what follows it, taken apart but not yet understood. */
+interface WrittenDate {
+  readonly order: 'day or month first' | 'year first';
+  readonly year: string;
+  readonly first: string;
+  readonly second: string;
+  /** Behind the date; '' without anything. */
+  readonly rest: string;
+}
+
+const YEAR_LAST = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[T, ] *(\S.*))?$/;
+const YEAR_FIRST = /^(\d{4})([./-])(\d{1,2})\2(\d{1,2})(?:[T ] *(\S.*))?$/;
+const COMPACT = /^((?:19|20)\d\d)(\d\d)(\d\d)(?:[T ](\d\d:.*)|T(\d{4}|\d{6})(Z?))?$/;
+const DAY_NAMED_MONTH = /^(\d{1,2})[-/. ]+([A-Za-z]{3,9})[-/. ,]+(\d{4}|\d{2})(?:[T, ] *(\S.*))?$/;
+const NAMED_MONTH_DAY = /^([A-Za-z]{3,9})[. ]+(\d{1,2}),? (\d{4})(?:[T, ] *(\S.*))?$/;
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const CLOCK =
+  /^(\d{1,2})(?::(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?(?: ?([AP])\.?M\.?)?(?: ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?$/i;
+
+function takeApart(text: string): WrittenDate | undefined {
+  const [, first, , second, year, rest] = YEAR_LAST.exec(text) ?? [];
+  if (first && second && year) return { order: 'day or month first', year, first, second, rest: rest ?? '' };
+  const match = YEAR_FIRST.exec(text) ?? undefined;
+  if (match !== undefined) {
+    return { order: 'year first', year: match[1]!, first: match[3]!, second: match[4]!, rest: match[5] ?? '' };
+  }
+  const compact = COMPACT.exec(text);
+  if (compact !== null) {
+    const [, year = '', first = '', second = '', clock, digits, zulu = ''] = compact;
+    const rest = digits === undefined ? clock : `${digits.match(/../g)!.join(':')}${zulu}`;
+    return { order: 'year first', year, first, second, rest: rest ?? '' };
+  }
+  return takeApartNamed(text);
+}
+
+function takeApartNamed(text: string): WrittenDate | undefined {
+  const dayFirst = DAY_NAMED_MONTH.exec(text);
+  const [, day, name, year, rest = ''] = dayFirst ?? [];
+  const monthFirst = dayFirst === null ? NAMED_MONTH_DAY.exec(text) : null;
+  const month = MONTHS.indexOf((name ?? monthFirst?.[1] ?? '').slice(0, 3).toLowerCase()) + 1;
+  if (month === 0) return undefined;
+  const found = { order: 'year first', first: String(month) } as const;
+  if (monthFirst !== null) return { ...found, year: monthFirst[3]!, second: monthFirst[2]!, rest: monthFirst[4] ?? '' };
+  return { ...found, year: year ?? '', second: day ?? '', rest };
+}
+
+/** Whether a text is a date, alone or with a time of day, in another form than that of ISO 8601. */
+export function isWrittenDate(text: string): 'date' | 'instant' | undefined {
+  const date = takeApart(text);
+  if (date === undefined || isoDate(date, 'dmy') === undefined) {
+    if (date === undefined || isoDate(date, 'mdy') === undefined) return undefined;
+  }
+  if (date.rest === '') return 'date';
+  return CLOCK.test(date.rest) ? 'instant' : undefined;
+}
+
+/** Which orders of day and month the texts leave open: those in which all of them are dates. */
+export function possibleOrders(texts: readonly string[]): ('dmy' | 'mdy')[] {
+  const dates = texts.filter(hasOpenOrder).map(takeApart);
+  const isPossible = (order: 'dmy' | 'mdy'): boolean =>
+    dates.every((date) => date !== undefined && isoDate(date, order) !== undefined);
+  return (['dmy', 'mdy'] as const).filter(isPossible);
+}
+
+/** Whether a text is a date that needs an order. */
+export function hasOpenOrder(text: string): boolean {
+  return takeApart(text)?.order === 'day or month first' && isWrittenDate(text) !== undefined;
+}
+
+/** A date, alone or with a time of day, as ISO 8601 writes it; undefined where it is none. */
+export function isoTime(text: string, order: 'dmy' | 'mdy' | 'ymd'): string | undefined {
+  const written = takeApart(text);
+  const date = written && isoDate(written, order);
+  if (written === undefined || date === undefined) return undefined;
+  if (written.rest === '') return date;
+  const clock = isoClock(written.rest);
+  return clock === undefined ? undefined : `${date}T${clock}`;
+}
+
+function isoDate({ order, year, first, second }: WrittenDate, wanted: string): string | undefined {
+  const isYearFirst = order === 'year first';
+  if (!isYearFirst && wanted === 'ymd') return undefined;
+  const month = Number(isYearFirst || wanted === 'mdy' ? first : second);
+  const day = Number(isYearFirst || wanted === 'mdy' ? second : first);
+  // Two digits as POSIX reads them.
+  const fullYear = year.length === 4 ? Number(year) : Number(year) + (Number(year) < 69 ? 2000 : 1900);
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(fullYear, month)) return undefined;
+  return `${String(fullYear).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(day)}`;
+}
+
+/** A time of day such as `11:45 PM` as ISO 8601 writes it. */
+export function isoClock(text: string): string | undefined {
+  const [match, hourText = '', minute = '00', second = '00', fraction, half, offset = ''] = CLOCK.exec(text) ?? [];
+  if (match === undefined || (half === undefined && !match.includes(':'))) return undefined;
+  let hour = Number(hourText);
+  if (half !== undefined) {
+    if (hour < 1 || hour > 12) return undefined;
+    hour = (hour % 12) + (half.toUpperCase() === 'P' ? 12 : 0);
+  }
+  const zone = /^(?:z|utc|gmt)$/i.test(offset) ? 'Z' : offset;
+  return `${twoDigits(hour)}:${minute}:${second}${fraction === undefined ? '' : `.${fraction}`}${zone}`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+/** Whether a text is a date of eight digits, as 20240131. */
+export function isCompactDate(text: string): boolean {
+  return /^\d{8}$/.test(text) && isWrittenDate(text) === 'date';
+}

@@ -1,0 +1,65 @@
+import { isoClock } from './dates.js';
+import type { ColumnFacts } from './facts.js';
+import type { Fail, ValueColumn } from './roles.js';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const COUNTS = [24, 48, 96];
+
+/**
+ * The columns of a table with a row a day, as values at their time of day; undefined where these are not the columns of
+ * a day. Their names are times of day, or numbers that count through it: the hours 0 to 23 or 1 to 24, half hours,
+ * quarters of an hour; these begin where their step begins.
+ *
+ * @param isSaid whether the caller says that a row holds a day.
+ */
+export function dayColumns(
+  columns: readonly ColumnFacts[],
+  rest: readonly number[],
+  isSaid: boolean,
+  fail: Fail,
+): ValueColumn[] | undefined {
+  const clocked = rest.flatMap((column) => {
+    const clockMs = clockMsOf(columns[column]!.name);
+    return clockMs === undefined ? [] : [{ column, name: columns[column]!.name, clockMs }];
+  });
+  if (clocked.length >= COUNTS[0]! - 1) return withRepeats(clocked);
+  const counted = countedColumns(columns, rest);
+  if (counted !== undefined) return counted;
+  if (isSaid) fail('the header has no columns for the times of a day, such as 00:00 to 23:00 or 1 to 96');
+  const numbers = rest.filter((column) => ['number', 'empty'].includes(columns[column]!.kind));
+  if (!COUNTS.includes(numbers.length)) return undefined;
+  const names = `${columns[numbers[0]!]!.name} to ${columns[numbers.at(-1)!]!.name}`;
+  const told = `a row has a date and ${numbers.length} values, ${names}`;
+  const mend = 'if they are the times of a day, call them 00:00, 01:00, … or 1, 2, …';
+  return fail(`${told}; ${mend}; if each column is a series of its own, say --layout wide`, 'csv.unclear');
+}
+
+// Beyond midnight is 24:00, where a column for the end of the day has the name 00:00.
+function withRepeats(columns: readonly (ValueColumn & { readonly clockMs: number })[]): ValueColumn[] {
+  const last = columns.at(-1)!;
+  if (last.clockMs !== 0 || columns[0]!.clockMs === 0) return [...columns];
+  return [...columns.slice(0, -1), { ...last, clockMs: DAY_MS }];
+}
+
+function clockMsOf(name: string): number | undefined {
+  // `00:00-00:15` begins where it begins.
+  const [first = ''] = name.split(/ ?[-–] ?/);
+  const clock = /^\d{1,2}h$/i.test(first) ? isoClock(first.replace(/h/i, ':00')) : isoClock(first);
+  const [, hour, minute, second] = /^(\d\d):(\d\d):(\d\d)$/.exec(clock ?? '') ?? [];
+  if (hour === undefined || Number(hour) > 24 || Number(minute) > 59) return undefined;
+  return (Number(hour) * 60 + Number(minute)) * MINUTE_MS + Number(second) * 1000;
+}
+
+// Numbers in a row, with the same letters before all of them: `1` to `24`, `H01` to `H24`.
+function countedColumns(columns: readonly ColumnFacts[], rest: readonly number[]): ValueColumn[] | undefined {
+  const found = rest.flatMap((column) => {
+    const [, prefix, digits] = /^([A-Za-z]{0,5}[ _]?)(\d{1,2})$/.exec(columns[column]!.name) ?? [];
+    return digits === undefined ? [] : [{ column, name: columns[column]!.name, prefix, number: Number(digits) }];
+  });
+  const [first] = found;
+  if (first === undefined || !COUNTS.includes(found.length) || first.number > 1) return undefined;
+  const isRow = found.every(({ prefix, number }, index) => prefix === first.prefix && number === first.number + index);
+  if (!isRow) return undefined;
+  return found.map(({ column, name }, index) => ({ column, name, clockMs: (index * DAY_MS) / found.length }));
+}

@@ -1,0 +1,124 @@
+import { hasOpenOrder, isCompactDate, isWrittenDate, possibleOrders, type TimeFormat } from './dates.js';
+import type { Fail } from './roles.js';
+
+/** How a table writes its times and values. Plain data, so that threads can have it. */
+export interface Dialect {
+  /** *auto*: ISO 8601, a date of eight digits, or an epoch number, told by its size; *epoch*: no dates of digits. */
+  readonly time: TimeFormat | 'auto' | 'epoch';
+  readonly decimal: 'point' | 'comma';
+  /** Whether the other of comma and point groups the digits, as in `1,234.5`. */
+  readonly isGrouped: boolean;
+  /** Texts that stand for a value, NaN where it is missing; in lower case. */
+  readonly states: readonly (readonly [text: string, value: number])[];
+}
+
+/** What the caller says of the times and values. */
+export interface DialectOptions {
+  readonly timeFormat?: TimeFormat | undefined;
+  readonly decimal?: 'point' | 'comma' | undefined;
+  /** What texts in place of values stand for; null for a value that is missing. */
+  readonly states?: Readonly<Record<string, number | null>> | undefined;
+}
+
+/** The first texts of a table. */
+export interface FirstTexts {
+  readonly times: readonly string[];
+  readonly values: readonly string[];
+  /** Whether there are no more, so that what is open has to be asked. */
+  readonly isWhole: boolean;
+}
+
+/** What is said of each time format. */
+const TIME_NOTES: Readonly<Record<TimeFormat, string>> = {
+  dmy: 'dates with the day first',
+  mdy: 'dates with the month first',
+  ymd: 'dates with the year first',
+  s: 'times in epoch seconds',
+  ms: 'times in epoch milliseconds',
+  us: 'times in epoch microseconds',
+  ns: 'times in epoch nanoseconds',
+};
+
+/** Tells how a table writes its times and values; undefined where more of its texts are needed. */
+export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fail): Dialect | undefined {
+  const time = options.timeFormat ?? tellTime(texts, fail);
+  const numbers = tellNumbers(texts.values, options.decimal, fail);
+  if (time === undefined) return undefined;
+  const states = Object.entries(options.states ?? {});
+  return {
+    time,
+    ...numbers,
+    states: states.map(([text, value]) => [text.toLowerCase(), value ?? Number.NaN] as const),
+  };
+}
+
+/** What of a dialect is not usual, for the summary of a run. */
+export function dialectNotes({ time, decimal, isGrouped, states }: Dialect): string[] {
+  const notes = time === 'auto' || time === 'epoch' ? [] : [TIME_NOTES[time]];
+  if (decimal === 'comma') notes.push('decimal commas');
+  else if (isGrouped) notes.push('digits grouped by commas');
+  const missing = states.filter(([, value]) => Number.isNaN(value)).map(([text]) => text);
+  if (missing.length > 0) notes.push(`${missing.join(', ')} missing`);
+  for (const [text, value] of states) if (!Number.isNaN(value)) notes.push(`${text} as ${value}`);
+  return notes;
+}
+
+/** Whether the fast readers, which know ISO 8601, epoch numbers and decimal points, read this dialect alike. */
+export function isUsual({ time, decimal, isGrouped, states }: Dialect): boolean {
+  const isPlain = (time === 'auto' || time === 'epoch') && decimal === 'point' && !isGrouped;
+  return isPlain && states.every(([text]) => Number.isNaN(Number(text)));
+}
+
+function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] | undefined {
+  const isMost = (list: readonly string[]): boolean => 2 * list.length > times.filter((text) => text !== '').length;
+  if (isMost(times.filter(hasOpenOrder))) {
+    const [order, ...others] = possibleOrders(times);
+    if (order !== undefined && others.length === 0) return order;
+    const example = times.find(hasOpenOrder);
+    if (order === undefined) {
+      return fail(`its dates, such as ${example}, are neither all day first nor all month first`, 'csv.unclear');
+    }
+    if (!isWhole) return undefined;
+    const told = `its dates, such as ${example}, may begin with the day or with the month`;
+    return fail(`${told}; say which with the option timeFormat (--time-format dmy, or mdy)`, 'csv.unclear');
+  }
+  const digits = times.filter((text) => /^\d+$/.test(text));
+  if (isMost(digits)) return tellDigits(digits, fail);
+  const isOther = (text: string): boolean => !/^\d{4}-\d\d-\d\d/.test(text) && isWrittenDate(text) !== undefined;
+  return isMost(times.filter(isOther)) ? 'ymd' : 'auto';
+}
+
+function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
+  if (digits.some((text) => text.length !== 8)) return 'epoch';
+  const dates = digits.filter(isCompactDate);
+  if (dates.length === digits.length) return 'ymd';
+  if (dates.length === 0) return 'epoch';
+  const told = `its times, such as ${dates[0]}, may be dates or epoch seconds`;
+  return fail(`${told}; say which with the option timeFormat (--time-format ymd, or s)`, 'csv.unclear');
+}
+
+const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;
+const COMMA = /^[+-]?(?:\d+|\d{1,3}(?:[. \u00a0']\d{3})+),\d+(?:e[+-]?\d+)?$/i;
+/** `1,234`: a group of thousands or three decimals. */
+const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+const GROUPED = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+|,\d{3})$/;
+
+function tellNumbers(
+  values: readonly string[],
+  said: DialectOptions['decimal'],
+  fail: Fail,
+): Pick<Dialect, 'decimal' | 'isGrouped'> {
+  const withComma = values.filter((text) => text.includes(',') && /\d/.test(text));
+  if (said === 'comma') return { decimal: 'comma', isGrouped: true };
+  if (withComma.length === 0) return { decimal: 'point', isGrouped: false };
+  if (said === 'point') return { decimal: 'point', isGrouped: true };
+  const isGrouped = withComma.some((text) => GROUPED.test(text));
+  const isPoint = values.some((text) => POINT.test(text) && !/^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(text));
+  // Beside decimal points, a value with a decimal comma is a bad one.
+  if (isPoint || isGrouped) return { decimal: 'point', isGrouped };
+  if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return { decimal: 'comma', isGrouped: true };
+  const either = withComma.find((text) => EITHER.test(text));
+  if (either === undefined) return { decimal: 'point', isGrouped: false };
+  const told = `the comma in values such as ${either} may be the decimal sign or group thousands`;
+  return fail(`${told}; say which with the option decimal (--decimal comma, or point)`, 'csv.unclear');
+}

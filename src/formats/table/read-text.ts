@@ -1,0 +1,146 @@
+import { DAY_MS, dayOfDate } from '../../core/calendar.js';
+import { type InstantReading, readInstant } from '../../core/instant.js';
+import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import type { Zone } from '../../core/zone.js';
+import { isoTime, type TimeFormat } from './dates.js';
+import type { Dialect } from './dialect.js';
+
+// The general way from texts to times and values. The CSV reader takes the usual forms faster, and a property test
+// holds it to this.
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const MISSING = /^(?:null|na|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
+const EPOCH = /^[+-]?\d+(?:\.\d+)?$/;
+const COMPACT_DATE = /^(?:19|20)\d{6}$/;
+
+/**
+ * Epoch numbers below these are seconds (to the year 5138), milliseconds (from March 1973) and microseconds; greater
+ * ones are nanoseconds.
+ */
+export const EPOCH_SECONDS_END = 1e11;
+const EPOCH_MS_END = 1e14;
+const EPOCH_US_END = 1e17;
+
+/**
+ * Reads a value: a decimal of any length, correctly rounded, or NaN where the text says that it is missing
+ * (empty, null, NA, NaN, inf). Undefined when it is neither, or too great for a double.
+ */
+export function readNumber(text: string): number | undefined {
+  if (!NUMBER.test(text)) return MISSING.test(text) ? Number.NaN : undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** What reads the values of a dialect as `readNumber` reads the usual ones. */
+export function valueReader({ decimal, isGrouped, states }: Dialect): (text: string) => number | undefined {
+  const byText = new Map(states);
+  const group = decimal === 'comma' ? "[. \\u00a0\\u202f']" : "[, \\u00a0\\u202f']";
+  const sign = decimal === 'comma' ? ',' : '\\.';
+  const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${sign}\\d*)?$`);
+  const groups = new RegExp(group, 'g');
+  return (text) => {
+    const value = byText.size === 0 ? undefined : byText.get(text.toLowerCase());
+    if (value !== undefined) return value;
+    if (isGrouped && grouped.test(text)) return readNumber(text.replace(groups, '').replace(',', '.'));
+    // A point in a file of decimal commas is none of the forms above.
+    if (decimal === 'comma' && NUMBER.test(text) && text.includes('.')) return undefined;
+    return readNumber(decimal === 'comma' ? text.replace(',', '.') : text);
+  };
+}
+
+/** Why a text is no number, as the end of a sentence. */
+export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>): string {
+  if (decimal === 'comma' && /^[+-]?\d+\.\d+$/.test(text)) {
+    return 'has a decimal point where the file has decimal commas; the option decimal says which (--decimal point)';
+  }
+  if (/^[+-]?\d+,\d+$/.test(text)) return 'has a decimal comma; say so with the option decimal (--decimal comma)';
+  if (NUMBER.test(text)) return 'is beyond the range of a double; leave it empty where the value is missing';
+  const word = /^[a-z][\w -]*$/i.test(text) && !/^0x/i.test(text) ? text.toLowerCase() : undefined;
+  const mend = word === undefined ? '' : `; the option states says what it stands for (--states ${stateOf(word)})`;
+  return `is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing${mend}`;
+}
+
+function stateOf(word: string): string {
+  const text = /\s/.test(word) ? `"${word}=…"` : `${word}=…`;
+  return text.replace(
+    '…',
+    /^(?:on|true|yes|open|t|y)$/.test(word) ? '1' : /^(?:off|false|no|f|n)$/.test(word) ? '0' : '',
+  );
+}
+
+/** The time in epoch milliseconds, or why there is none. */
+export type TimeReading =
+  | {
+      readonly timeMs: number /** Whether it is local, and clocks change on a day near it. */;
+      readonly isNearChange: boolean;
+    }
+  | { readonly problem: string };
+
+/** What reads the times of a dialect; those without an offset are local to the zone. */
+export function timeReader(format: Dialect['time'], zone: Zone | undefined): (text: string) => TimeReading {
+  return (text) => {
+    if (format === 'auto' || format === 'epoch') {
+      return located(text, readUsualTime(text, zone, format === 'epoch'), zone);
+    }
+    if (format !== 'dmy' && format !== 'mdy' && format !== 'ymd')
+      return { ...readEpoch(text, format), isNearChange: false };
+    const iso = ISO_DATE.test(text) ? text : isoTime(text, format);
+    if (iso === undefined) return { problem: FORMAT_PROBLEMS[format] };
+    return located(iso, readInstant(iso, zone), zone);
+  };
+}
+
+const ISO_DATE = /^\d{4}-\d\d-\d\d(?:$|[T ])/;
+const FORMAT_PROBLEMS = {
+  dmy: 'is not of the form 31.12.2024 23:45',
+  mdy: 'is not of the form 12/31/2024 11:45 PM',
+  ymd: 'is not of the form 2024/12/31 23:45',
+};
+
+/** Reads a time: an instant of ISO 8601, a date of eight digits, or epoch seconds to nanoseconds as digits. */
+export function readTime(text: string, zone?: Zone): InstantReading {
+  return readUsualTime(text, zone, false);
+}
+
+function readUsualTime(text: string, zone: Zone | undefined, isEpoch: boolean): InstantReading {
+  if (EPOCH.test(text)) {
+    const date = !isEpoch && COMPACT_DATE.test(text) ? isoTime(text, 'ymd') : undefined;
+    return date === undefined ? readEpoch(text, unitOf(Number(text))) : readInstant(date, zone);
+  }
+  const reading = readInstant(text, zone);
+  if ('timeMs' in reading) return reading;
+  const plain = text.replace(/ ?(?:UTC|GMT)$/, 'Z').replace(/ ([+-]\d\d(?::?\d\d)?)$/, '$1');
+  return plain === text ? reading : readInstant(plain, zone);
+}
+
+function unitOf(number: number): TimeFormat {
+  const size = Math.abs(number);
+  if (size < EPOCH_MS_END) return size < EPOCH_SECONDS_END ? 's' : 'ms';
+  return size < EPOCH_US_END ? 'us' : 'ns';
+}
+
+const EXPONENTS: Readonly<Record<string, string>> = { s: 'e3', ms: '', us: 'e-3', ns: 'e-6' };
+
+function readEpoch(text: string, unit: TimeFormat): InstantReading {
+  if (!EPOCH.test(text)) return { problem: 'is not an epoch number, digits alone' };
+  // The exponent moves the point in the text, so that one rounding is left.
+  const timeMs = Number(`${text}${EXPONENTS[unit]}`);
+  if (timeMs < TIME_MS_MIN || timeMs >= TIME_MS_END) return { problem: 'lies outside the years 0001 to 9999' };
+  return { timeMs };
+}
+
+const LOCAL = /^(\d{4})-(\d\d)-(\d\d)(?:[T ][\d:.]*)?$/;
+
+function located(text: string, reading: InstantReading, zone: Zone | undefined): TimeReading {
+  if ('problem' in reading) return reading;
+  const { timeMs } = reading;
+  const [, year, month, day] = zone === undefined ? [] : (LOCAL.exec(text) ?? []);
+  if (zone === undefined || year === undefined) return { timeMs, isNearChange: false };
+  const dayMs = dayOfDate(Number(year), Number(month), Number(day)) * DAY_MS;
+  return { timeMs, isNearChange: isNearChange(zone, dayMs) };
+}
+
+/** Whether a zone's offset changes within a day of a local day; no zone changes it twice within three days. */
+export function isNearChange(zone: Zone, dayMs: number): boolean {
+  return zone.offsetMsAt(dayMs - DAY_MS) !== zone.offsetMsAt(dayMs + 2 * DAY_MS);
+}

@@ -1,0 +1,298 @@
+import { didYouMean } from '../../core/suggest.js';
+import { dayColumns } from './days.js';
+import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
+import { findKey } from './key.js';
+
+/**
+ * How the columns of a table make series. *long*: a row names its series; *wide*: every column but the time is a
+ * series of that name and the metric `Raw`; *single*: a time and a value, the one series being named after the file;
+ * *days*: a row holds a day, a column a time of day.
+ */
+export const tableLayouts = ['long', 'wide', 'single', 'days'] as const;
+export type TableLayout = (typeof tableLayouts)[number];
+
+/** What the caller says of the columns: each by its name in any case or, where none has it, its number from 1. */
+export interface RoleOptions {
+  /** The column of times, or one of dates and one of times of day. */
+  readonly time?: readonly string[] | undefined;
+  readonly value?: readonly string[] | undefined;
+  /** The columns that name the series of a row. */
+  readonly series?: readonly string[] | undefined;
+  readonly layout?: TableLayout | undefined;
+  /** Whether a column of this name is asked for as a series of its own. */
+  readonly isAskedFor?: (name: string) => boolean;
+}
+
+/** A column of values. */
+export interface ValueColumn {
+  readonly column: number;
+  /** The series of the wide layout; the metric of the long layout where it has several; as the column is called. */
+  readonly name: string;
+  /** In a row a day: when in the day the value was measured. */
+  readonly clockMs?: number;
+}
+
+/** What a column is for, by its place in the table. */
+export interface Roles {
+  readonly layout: TableLayout;
+  readonly timeColumn: number;
+  /** Of times of day, where `timeColumn` has dates; else −1. */
+  readonly clockColumn: number;
+  /** Where several name a series, its name is that of each behind its prefix. */
+  readonly ids: readonly { readonly column: number; readonly prefix: string }[];
+  readonly metricColumn: number;
+  readonly values: readonly ValueColumn[];
+  /** What was told from the names and values and is not plain, for the summary of a run. */
+  readonly notes: readonly string[];
+}
+
+/** Refuses a table: with `csv.header` for its columns, with `csv.unclear` where an option has to say more. */
+export type Fail = (reason: string, code?: 'csv.header' | 'csv.unclear') => never;
+
+/** Names of the time column, in any case. Where a header has several, the first of this list is the time. */
+const TIME_NAMES = ['timestamp', 'time', 'datetime', 'date', 'ts', '_time', 'last_changed'];
+const ID_NAMES = ['timeseriesid', 'entity_id'];
+const VALUE_NAMES = ['value', 'val', 'state', '_value'];
+const METRIC_NAMES = ['metric', '_field'];
+/** What InfluxDB adds to the tags of a series. */
+const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
+
+/** Says what each column is for. Columns have names without outer spaces. */
+export function tellRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
+  const table = new Table(columns, options, fail);
+  const [timeColumn, clockColumn] = table.times();
+  const ids = table.ids(timeColumn);
+  const notes = clockColumn < 0 ? [] : [`times of ${columns[timeColumn]!.name} and ${columns[clockColumn]!.name}`];
+  const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn]);
+  const used = [timeColumn, clockColumn, metricColumn, ...ids.map(({ column }) => column)];
+  const rest = columns.flatMap((_, column) => (used.includes(column) ? [] : [column]));
+  const found = { timeColumn, clockColumn, ids, metricColumn };
+  const days = table.days(timeColumn, clockColumn, rest);
+  if (days !== undefined) {
+    notes.push(`a day in each row, in ${days.length} columns from ${days[0]!.name} to ${days.at(-1)!.name}`);
+    if (ids.length > 0) notes.push(...table.idNotes(ids));
+    return { ...found, layout: 'days', values: days, notes };
+  }
+  if (ids.length > 0) {
+    const values = table.longValues(rest);
+    notes.push(...table.idNotes(ids), ...table.valueNotes(values));
+    return { ...found, layout: 'long', values, notes };
+  }
+  const values = table.tableValues(rest);
+  const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
+  const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
+  if (options.layout === undefined) table.failAtSeveralSeries(timeColumn, clockColumn, rest);
+  return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
+}
+
+/** The columns of a table while their roles are told. */
+class Table {
+  readonly #columns: readonly ColumnFacts[];
+  readonly #names: readonly string[];
+  readonly #options: RoleOptions;
+  readonly #fail: Fail;
+
+  constructor(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail) {
+    this.#columns = columns;
+    this.#names = columns.map(({ name }) => name.toLowerCase());
+    this.#options = options;
+    this.#fail = fail;
+  }
+
+  /** The first column with one of the names, in the order of the names; −1 without one. */
+  named(names: readonly string[], except: readonly number[] = []): number {
+    for (const name of names) {
+      const column = this.#names.findIndex((known, index) => known === name && !except.includes(index));
+      if (column >= 0) return column;
+    }
+    return -1;
+  }
+
+  /** The column of times, and that of the times of day where the first has dates alone. */
+  times(): readonly [timeColumn: number, clockColumn: number] {
+    const { time } = this.#options;
+    if (time !== undefined) {
+      const [first = -1, second = -1] = this.#find(time, 'time');
+      return this.#kindOf(first) === 'clock' ? [second, first] : [first, second];
+    }
+    let found = this.named(TIME_NAMES);
+    if (found < 0) found = this.#onlyTime();
+    const clocks = this.#columnsOf('clock');
+    if (this.#kindOf(found) === 'clock') {
+      const [date, ...others] = this.#columnsOf('date');
+      if (date === undefined || others.length > 0) this.#askTimes([found, ...this.#columnsOf('date')]);
+      return [date!, found];
+    }
+    if (this.#kindOf(found) !== 'date' || clocks.length === 0) return [found, -1];
+    const starts = clocks.filter((column) => !/\b(?:end|stop|until|bis|fin)\b/.test(wordsOf(this.#names[column]!)));
+    if (starts.length !== 1) this.#askTimes([found, ...clocks]);
+    return [found, starts[0]!];
+  }
+
+  #askTimes(columns: readonly number[]): never {
+    const names = columns.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
+    const [date = '', clock = ''] = columns.map((column) => argumentOf(this.#columns[column]!.name));
+    const mend = `name the date and the time of day with the option time (such as --time ${date} ${clock})`;
+    return this.#fail(
+      `the date and the time of day stand in columns of their own, of ${names}; ${mend}`,
+      'csv.unclear',
+    );
+  }
+
+  // A header without a known name for it: the one column that holds times.
+  #onlyTime(): number {
+    const times = [...this.#columnsOf('instant'), ...this.#columnsOf('date')];
+    if (times.length === 1) return times[0]!;
+    if (times.length > 1) {
+      const names = times.map((column) => JSON.stringify(this.#columns[column]!.name)).join(', ');
+      const first = argumentOf(this.#columns[times[0]!]!.name);
+      const mend = `name the one to use with the option time (such as --time ${first})`;
+      return this.#fail(`the columns ${names} hold times; ${mend}`, 'csv.unclear');
+    }
+    return this.#fail(noTimeReason(this.#columns.map(({ name }) => name)));
+  }
+
+  ids(timeColumn: number): Roles['ids'] {
+    const { series, layout } = this.#options;
+    if (series !== undefined) {
+      return this.#find(series, 'series').map((column, place) => ({ column, prefix: place === 0 ? '' : '/' }));
+    }
+    const isInflux = this.#names[timeColumn] === '_time' && this.#names.includes('_value');
+    if (isInflux) return this.#influxIds();
+    if (layout !== undefined && layout !== 'long') return [];
+    const id = this.named(ID_NAMES);
+    if (id >= 0) return [{ column: id, prefix: '' }];
+    const series3 = this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series']) : -1;
+    if (series3 >= 0) return [{ column: series3, prefix: '' }];
+    if (layout === 'long') {
+      this.#fail('the long layout needs columns that name the series; give them with the option series (--series)');
+    }
+    return [];
+  }
+
+  // The key of a series as the line protocol writes it: `weather,location=office`.
+  #influxIds(): Roles['ids'] {
+    const measurement = this.#names.indexOf('_measurement');
+    const tags = this.#columns
+      .map(({ name }, column) => ({ column, prefix: `,${name}=`, name }))
+      .filter(({ name }) => !INFLUX_NAMES.includes(name.toLowerCase()))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ column, prefix }) => ({ column, prefix }));
+    return measurement < 0 ? tags : [{ column: measurement, prefix: '' }, ...tags];
+  }
+
+  /** The columns of a row a day; undefined where rows are no days. */
+  days(timeColumn: number, clockColumn: number, rest: readonly number[]): ValueColumn[] | undefined {
+    const { layout, value } = this.#options;
+    if ((layout !== undefined && layout !== 'days') || value !== undefined || clockColumn >= 0) return undefined;
+    const isDated = layout === 'days' || this.#kindOf(timeColumn) === 'date';
+    return isDated ? dayColumns(this.#columns, rest, layout === 'days', this.#fail) : undefined;
+  }
+
+  longValues(rest: readonly number[]): ValueColumn[] {
+    const { value, series } = this.#options;
+    if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
+    const known = this.named(VALUE_NAMES);
+    if (known >= 0) return this.#valuesOf([known]);
+    const numbers = rest.filter((column) => this.#columns[column]!.name !== '' && this.#isNumeric(column));
+    const names = this.#columns.map(({ name }) => name).join(', ');
+    if (series === undefined || numbers.length === 0) {
+      const id = this.#columns[this.named(ID_NAMES)]?.name ?? 'columns that name the series';
+      this.#fail(
+        `the header has ${id} but no column value or val; it has ${names}; the option value names one (--value)`,
+      );
+    }
+    return this.#valuesOf(numbers);
+  }
+
+  tableValues(rest: readonly number[]): ValueColumn[] {
+    const { value } = this.#options;
+    if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
+    const named = rest.filter((column) => this.#names[column] !== '');
+    if (named.length === 0) this.#fail('the header has no column but the time; expected `timestamp,value`');
+    return this.#valuesOf(named);
+  }
+
+  /** Whether there is a time and a value and no more. */
+  isPair(rest: readonly number[]): boolean {
+    const [only, ...others] = rest.filter((column) => this.#names[column] !== '');
+    return only !== undefined && others.length === 0 && VALUE_NAMES.includes(this.#names[only]!);
+  }
+
+  /** Refuses a table whose rows seem to belong to several series, which one series would swallow. */
+  failAtSeveralSeries(timeColumn: number, clockColumn: number, rest: readonly number[]): void {
+    const chosen = this.#options.value === undefined ? [] : this.#find(this.#options.value, 'value');
+    const { isAskedFor = () => false } = this.#options;
+    const isOpen = ({ name }: ColumnFacts): boolean => name !== '' && !isAskedFor(name);
+    const open = rest.filter((column) => !chosen.includes(column) && isOpen(this.#columns[column]!));
+    const times = [timeColumn, clockColumn].flatMap((column) => this.#columns[column] ?? []);
+    const key = findKey(
+      times,
+      open.map((column) => this.#columns[column]!),
+    );
+    if (key === undefined) return;
+    const examples = distinctTexts(key).slice(0, 3).join(', ');
+    const told = `the column ${JSON.stringify(key.name)} (${examples}) seems to say which series a row belongs to`;
+    const mend = `if so, say it with the option series (--series ${argumentOf(key.name)})`;
+    this.#fail(`${told}; ${mend}; if each column is a series of its own, with --layout wide`, 'csv.unclear');
+  }
+
+  idNotes(ids: Roles['ids']): string[] {
+    const [first] = ids;
+    if (ids.length === 1 && this.#names[first!.column] === ID_NAMES[0]) return [];
+    return [`series by ${ids.map(({ column }) => this.#columns[column]!.name).join(', ')}`];
+  }
+
+  valueNotes(values: readonly ValueColumn[]): string[] {
+    if (values.length === 1 && VALUE_NAMES.slice(0, 2).includes(values[0]!.name.toLowerCase())) return [];
+    return [`values of ${values.map(({ name }) => name).join(', ')}`];
+  }
+
+  #isNumeric(column: number): boolean {
+    return ['number', 'empty'].includes(this.#kindOf(column) ?? '');
+  }
+
+  #kindOf(column: number): ColumnFacts['kind'] | undefined {
+    return this.#columns[column]?.kind;
+  }
+
+  #columnsOf(kind: ColumnFacts['kind']): number[] {
+    return this.#columns.flatMap((column, index) => (column.kind === kind ? [index] : []));
+  }
+
+  #valuesOf(columns: readonly number[]): ValueColumn[] {
+    return columns.map((column) => ({ column, name: this.#columns[column]!.name || `column ${column + 1}` }));
+  }
+
+  #find(wanted: readonly string[], option: string): number[] {
+    return wanted.map((name) => {
+      const exact = this.#columns.findIndex((column) => column.name === name);
+      const column = exact >= 0 ? exact : this.#names.indexOf(name.toLowerCase());
+      if (column >= 0) return column;
+      if (/^\d+$/.test(name) && Number(name) >= 1 && Number(name) <= this.#columns.length) return Number(name) - 1;
+      const names = this.#columns.map((one) => one.name);
+      const hint = didYouMean(name, names) ?? `it has ${names.join(', ')}`;
+      return this.#fail(`the header has no column ${JSON.stringify(name)} for the option ${option}; ${hint}`);
+    });
+  }
+}
+
+/** Whether a column of this name holds times. */
+export function isTimeName(name: string): boolean {
+  return TIME_NAMES.includes(name.toLowerCase());
+}
+
+function noTimeReason(columns: readonly string[]): string {
+  const names = TIME_NAMES.slice(0, 5);
+  const expected = `one column must be called ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  const isData = columns.some((name) => /^\d/.test(name));
+  const mend = isData
+    ? '; the first line looks like data: put a header such as `timestamp,value` before it'
+    : ', or be named by the option time (--time)';
+  return `the header has no time column: it has ${columns.join(', ')}; ${expected}${mend}`;
+}
+
+/** A name as it is typed in a shell. */
+function argumentOf(name: string): string {
+  return /^[\w.-]+$/.test(name) ? name : `"${name}"`;
+}

@@ -1,0 +1,182 @@
+// How files out there write times and values: told from the file where it is plain, else asked for.
+import { describe, expect, test } from 'vitest';
+import { formatInstant } from '../../../src/core/instant.js';
+import { CsvError, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
+
+function timesOf(texts: readonly string[], options: ReadCsvOptions = {}): string[] {
+  const { series } = readCsv(`time;value\n${texts.map((text) => `${text};1\n`).join('')}`, options);
+  return [...series[0]!.timeMs].map((ms) => formatInstant(ms).replace(/(:00)?\.000Z$/, ''));
+}
+
+function valuesOf(texts: readonly string[], options: ReadCsvOptions = {}): number[] {
+  const rows = texts.map((text, i) => `2024-01-01T00:00:${String(i).padStart(2, '0')}Z;${text}\n`);
+  return [...readCsv(`time;value\n${rows.join('')}`, options).series[0]!.value];
+}
+
+function problemOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof CsvError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  return expect.fail('it was read');
+}
+
+describe('times', () => {
+  test.each([
+    ['day first', ['31.12.2024 23:45', '01.01.2025 00:00'], ['2024-12-31T23:45', '2025-01-01T00:00']],
+    ['day first, with slashes', ['1/2/2024 9:05', '13/2/2024 9:05:30'], ['2024-02-01T09:05', '2024-02-13T09:05:30']],
+    ['month first', ['12/31/2024 11:45 PM', '1/1/2025 12:00 AM'], ['2024-12-31T23:45', '2025-01-01T00:00']],
+    ['month first, and noon', ['12/31/24 12:15 p.m.'], ['2024-12-31T12:15']],
+    ['year first', ['2024/01/31 23:45', '2024/2/1'], ['2024-01-31T23:45', '2024-02-01T00:00']],
+    ['with the month as a name', ['31-Jan-2024 23:45', 'Feb 1, 2024'], ['2024-01-31T23:45', '2024-02-01T00:00']],
+    ['digits alone', ['20240131', '20240201'], ['2024-01-31T00:00', '2024-02-01T00:00']],
+    ['ISO 8601 in its basic form', ['20240131T234500Z'], ['2024-01-31T23:45']],
+    [
+      'as PostgreSQL writes them',
+      ['2024-01-01 00:00:00+00', '2024-01-01 01:30:00.5+01'],
+      ['2024-01-01T00:00', '2024-01-01T00:30:00.500Z'],
+    ],
+    [
+      'with the zone by its name',
+      ['2021-02-18 21:46:23 UTC', '2021-02-18 21:46:23 +0100'],
+      ['2021-02-18T21:46:23', '2021-02-18T20:46:23'],
+    ],
+    ['epoch seconds', ['1704067200', '1704067200.5'], ['2024-01-01T00:00', '2024-01-01T00:00:00.500Z']],
+    ['epoch milliseconds', ['1704067200123'], ['2024-01-01T00:00:00.123Z']],
+    ['epoch microseconds', ['1704067200123456'], ['2024-01-01T00:00:00.123456Z']],
+    ['epoch nanoseconds', ['1704067200123456789'], ['2024-01-01T00:00:00.1234568Z']],
+  ])('%s', (_, texts, expected) => {
+    expect(timesOf(texts)).toEqual(expected);
+  });
+
+  test('an order of day and month that no row tells is asked for, and taken from the option', () => {
+    const texts = ['03/04/2024 00:00', '04/04/2024 00:00'];
+    expect(problemOf(() => timesOf(texts))).toMatch(
+      /^csv\.unclear: .*such as 03\/04\/2024 00:00, may begin with the day .*--time-format dmy, or mdy/,
+    );
+    expect(timesOf(texts, { timeFormat: 'dmy' })[0]).toBe('2024-04-03T00:00');
+    expect(timesOf(texts, { timeFormat: 'mdy' })[0]).toBe('2024-03-04T00:00');
+  });
+
+  test('the row that tells the order may come late', () => {
+    const early = Array.from({ length: 3000 }, (_, i) => `01/02/2024 ${String(i % 24).padStart(2, '0')}:00`);
+    expect(timesOf([...early, '13/02/2024 00:00'])[0]).toBe('2024-02-01T00:00');
+  });
+
+  test('orders that contradict each other are refused', () => {
+    expect(problemOf(() => timesOf(['13/02/2024', '02/13/2024']))).toMatch(/neither all day first nor all month first/);
+  });
+
+  test('a row of another form is a bad row', () => {
+    expect(problemOf(() => timesOf(['31.12.2024', '30.12.2024', '12.31.2024 x', '29.12.2024']))).toMatch(
+      /^csv\.time: csv, line 4, column 1 \(time\): "12\.31\.2024 x" is not of the form 31\.12\.2024 23:45/,
+    );
+  });
+
+  test('an option says the unit', () => {
+    expect(timesOf(['1704067', '1704068'], { timeFormat: 'ms' })).toEqual([
+      '1970-01-01T00:28:24.067Z',
+      '1970-01-01T00:28:24.068Z',
+    ]);
+  });
+});
+
+describe('values', () => {
+  test.each([
+    ['decimal commas', ['20,5', '-3', '1.234,5', ',5', ''], [20.5, -3, 1234.5, 0.5, Number.NaN]],
+    ['digits in groups', ['1,234.5', '1,234,567', '12', '1.5'], [1234.5, 1234567, 12, 1.5]],
+    ['decimal points', ['1.234', '2'], [1.234, 2]],
+  ])('%s', (_, texts, expected) => {
+    expect(valuesOf(texts)).toEqual(expected);
+  });
+
+  test('a comma that may be either is asked for', () => {
+    const texts = ['1,234', '2'];
+    expect(problemOf(() => valuesOf(texts))).toMatch(
+      /^csv\.unclear: .*values such as 1,234 may be.*--decimal comma, or point/,
+    );
+    expect(valuesOf(texts, { decimal: 'comma' })).toEqual([1.234, 2]);
+    expect(valuesOf(texts, { decimal: 'point' })).toEqual([1234, 2]);
+  });
+
+  test('texts stand for values as the options say', () => {
+    const texts = ['on', 'OFF', '-9999', '3'];
+    expect(valuesOf(texts, { states: { on: 1, off: 0, '-9999': null } })).toEqual([1, 0, Number.NaN, 3]);
+    expect(problemOf(() => valuesOf(texts))).toMatch(/"on" is not a number; .*the option states .*\(--states on=1\)/);
+  });
+});
+
+describe('what comes before the rows', () => {
+  const rows = 'time,value\n2024-01-01T00:00:00Z,1\n';
+
+  test('comments and the separator of Excel are left aside', () => {
+    expect(readCsv(`# made by X, "v1\n#\nsep=;\n${rows.replaceAll(',', ';')}`).summary.rows).toBe(1);
+  });
+
+  test('other lines are left aside by an option, which the message counts', () => {
+    const csv = `Name,"Jane\nAccount,12\n\n${rows}`;
+    expect(problemOf(() => readCsv(csv.replace('"', '')))).toMatch(
+      /line 4 looks like the header: --skip-lines 3 skips/,
+    );
+    expect(readCsv(csv, { skipLines: 3 }).summary).toMatchObject({ layout: 'single', rows: 1 });
+  });
+
+  test('UTF-16 is read however the bytes are cut, and errors have its lines', () => {
+    const bytes = (text: string) => Uint8Array.from(Buffer.from(`\ufeff${text}`, 'utf16le'));
+    expect(readCsv(bytes(rows.replace('value', 'größe'))).series[0]?.timeseriesId).toBe('größe');
+    expect(problemOf(() => readCsv(bytes(`${rows}noon,1\n`)))).toMatch(/line 3, column 1 \(time\): "noon"/);
+  });
+});
+
+describe('columns', () => {
+  const csv =
+    'when,until,site,device,temp (°C),hum [%],note\n' +
+    '2024-01-01,2024-01-02,a,1,20,50,x\n2024-01-02,2024-01-03,a,2,21,51,\n';
+
+  test('are named by options, in any case or by number', () => {
+    const { series, summary } = readCsv(csv, { time: ['WHEN'], series: ['site', '4'], value: ['temp (°C)'] });
+    expect(series.map(({ timeseriesId, metric, value }) => [timeseriesId, metric, ...value])).toEqual([
+      ['a/1', 'Raw', 20],
+      ['a/2', 'Raw', 21],
+    ]);
+    expect(summary.notes).toEqual(['series by site, device', 'values of temp (°C)']);
+  });
+
+  test('without --value, all numbers of a row are metrics of its series', () => {
+    const { series } = readCsv(csv, { time: ['when'], series: ['device'] });
+    expect(series.map(({ timeseriesId, metric }) => `${timeseriesId}/${metric}`)).toEqual([
+      '1/temp (°C)',
+      '1/hum [%]',
+      '2/temp (°C)',
+      '2/hum [%]',
+    ]);
+  });
+
+  test('are asked for by name without their unit', () => {
+    const wanted = ({ timeseriesId }: { timeseriesId: string }) => timeseriesId === 'temp';
+    const { series, summary } = readCsv(csv, { time: ['when'], layout: 'wide', wanted });
+    expect(series.map(({ timeseriesId, value }) => [timeseriesId, ...value])).toEqual([['temp', 20, 21]]);
+    expect(summary.notes).toEqual(['temp (°C) as temp']);
+  });
+
+  test('that are unknown are told with those that there are', () => {
+    expect(problemOf(() => readCsv(csv, { time: ['wen'] }))).toMatch(
+      /^csv\.header: .*no column "wen" for the option time; did you mean `when`\?/,
+    );
+    expect(problemOf(() => readCsv(csv))).toMatch(
+      /^csv\.unclear: .*the columns "when", "until" hold times; .*--time when/,
+    );
+  });
+
+  test('the one series may have any name', () => {
+    const as = { timeseriesId: 'office', metric: 'Raw' };
+    const { series, summary } = readCsv('time,value\n0,1\n', { as });
+    expect([series[0]?.timeseriesId, summary.notes]).toEqual(['office', ['csv/Raw as office/Raw']]);
+    expect(problemOf(() => readCsv('time,a,b\n0,1,2\n', { as }))).toMatch(
+      /several series, among them a\/Raw and b\/Raw/,
+    );
+    expect(readCsv('time,a,b\n0,1,2\n', { as, value: ['b'] }).series[0]?.value[0]).toBe(2);
+  });
+});
