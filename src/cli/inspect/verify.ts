@@ -23,8 +23,8 @@ export const verify: Command = {
   notes: [
     'The batch is compared, bit for bit, with runs by the JavaScript kernels, over loaded series, and as a stream ' +
       'that is cut at random, mixes its sources, gets samples in other orders within the allowed lateness, and is ' +
-      'restored from checkpoints; and files are read by several threads. The first run that differs is reduced to the ' +
-      'fewest samples that still show it. The exit code is 0 when all are the same, and 1 when one differs.',
+      'restored from checkpoints; and files are read by several threads. The first run that differs is reduced to ' +
+      'the fewest samples that still show it. The exit code is 0 when all are the same, and 1 when one differs.',
   ],
   examples: [{ line: 'windrow verify request.json --input office.csv', does: 'trust, but verify' }],
   act: (given, io) => withTempFiles(io, (temps) => verifyFiles(given, io, temps)),

@@ -31,7 +31,7 @@ export const why: Command = {
       does: 'where the average of a day comes from',
     },
     {
-      line: 'windrow why request.json --input office.csv --series office/DailyAverage --at 2013-07-05 --json | jq .sources',
+      line: 'windrow why request.json --input office.csv --series office/Mean --at 2013-07-05 --json | jq .sources',
       does: 'the same, for a program',
     },
   ],
