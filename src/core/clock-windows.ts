@@ -1,7 +1,11 @@
+import { DAY_MS } from './calendar.js';
 import { gridOf } from './grid.js';
 import { TIME_MS_END, TIME_MS_MIN } from './series.js';
 import type { Windows } from './windows.js';
 import type { Span, Zone } from './zone.js';
+
+/** Changes of the clock leave less than so many windows out in all years. */
+const FEWER = 1_000_000;
 
 /**
  * Windows that divide the local day: they begin wherever the local clock shows a multiple of their length, again where
@@ -43,6 +47,9 @@ export function clockWindows(lengthMs: number, zone: Zone): Windows {
   }
   // As far as the span of one offset reaches at once.
   function step(startMs: number, count: number): number {
+    // No need to walk if the walk is certain to end outside the known years.
+    if (startMs + (count - FEWER) * lengthMs > TIME_MS_END) return TIME_MS_END + 3 * DAY_MS;
+    if (startMs + (count + FEWER) * lengthMs < TIME_MS_MIN) return TIME_MS_MIN - 3 * DAY_MS;
     let timeMs = startMs;
     let left = Math.abs(count);
     while (left > 0 && timeMs > TIME_MS_MIN - lengthMs && timeMs < TIME_MS_END + lengthMs) {

@@ -40,7 +40,7 @@ export function firstStartFrom(windows: Windows, timeMs: number): number {
 }
 
 /** Windows of one length on the epoch grid. */
-export function gridWindows(lengthMs: number): Windows {
+function gridWindows(lengthMs: number): Windows {
   const grid = gridOf(lengthMs);
   // Whole milliseconds add up exactly, so the index need not be computed again.
   const isWhole = Number.isInteger(lengthMs);

@@ -3,6 +3,7 @@ import type { DoubleList } from '../core/list.js';
 import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
 import { addSquares } from '../kernels/exact/squares.js';
 import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
+import { moreFunctions } from './more-functions.js';
 
 /**
  * The aggregate functions over the samples of one window. Each keeps a few numbers in `slots`, from `at` on
@@ -10,6 +11,8 @@ import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
  */
 export interface Accumulator {
   readonly slotCount: number;
+  /** How many of the slots, the first ones, stay from window to window; none by default. */
+  readonly keptSlotCount?: number;
   readonly listCount: number;
   /** Windows with fewer samples give nothing. */
   readonly sampleCountMin: number;
@@ -20,7 +23,8 @@ export interface Accumulator {
   readonly add: (state: Held, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
   /** How the result of a whole window follows from its sum, if it needs nothing else. */
   readonly ofWhole?: 'sum' | 'mean';
-  readonly result: (state: Held, at: number, count: number) => number;
+  /** Undefined where there are too few samples for one. */
+  readonly result: (state: Held, at: number, count: number) => number | undefined;
 }
 
 /** What an accumulator keeps. */
@@ -159,7 +163,23 @@ function percentile(percent: number): Accumulator {
   };
 }
 
-const byName: ReadonlyMap<string, (percent: number) => Accumulator> = new Map([
+/** The parameters of functions that have some. */
+export interface FunctionSettings {
+  /** 0 to 100. */
+  readonly percent: number;
+  /** Of a counter: the value after which it starts at 0 again. */
+  readonly max: number | undefined;
+  readonly unitMs: number;
+  /** The bounds of a state, both included. */
+  readonly lower: number;
+  readonly upper: number;
+}
+
+const byName: ReadonlyMap<string, (settings: FunctionSettings) => Accumulator> = new Map<
+  string,
+  (settings: FunctionSettings) => Accumulator
+>([
+  ...moreFunctions,
   ['Average', () => average],
   ['Sum', () => sum],
   ['Count', () => count],
@@ -169,14 +189,20 @@ const byName: ReadonlyMap<string, (percent: number) => Accumulator> = new Map([
   ['Max', () => max],
   ['Range', () => range],
   ['Median', () => percentile(50)],
-  ['Percentile', percentile],
+  ['Percentile', ({ percent }) => percentile(percent)],
   ['StandardDeviation', () => standardDeviation],
   ['Variance', () => variance],
   ['Delta', () => delta],
 ]);
 
-/** The functions that weight each value by how long it was held; they have a runner of their own. */
-export const timeWeightedNames: readonly string[] = ['WeightedAverage', 'TimeWeightedAverage'];
+/** The functions that go by how long values were held; they have a runner of their own. */
+export const timeWeightedNames: readonly string[] = [
+  'WeightedAverage',
+  'TimeWeightedAverage',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+];
 
 /** Every aggregate function, in the interface's spelling. */
 export const aggregateFunctionNames = [
@@ -195,13 +221,24 @@ export const aggregateFunctionNames = [
   'Variance',
   'Delta',
   'TimeWeightedAverage',
+  'Mode',
+  'DistinctCount',
+  'Increase',
+  'Rate',
+  'Slope',
+  'TimeOfMin',
+  'TimeOfMax',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+  'Transitions',
 ] as const;
 
 export type AggregateFunction = (typeof aggregateFunctionNames)[number];
 
-/** The accumulator of a function that is not time-weighted; `percent` (0 to 100) is only for Percentile. */
-export function accumulatorOf(name: string, percent: number): Accumulator {
+/** The accumulator of a function that is not time-weighted. */
+export function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
   const create = byName.get(name);
   if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
-  return create(percent);
+  return create(settings);
 }

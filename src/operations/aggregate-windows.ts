@@ -41,7 +41,7 @@ export function windowRunner(
 ): RegridRunner {
   const isRight = options.closed === 'right';
   const { label, empty, windows } = options;
-  const { ofWhole } = accumulator;
+  const { ofWhole, keptSlotCount = 0 } = accumulator;
   const canSumWhole = empty === 'omit' && !isRight && Number.isInteger(windows.gridMs);
   const lengthMs = windows.gridMs ?? 0;
   const isMean = ofWhole === 'mean';
@@ -60,7 +60,7 @@ export function windowRunner(
         if (to === from) {
           if (slots[IS_OPEN] === 1) emit(state, accumulator, label, out);
           if (whole && count - from >= WHOLE_MIN) from = emitWhole(chunk, from, options, whole, out);
-          open(slots, timeMs[from]!, options, out);
+          open(slots, timeMs[from]!, keptSlotCount, options, out);
           to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         }
         accumulator.add(state, FUNCTION, chunk, from, to, slots[COUNT]!);
@@ -97,10 +97,10 @@ function labelOf(startMs: number, { windows, label }: WindowOptions): number {
   return label === 'start' ? startMs : windows.next(startMs);
 }
 
-function open(slots: Float64Array, timeMs: number, options: WindowOptions, out: Output): void {
+function open(slots: Float64Array, timeMs: number, keptSlotCount: number, options: WindowOptions, out: Output): void {
   const startMs = startFor(timeMs, options);
   if (options.empty !== 'omit' && slots[PAST] !== NO_WINDOW) fillTo(slots, startMs, options, out);
-  slots.fill(0, FUNCTION);
+  slots.fill(0, FUNCTION + keptSlotCount);
   slots[IS_OPEN] = 1;
   slots[START_MS] = startMs;
   slots[END_MS] = options.windows.next(startMs);
@@ -122,10 +122,10 @@ function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', ou
   const { slots, lists } = state;
   slots[IS_OPEN] = 0;
   if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
-  if (slots[COUNT]! < accumulator.sampleCountMin) {
-    out.drop('insufficient', 1);
-  } else {
-    const result = accumulator.result(state, FUNCTION, slots[COUNT]!);
+  const isEnough = slots[COUNT]! >= accumulator.sampleCountMin;
+  const result = isEnough ? accumulator.result(state, FUNCTION, slots[COUNT]!) : undefined;
+  if (result === undefined) out.drop('insufficient', 1);
+  else {
     out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
     if (Number.isFinite(result)) {
       slots[PAST] = A_RESULT;

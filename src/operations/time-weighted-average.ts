@@ -1,8 +1,10 @@
 import type { Chunk } from '../core/chunk.js';
+import { DoubleList } from '../core/list.js';
 import type { Windows } from '../core/windows.js';
-import { weightedMeanOf } from '../kernels/exact/results.js';
+import { type ExactSum, weightedMeanOf } from '../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
+import type { FunctionSettings } from './aggregate-functions.js';
 import type { WindowOptions } from './aggregate-windows.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -23,13 +25,51 @@ const INTEGRAL = 8; // an exact sum of value·length
 const KNOWN = INTEGRAL + SUM_SLOTS; // an exact sum of lengths
 const SLOT_COUNT = KNOWN + SUM_SLOTS;
 
-/** The windows, and how long a value is held. */
+/** The windows, how long a value is held, and what comes of it. */
 interface HoldOptions extends Omit<WindowOptions, 'closed'> {
   readonly maxHoldMs: number;
+  readonly held: HeldFunction;
+}
+
+/** A function of how long values were held in a window. */
+export interface HeldFunction {
+  readonly words: string;
+  /** What is held in place of the value. */
+  readonly weigh?: (value: number) => number;
+  /** From Σ(value·length), Σ(length), and the length of the window. */
+  readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum) => number;
+}
+
+/** The function of that name, of which `unitMs` is the unit of time and `lower` and `upper` the bounds of a state. */
+export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionSettings): HeldFunction {
+  const unit = sumOfLength(0, unitMs);
+  switch (name) {
+    case 'Integral':
+      return { words: 'the integral over time', result: (products) => weightedMeanOf(products, unit) };
+    case 'Coverage':
+      return {
+        words: 'the share of time with data',
+        result: (_products, lengths, window) => weightedMeanOf(lengths, window),
+      };
+    case 'TimeInState':
+      return {
+        words: 'the time in a state',
+        weigh: (value) => (value >= lower && value <= upper ? 1 : 0),
+        result: (products) => weightedMeanOf(products, unit),
+      };
+    default:
+      return { words: 'the time-weighted average', result: (products, lengths) => weightedMeanOf(products, lengths) };
+  }
+}
+
+function sumOfLength(startMs: number, endMs: number): ExactSum {
+  const lengthMs = endMs - startMs;
+  return [Float64Array.of(lengthMs, lossOf(endMs, -startMs, lengthMs), 0), 0, new DoubleList()];
 }
 
 export function timeWeightedRunner(options: HoldOptions): RegridRunner {
-  const { windows, label, maxHoldMs } = options;
+  const { windows, label, maxHoldMs, held } = options;
+  const { weigh } = held;
   return {
     kind: 'regrid',
     slotCount: SLOT_COUNT,
@@ -47,9 +87,9 @@ export function timeWeightedRunner(options: HoldOptions): RegridRunner {
         }
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;
-        slots[LAST_VALUE] = value[i]!;
+        slots[LAST_VALUE] = weigh === undefined ? value[i]! : weigh(value[i]!);
         const next = firstAtOrAfterGuess(timeMs, i, count, slots[END_MS]!, length);
-        if (next > i + 1) holdEach(state, chunk, i + 1, next, maxHoldMs);
+        if (next > i + 1) holdEach(state, chunk, i + 1, next, options);
         length = next - i;
         i = next;
       }
@@ -106,12 +146,13 @@ function finish(state: State, options: HoldOptions, out: Output): void {
   emit(state, options, out);
 }
 
-function emit({ slots, lists }: State, { label, empty }: HoldOptions, out: Output): void {
+function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out: Output): void {
   const timeMs = slots[label === 'start' ? START_MS : END_MS]!;
   slots[IS_DONE] = 1;
   // Lengths are above 0, so their sum begins with one that is, or has gone to the list.
   if (slots[KNOWN]! > 0 || lists[1]!.length > 0) {
-    const result = weightedMeanOf([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!]);
+    const window = sumOfLength(slots[START_MS]!, slots[END_MS]!);
+    const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window);
     out.add(timeMs, result);
     if (Number.isFinite(result)) {
       slots[HAS_RESULT] = 1;
@@ -137,10 +178,12 @@ function passTo(state: State, t: number, options: HoldOptions, out: Output): voi
 }
 
 // Samples within the window in work, the first of which has been taken: each ends the value before it.
-function holdEach(state: State, chunk: Chunk, from: number, to: number, maxHoldMs: number): void {
+function holdEach(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
+  const { maxHoldMs, held } = options;
+  const { weigh } = held;
   const { slots } = state;
   const { timeMs, value } = chunk;
-  const isPlain = state.lists[0]!.length === 0 && state.lists[1]!.length === 0;
+  const isPlain = weigh === undefined && state.lists[0]!.length === 0 && state.lists[1]!.length === 0;
   if (isPlain && holdWhole(slots, chunk, from, to, maxHoldMs)) return;
   let lastMs = slots[LAST_MS]!;
   let lastValue = slots[LAST_VALUE]!;
@@ -149,7 +192,7 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, maxHoldM
     // As in `hold`: the same instants give the same bits, however the input is cut into chunks.
     holdBetween(state, lastValue, lastMs, Math.min(t, lastMs + maxHoldMs));
     lastMs = t;
-    lastValue = value[i]!;
+    lastValue = weigh === undefined ? value[i]! : weigh(value[i]!);
   }
   slots[LAST_MS] = lastMs;
   slots[LAST_VALUE] = lastValue;

@@ -3,11 +3,13 @@
 import {
   averageOf,
   dividedBy,
+  type Fraction,
   fractionOf,
   minus,
   nearest,
   nearestRoot,
   percentileOf,
+  plus,
   sumOf,
   times,
   total,
@@ -26,6 +28,10 @@ export interface AggregateParameters {
   readonly empty?: string | undefined;
   readonly percentile?: number | undefined;
   readonly maxhold?: string | undefined;
+  readonly unit?: string | undefined;
+  readonly max?: number | undefined;
+  readonly lower?: number | undefined;
+  readonly upper?: number | undefined;
 }
 
 /** What a window comes to: a number (perhaps not finite), or why there is none. */
@@ -80,7 +86,8 @@ export function aggregatePipeline(
 }
 
 function isTimeWeighted(parameters: AggregateParameters): boolean {
-  return ['timeweightedaverage', 'weightedaverage'].includes(parameters.function.toLowerCase());
+  const names = ['timeweightedaverage', 'weightedaverage', 'integral', 'coverage', 'timeinstate'];
+  return names.includes(parameters.function.toLowerCase());
 }
 
 /** The start of the window a sample lies in: [start, end), or (start, end] where closed is right. */
@@ -106,17 +113,86 @@ function plainResults(
   parameters: AggregateParameters,
   windows: Windows,
 ): (startMs: number) => WindowResult {
-  const valuesOf = new Map<number, number[]>();
-  for (const sample of samples) {
+  const samplesOf = new Map<number, Sample[]>();
+  const before = new Map<number, Sample | undefined>();
+  for (const [index, sample] of samples.entries()) {
     const startMs = windowStartOf(sample, parameters, windows);
-    const values = valuesOf.get(startMs) ?? [];
-    values.push(sample.value);
-    valuesOf.set(startMs, values);
+    const own = samplesOf.get(startMs) ?? [];
+    if (own.length === 0) before.set(startMs, samples[index - 1]);
+    own.push(sample);
+    samplesOf.set(startMs, own);
   }
   return (startMs) => {
-    const values = valuesOf.get(startMs);
-    return values === undefined ? 'empty' : functionOf(values, parameters);
+    const own = samplesOf.get(startMs);
+    if (own === undefined) return 'empty';
+    const values = own.map(({ value }) => value);
+    return moreOf(own, before.get(startMs), parameters) ?? functionOf(values, parameters);
   };
+}
+
+const unitOf = ({ unit }: AggregateParameters): Fraction => fractionOf(parseDuration(unit ?? 'PT1H'));
+
+const isInState = (value: number, { lower, upper }: AggregateParameters): boolean =>
+  (lower === undefined || value >= lower) && (upper === undefined || value <= upper);
+
+/** The functions that look at times too, or at the sample before the window; undefined for all others. */
+function moreOf(
+  own: readonly Sample[],
+  before: Sample | undefined,
+  parameters: AggregateParameters,
+): WindowResult | undefined {
+  const values = own.map(({ value }) => value);
+  const known = before === undefined ? own : [before, ...own];
+  const steps = known.slice(1).map(({ value }, i) => [known[i]?.value ?? Number.NaN, value] as const);
+  const [first] = known;
+  const last = known.at(-1);
+  switch (parameters.function.toLowerCase()) {
+    case 'mode': {
+      const count = (x: number): number => values.filter((y) => y === x).length;
+      return Float64Array.from(values)
+        .sort()
+        .reduce((best, x) => (count(x) > count(best) ? x : best));
+    }
+    case 'distinctcount':
+      return new Set(values).size;
+    case 'timeofmin':
+      return own.reduce((best, sample) => (sample.value < best.value ? sample : best)).timeMs;
+    case 'timeofmax':
+      return own.reduce((best, sample) => (sample.value > best.value ? sample : best)).timeMs;
+    case 'transitions':
+      return steps.filter(([a, b]) => isInState(a, parameters) !== isInState(b, parameters)).length;
+    case 'increase':
+      return nearest(increaseOf(steps, parameters));
+    case 'rate': {
+      const span = minus(fractionOf(last?.timeMs ?? 0), fractionOf(first?.timeMs ?? 0));
+      if (span.numerator === 0n) return 'insufficient';
+      return nearest(dividedBy(times(increaseOf(steps, parameters), unitOf(parameters)), span));
+    }
+    case 'slope':
+      return own.length === 1 ? 'insufficient' : nearest(times(slopeOf(own), unitOf(parameters)));
+    default:
+      return undefined;
+  }
+}
+
+function increaseOf(steps: readonly (readonly [number, number])[], { max }: AggregateParameters): Fraction {
+  return total(
+    steps.map(([a, b]) => {
+      const [from, to] = [fractionOf(a), fractionOf(b)];
+      if (b >= a) return minus(to, from);
+      return max === undefined ? to : plus(minus(fractionOf(max), from), to);
+    }),
+  );
+}
+
+/** Σ(t - mean of t)(x - mean of x) / Σ(t - mean of t)². */
+function slopeOf(samples: readonly Sample[]): Fraction {
+  const n = fractionOf(samples.length);
+  const t = samples.map(({ timeMs }) => fractionOf(timeMs));
+  const x = samples.map(({ value }) => fractionOf(value));
+  const product = (a: readonly Fraction[], b: readonly Fraction[]): Fraction =>
+    minus(times(n, total(a.map((one, i) => times(one, b[i] ?? one)))), times(total(a), total(b)));
+  return dividedBy(product(t, x), product(t, t));
 }
 
 /** The function over one window's values, at least one, in time order. */
@@ -168,9 +244,11 @@ function timeWeightedResults(
   windows: Windows,
 ): (startMs: number) => WindowResult {
   const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
+  const isState = parameters.function.toLowerCase() === 'timeinstate';
   const held = samples.map((sample, index) => {
     const nextMs = samples[index + 1]?.timeMs ?? windows.borderAfter(sample.timeMs);
-    return { value: sample.value, fromMs: sample.timeMs, toMs: Math.min(nextMs, sample.timeMs + maxholdMs) };
+    const value = isState ? Number(isInState(sample.value, parameters)) : sample.value;
+    return { value, fromMs: sample.timeMs, toMs: Math.min(nextMs, sample.timeMs + maxholdMs) };
   });
   return (startMs) => {
     const endMs = windows.borderAfter(startMs);
@@ -180,6 +258,15 @@ function timeWeightedResults(
       .map(({ value, from, to }) => ({ value: fractionOf(value), length: minus(fractionOf(to), fractionOf(from)) }));
     if (parts.length === 0) return 'empty';
     const area = total(parts.map(({ value, length }) => times(value, length)));
-    return nearest(dividedBy(area, total(parts.map(({ length }) => length))));
+    const known = total(parts.map(({ length }) => length));
+    switch (parameters.function.toLowerCase()) {
+      case 'integral':
+      case 'timeinstate':
+        return nearest(dividedBy(area, unitOf(parameters)));
+      case 'coverage':
+        return nearest(dividedBy(known, minus(fractionOf(endMs), fractionOf(startMs))));
+      default:
+        return nearest(dividedBy(area, known));
+    }
   };
 }

@@ -6,7 +6,7 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-export const whole = (n: number | bigint): Fraction => ({ numerator: BigInt(n), denominator: 1n });
+const whole = (n: number | bigint): Fraction => ({ numerator: BigInt(n), denominator: 1n });
 
 /** A finite double as the fraction that it is. */
 export function fractionOf(x: number): Fraction {

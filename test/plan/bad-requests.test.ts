@@ -138,12 +138,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   [
     'maxhold of a sum',
     ofStep('Aggregate', { function: 'Sum', interval: 'Hourly', maxhold: 'PT1H' }),
-    [
-      `${P}/maxhold`,
-      'request.conflict',
-      'the function Sum',
-      'take the function TimeWeightedAverage, or leave maxhold out',
-    ],
+    [`${P}/maxhold`, 'request.conflict', 'the function Sum', 'leave maxhold out'],
   ],
   [
     'a zone by its city',

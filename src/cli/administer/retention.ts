@@ -54,7 +54,11 @@ const remove = administering({
   options: [...scopeOptions],
   examples: [{ line: 'windrow retention remove --org acme --data-dir /var/lib/windrow', does: 'the general rule' }],
   ask: scopeOf,
-  work: (administration, scope) => administration.removeRetention(scope),
+  work: async (administration, scope) => {
+    if ((await administration.removeRetention(scope)) !== undefined) return;
+    const mend = '`windrow retention list` tells the rules';
+    throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
+  },
 });
 
 export const retention: CommandGroup = {

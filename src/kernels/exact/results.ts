@@ -8,7 +8,8 @@ import { lossOf, productError, sumInteger } from './sums.js';
  * that is it; else whole numbers decide. So the result follows from the sum alone, not from the way it was added up.
  */
 
-type Sum = readonly [slots: Float64Array, at: number, wide: DoubleList];
+/** Where a sum lies. */
+export type ExactSum = readonly [slots: Float64Array, at: number, wide: DoubleList];
 
 /** The sum, rounded once; infinite where that overflows. */
 export function sumOf(slots: Float64Array, at: number, wide: DoubleList): number {
@@ -31,7 +32,7 @@ const SMALL = 2 ** -900;
 const LARGE = 2 ** 900;
 
 /** (high + low) ÷ divisor, rounded once; `low` is at most half a last bit of `high`. NaN where that is in doubt. */
-export function quotientOf(high: number, low: number, divisor: number): number {
+function quotientOf(high: number, low: number, divisor: number): number {
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high === 0 ? 0 : Number.NaN;
   const quotient = high / divisor;
@@ -52,7 +53,7 @@ export function quotientOf(high: number, low: number, divisor: number): number {
 }
 
 /** Σ(x − mean)² ÷ (count − 1) from Σx and Σx², or its square root. */
-export function varianceOf(values: Sum, squares: Sum, count: number, isRoot: boolean): number {
+export function varianceOf(values: ExactSum, squares: ExactSum, count: number, isRoot: boolean): number {
   const likely = likelyVariance(values, squares, count, isRoot);
   if (!Number.isNaN(likely)) return likely;
   const sum = sumInteger(...values);
@@ -61,7 +62,7 @@ export function varianceOf(values: Sum, squares: Sum, count: number, isRoot: boo
   return isRoot ? roundRoot(spread, divisor) : roundQuotient(spread, divisor);
 }
 
-function likelyVariance(values: Sum, squares: Sum, count: number, isRoot: boolean): number {
+function likelyVariance(values: ExactSum, squares: ExactSum, count: number, isRoot: boolean): number {
   const [slots, at, wide] = values;
   const [squareSlots, squareAt, squareWide] = squares;
   if (wide.length > 0 || squareWide.length > 0 || slots[at + 2] !== 0) return Number.NaN;
@@ -110,19 +111,39 @@ function agreed(first: number, correction: number, doubt: number): number {
   return result === first + (correction + doubt) ? result : Number.NaN;
 }
 
-/** Σ(value·length) ÷ Σ(length), for a length above 0. */
-export function weightedMeanOf(products: Sum, lengths: Sum): number {
+/** The first sum times a whole number, divided by the second, which is above 0. */
+export function weightedMeanOf(products: ExactSum, lengths: ExactSum, times = 1): number {
   const [slots, at, wide] = products;
   const [lengthSlots, lengthAt, lengthWide] = lengths;
-  const isPlain = wide.length === 0 && lengthWide.length === 0 && slots[at + 2] === 0;
+  const isPlain = times === 1 && wide.length === 0 && lengthWide.length === 0 && slots[at + 2] === 0;
   const length = lengthSlots[lengthAt]!;
   if (isPlain && lengthSlots[lengthAt + 1] === 0 && lengthSlots[lengthAt + 2] === 0 && length < 2 ** 53) {
     const sum = slots[at]! + slots[at + 1]!;
     const mean = quotientOf(sum, lossOf(slots[at]!, slots[at + 1]!, sum), length);
     if (!Number.isNaN(mean)) return mean;
   }
-  // Both are in units, which the quotient gets back.
-  return roundQuotient(sumInteger(...products) << 2148n, sumInteger(...lengths));
+  return ratioOf(sumInteger(...products), sumInteger(...lengths), times);
+}
+
+/** The slope of the least squares, from Σt, Σx, Σt², Σtx of `count` samples at different times, per `unit` of time. */
+export function slopeOf(
+  times: ExactSum,
+  values: ExactSum,
+  squares: ExactSum,
+  products: ExactSum,
+  count: number,
+  unit: number,
+): number {
+  const n = BigInt(count);
+  const sum = sumInteger(...times);
+  const rise = n * sumInteger(...products) - ((sum * sumInteger(...values)) >> 2148n);
+  const run = n * sumInteger(...squares) - ((sum * sum) >> 2148n);
+  return ratioOf(rise, run, unit);
+}
+
+// The units of the divisor are put back; `times` need not be whole.
+function ratioOf(dividend: bigint, divisor: bigint, times: number): number {
+  return roundQuotient(dividend * toInteger(times), divisor);
 }
 
 /** The value at `rank` (0 to the last index, in hundredths of a part) between sorted values. */

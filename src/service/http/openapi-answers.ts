@@ -42,6 +42,7 @@ const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
   'get /core/timeseries/{timeseriesId}/samples': [404, 406],
   'get /core/timeseries/{timeseriesId}/why': [404],
   'delete /core/timeseries/{timeseriesId}/samples': [404, 409],
+  'delete /core/retention': [404],
   'get /core/samples/live': [404],
   'get /core/timeseries/{timeseriesId}/live': [404],
 };

@@ -14,6 +14,7 @@ import { listSeries } from './read/list-series.js';
 import { readSeriesList } from './read/query.js';
 import { checkSeries } from './read/samples.js';
 import { explainResult } from './read/why.js';
+import { registerRetention } from './retention.js';
 import {
   followQuery,
   listQuery,
@@ -32,6 +33,7 @@ export async function registerTimeseries(app: FastifyInstance, parts: RouteParts
   // A scope of its own: here bodies are streams.
   await app.register(async (scope) => registerIngest(scope, parts));
   registerDelete(app, parts);
+  registerRetention(app, parts);
   registerReading(app, parts);
   registerFollowing(app, parts);
 }

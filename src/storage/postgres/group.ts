@@ -21,8 +21,8 @@ export interface Job {
   reject(error: unknown): void;
 }
 
-/** A work of thousands of statements takes its time, as each goes over the network and back. */
-export const WORK_MS_MAX = 60_000;
+/** A statement goes over the network and back, and may wait for one of another process. */
+export const QUIET_MS_MAX = 60_000;
 
 /** The work of a caller: alone undone when it throws, and answered when the group is committed. */
 export function createJob<Result>(
@@ -40,7 +40,7 @@ export function createJob<Result>(
     });
     try {
       if (claim !== undefined) checkClaim(locked, claim);
-      const result = await inTime(WORK_MS_MAX, () => work(tx));
+      const result = await inTime(tx, QUIET_MS_MAX, () => work(tx));
       if (hasSavepoint) connection.send('RELEASE "work"');
       if (tx.hasWritten) locked.lastCommit++;
       return () => resolve(result);
@@ -74,8 +74,8 @@ export interface GroupResult {
 }
 
 /**
- * Runs jobs of a shard's queue in a transaction until there are none (what a job adds meanwhile is of the group) or time
- * is up. Writers of a shard follow one another by the lock on its row, so each statement sees what the last one has
+ * Runs jobs of a shard's queue in a transaction until there are none (what a job adds meanwhile is of the group) or
+ * time is up. Writers of a shard follow one another by the lock on its row, so each statement sees what the last one has
  * committed, and no isolation beyond that is needed.
  *
  * @throws PostgresFailure that a job met, also one that its work has swallowed: nothing of the group is committed.

@@ -5,7 +5,7 @@ import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOp
 import { giveBackClaim, takeClaim } from './claims.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
-import { createJob, WORK_MS_MAX } from './group.js';
+import { createJob, QUIET_MS_MAX } from './group.js';
 import type { Hints } from './hints.js';
 import type { ConnectionPool } from './pool.js';
 import { pause, pauseOf, ShardWriter, TRIES_MS_MAX, type WriterParts } from './writer.js';
@@ -141,7 +141,7 @@ async function readWith<Result>(
   const lastCommit = Number(rows![0]!.commit);
   const tx = new SqlReader(connection, shard, { lastCommit, durableCommit: lastCommit });
   try {
-    return await inTime(WORK_MS_MAX, () => work(tx));
+    return await inTime(tx, QUIET_MS_MAX, () => work(tx));
   } finally {
     tx.end();
     connection.send('COMMIT');

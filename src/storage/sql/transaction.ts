@@ -25,6 +25,7 @@ export class SqlReader implements Reader {
   readonly durableCommit: number;
   protected readonly session: SqlSession;
   #hasEnded = false;
+  #statementCount = 0;
 
   constructor(session: SqlSession, shard: number, { lastCommit, durableCommit }: CommitNumbers) {
     this.session = session;
@@ -52,7 +53,13 @@ export class SqlReader implements Reader {
     this.#hasEnded = true;
   }
 
+  /** Rises with each statement. */
+  get statementCount(): number {
+    return this.#statementCount;
+  }
+
   protected assertRunning(): void {
+    this.#statementCount++;
     if (!this.#hasEnded) return;
     throw new StorageError('storage.ended', 'the work of this transaction has ended; await all that it does');
   }
@@ -113,11 +120,20 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 }
 
-/** Ends a work that awaits something else than its transaction (another one, say), for all others wait for it. */
-export async function inTime<Result>(workMsMax: number, work: () => Promise<Result>): Promise<Result> {
+/**
+ * Ends a work that awaits something else than its transaction (another one, say), for all others wait for it: one that
+ * has asked nothing for so long.
+ */
+export async function inTime<Result>(tx: SqlReader, quietMsMax: number, work: () => Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLong(workMsMax)), workMsMax);
+    const watch = (countBefore: number): void => {
+      timer = setTimeout(() => {
+        if (tx.statementCount === countBefore) reject(tooQuiet(quietMsMax));
+        else watch(tx.statementCount);
+      }, quietMsMax);
+    };
+    watch(tx.statementCount);
   });
   try {
     return await Promise.race([work(), late]);
@@ -126,9 +142,9 @@ export async function inTime<Result>(workMsMax: number, work: () => Promise<Resu
   }
 }
 
-function tooLong(workMsMax: number): StorageError {
+function tooQuiet(quietMsMax: number): StorageError {
   return new StorageError(
     'storage.ended',
-    `the work of a transaction did not end within ${workMsMax / 1000} s: it may await nothing but its transaction`,
+    `the work of a transaction has asked nothing of it for ${quietMsMax / 1000} s: it may await nothing else`,
   );
 }

@@ -82,8 +82,8 @@ export interface Job {
   reject(error: unknown): void;
 }
 
-/** What a transaction answers, it answers at once; a work that takes so long waits for something else. */
-export const WORK_MS_MAX = 10_000;
+/** What a transaction answers, it answers at once; a work that asks nothing for so long waits for something else. */
+export const QUIET_MS_MAX = 10_000;
 
 /** The work of a caller: alone undone when it throws, and answered when the group is on the disk. */
 export function createJob<Result>(
@@ -101,7 +101,7 @@ export function createJob<Result>(
     });
     try {
       if (claim !== undefined) checkClaim(database, shard, claim);
-      const result = await inTime(WORK_MS_MAX, () => work(tx));
+      const result = await inTime(tx, QUIET_MS_MAX, () => work(tx));
       if (hasSavepoint) database.exec('RELEASE "work"');
       if (tx.hasWritten) counters.advance(shard);
       return () => resolve(result);

@@ -21,9 +21,9 @@ import {
   GroupDatabase,
   type Job,
   type NewCommits,
+  QUIET_MS_MAX,
   runGroup,
   sessionOf,
-  WORK_MS_MAX,
 } from './group.js';
 import { Turns } from './turns.js';
 
@@ -76,7 +76,7 @@ export class SqliteStorage implements Storage {
         this.#beginReading();
         const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
         tx = reader;
-        return await inTime(WORK_MS_MAX, () => work(reader));
+        return await inTime(reader, QUIET_MS_MAX, () => work(reader));
       } catch (error) {
         throw this.#parts.explain(error);
       } finally {

@@ -80,10 +80,15 @@ const STOPPING = JSON.stringify({ reason: 'the service is stopping; connect agai
 // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
 function* writeChanges(changes: readonly LoggedChange[]): Generator<string> {
   for (const [index, change] of changes.entries()) {
+    const { commit, damage } = change;
+    const isLast = changes[index + 1]?.commit !== commit;
+    if (damage !== undefined) {
+      yield writeEvent('reset', isLast ? commit : undefined, JSON.stringify({ reason: damage.error.message }));
+      continue;
+    }
     const texts = textsOf(change);
-    const isLast = changes[index + 1]?.commit !== change.commit;
     for (const [part, text] of texts.entries()) {
-      yield writeEvent('samples', isLast && part === texts.length - 1 ? change.commit : undefined, text);
+      yield writeEvent('samples', isLast && part === texts.length - 1 ? commit : undefined, text);
     }
   }
 }
