@@ -6,14 +6,14 @@ import { EXIT_DONE } from '../failure.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { inputOptions, localTime, openGiven, readSources, runOptionsOf, tableOptionsOf } from './input.js';
+import { fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
 export const diff: Command = {
   name: 'diff',
   summary: 'Show what a changed request would change in the results.',
   argument: { name: 'OLD.json', summary: 'the request as it is' },
   second: { name: 'NEW.json', summary: 'the request as it would be' },
-  options: inputOptions,
+  options: fileOptions,
   notes: [
     'Results are compared by their names, to the bit: samples added, gone and different, the largest differences.',
   ],
@@ -28,7 +28,7 @@ async function diffFiles(given: Given, io: Io, temps: TempFiles): Promise<number
   const before = await readPlan(old, timezone, io);
   const after = await readPlan(recent, timezone, io);
   const files = openGiven(given, 'diff', io, temps);
-  const inputs = await readSources(bothSources(before, after), files, tableOptionsOf(given), io);
+  const inputs = await readSources(bothSources(before, after), files, io);
   const changes = diffPlans(before, after, inputs, runOptionsOf(given));
   const text = changes.flatMap((change) => describe(change, before.timezone)).join('\n');
   await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(changes, null, 2)}\n` : `${text}\n`);

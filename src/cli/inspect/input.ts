@@ -1,23 +1,23 @@
 import { WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
-import { concatenate, type Series, type SeriesReference, seriesKey } from '../../core/series.js';
+import { concatenate, type Series, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { RunOptions } from '../../engine/options.js';
+import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
 import { type CommandOption, type Given, textOf } from '../command.js';
-import { type InputOptions, readInputOptions, inputOptions as tableOptions } from '../files/input-options.js';
+import { type InputOptions, inputOptions, readInputOptions } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
-import { checkSources, type FileOutcome, readFile } from '../run/read-file.js';
+import { checkSources, type FileOutcome, readFile, unnamedOf } from '../run/read-file.js';
 import type { Io } from '../terminal/io.js';
 
 /** What commands share that look at a request over files. */
-export const inputOptions: readonly CommandOption[] = [
+export const fileOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, as `run` reads them (`-` for standard input)' },
-  // `why` calls the result that it is asked for `--series`.
-  ...tableOptions.filter(({ flag }) => flag !== '--series'),
+  ...inputOptions,
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
   {
@@ -28,16 +28,16 @@ export const inputOptions: readonly CommandOption[] = [
   { flag: '--json', summary: 'print JSON, for a program' },
 ];
 
-export function openGiven(given: Given, command: string, io: Io, temps: TempFiles): InputFile[] {
-  const paths = given.options.get('--input') ?? [];
-  if (paths.length > 0) return openInputs(paths, true, io, temps);
-  throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
+/** Files, and what the caller says of them. */
+export interface Files {
+  readonly inputs: readonly InputFile[];
+  readonly said: InputOptions;
 }
 
-/** What was said of the tables; the series that `why` asks about is no column. */
-export function tableOptionsOf(given: Given): InputOptions {
-  const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
-  return readInputOptions({ ...given, options });
+export function openGiven(given: Given, command: string, io: Io, temps: TempFiles): Files {
+  const paths = given.options.get('--input') ?? [];
+  if (paths.length > 0) return { inputs: openInputs(paths, true, io, temps), said: readInputOptions(given) };
+  throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
 }
 
 export function runOptionsOf(given: Given): RunOptions {
@@ -48,24 +48,25 @@ export function runOptionsOf(given: Given): RunOptions {
 const CHUNK_ROWS = 8192;
 
 /** Reads the series of a plan into memory: one for each source, in the order of the rows. @throws WindrowError */
-export async function readSources(
-  plan: Plan,
-  inputs: readonly InputFile[],
-  input: InputOptions,
-  io: Io,
-  pool?: RangePool,
-): Promise<Series[]> {
+export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
   const parts = new Map(plan.sources.map((source) => [seriesKey(source), [] as Series[]]));
   const onChunk = (series: readonly Series[]): void => {
     for (const one of series) {
       parts.get(seriesKey(one))?.push({ ...one, timeMs: one.timeMs.slice(), value: one.value.slice() });
     }
   };
-  const settings = { plan, timezone: plan.timezone, chunkRows: CHUNK_ROWS, onBadRow: 'fail', input, pool } as const;
+  const settings = {
+    plan,
+    timezone: plan.timezone,
+    chunkRows: CHUNK_ROWS,
+    onBadRow: 'fail',
+    input: said,
+    pool,
+  } as const;
   const listener = { onChunk, onReject: () => {}, onRead: () => {}, isStopped: () => false };
   const files: FileOutcome[] = [];
-  for (const one of inputs) {
-    const file = await readFile(settings, one, listener, io);
+  for (const input of inputs) {
+    const file = await readFile(settings, input, listener, io);
     if (file !== undefined) files.push(file);
   }
   checkSources(plan, files);
@@ -86,29 +87,33 @@ export interface Line {
  */
 export async function findLines(
   plan: Plan,
-  inputs: readonly InputFile[],
-  given: InputOptions,
+  { inputs, said }: Files,
   wanted: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<ReadonlyMap<string, ReadonlyMap<number, Line>>> {
   const lines = new Map([...wanted.keys()].map((key) => [key, new Map<number, Line>()]));
   const counts = new Map([...wanted.keys()].map((key) => [key, 0]));
-  const [only] = plan.sources;
   for (const input of inputs) {
-    // Standard input has no name: what it holds is the one series that the request reads.
-    const keyOf = (reference: SeriesReference): string =>
-      input.path === '-' && plan.sources.length === 1 ? seriesKey(only!) : seriesKey(reference);
-    const options = { ...given, fileName: input.name, timezone: plan.timezone, chunkRows: 1 };
-    const isWanted = (reference: SeriesReference): boolean => wanted.has(keyOf(reference));
-    const reader: FileReader = new FileReader({ ...options, wanted: isWanted }, (series) => {
+    const options: CsvReaderOptions = {
+      ...said,
+      fileName: input.name,
+      unnamed: unnamedOf(plan, input),
+      timezone: plan.timezone,
+      chunkRows: 1,
+      wanted: (reference) => wanted.has(seriesKey(reference)),
+    };
+    const onRow = (series: readonly Series[]): void => {
       // By then the reader has come to the line behind the row.
       const line = reader.progress().line - 1;
       for (const one of series) {
-        const key = keyOf(one);
-        const place = counts.get(key)!;
-        if (wanted.get(key)!.has(place)) lines.get(key)!.set(place, { file: input.name, line });
-        counts.set(key, place + 1);
+        const key = seriesKey(one);
+        const first = counts.get(key)!;
+        counts.set(key, first + one.timeMs.length);
+        for (let place = first; place < first + one.timeMs.length; place++) {
+          if (wanted.get(key)!.has(place)) lines.get(key)!.set(place, { file: input.name, line });
+        }
       }
-    });
+    };
+    const reader = new FileReader(options, onRow, { isPatient: true });
     for await (const block of input.blocks(() => {})) reader.push(block);
     reader.end();
   }

@@ -4,12 +4,10 @@ import { isSame } from '../../inspect/reads.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
-import type { InputOptions } from '../files/input-options.js';
-import type { InputFile } from '../files/inputs.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { inputOptions, localTime, openGiven, readSources, runOptionsOf, tableOptionsOf } from './input.js';
+import { type Files, fileOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
 
 const THREADS = 3;
 
@@ -18,15 +16,15 @@ export const verify: Command = {
   summary: 'Check on your own data that a request gives the same bits whichever way it runs.',
   argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
   options: [
-    ...inputOptions,
+    ...fileOptions,
     { flag: '--variants', value: 'N', summary: 'how many ways to run it (default: 24)' },
     { flag: '--seed', value: 'N', summary: 'draw the same variants as before (default: 1)' },
   ],
   notes: [
     'The batch is compared, bit for bit, with runs by the JavaScript kernels, over loaded series, and as a stream ' +
       'that is cut at random, mixes its sources, gets samples in other orders within the allowed lateness, and is ' +
-      'restored from checkpoints; and files are read by several threads. The first run that differs is reduced to the ' +
-      'fewest samples that still show it. The exit code is 0 when all are the same, and 1 when one differs.',
+      'restored from checkpoints; and files are read by several threads. The first run that differs is reduced to ' +
+      'the fewest samples that still show it. The exit code is 0 when all are the same, and 1 when one differs.',
   ],
   examples: [{ line: 'windrow verify request.json --input office.csv', does: 'trust, but verify' }],
   act: (given, io) => withTempFiles(io, (temps) => verifyFiles(given, io, temps)),
@@ -38,8 +36,8 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   const seed = countOf(given, '--seed', 0) ?? 1;
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const files = openGiven(given, 'verify', io, temps);
-  const inputs = await readSources(plan, files, tableOptionsOf(given), io);
-  const isReadSame = await isSameByThreads(plan, files, inputs, tableOptionsOf(given), io);
+  const inputs = await readSources(plan, files, io);
+  const isReadSame = await isSameByThreads(plan, files, inputs, io);
   const verified = verifyPlan(plan, inputs, { ...runOptionsOf(given), variantCount, seed });
   const same = [...(isReadSame === true ? [`read by ${THREADS} threads`] : []), ...verified.same];
   const different = isReadSame === false ? { name: `read by ${THREADS} threads` } : verified.different;
@@ -57,15 +55,14 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
 /** Undefined where no file is one that several threads read. */
 async function isSameByThreads(
   plan: Plan,
-  files: readonly InputFile[],
+  files: Files,
   inputs: Awaited<ReturnType<typeof readSources>>,
-  options: InputOptions,
   io: Io,
 ): Promise<boolean | undefined> {
-  if (!files.every(({ isRegular }) => isRegular)) return undefined;
+  if (!files.inputs.every(({ isRegular }) => isRegular)) return undefined;
   const pool = await io.threads.open(THREADS - 1);
   try {
-    const read = await readSources(plan, files, options, io, pool);
+    const read = await readSources(plan, files, io, pool);
     return read.every((series, index) => isSame(series, inputs[index]!));
   } finally {
     await pool.close();

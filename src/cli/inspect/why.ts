@@ -6,16 +6,10 @@ import { EXIT_DONE } from '../failure.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import {
-  findLines,
-  inputOptions,
-  type Line,
-  localTime,
-  openGiven,
-  readSources,
-  runOptionsOf,
-  tableOptionsOf,
-} from './input.js';
+import { fileOptions, findLines, type Line, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+
+/** What `run` calls `--series`: here that is the series of the result. */
+const SERIES_COLUMN = '--series-column';
 
 export const why: Command = {
   name: 'why',
@@ -24,7 +18,7 @@ export const why: Command = {
   options: [
     { flag: '--series', value: 'ID/METRIC', summary: 'the series of the result' },
     { flag: '--at', value: 'TIME', summary: 'the time of the result, as it stands in the output' },
-    ...inputOptions,
+    ...fileOptions.map((option) => (option.flag === '--series' ? { ...option, flag: SERIES_COLUMN } : option)),
   ],
   notes: [
     'Each step is run again by itself, with samples of its input removed, raised and lowered, to see which ones it ' +
@@ -37,7 +31,7 @@ export const why: Command = {
       does: 'where the average of a day comes from',
     },
     {
-      line: 'windrow why request.json --input office.csv --series office/DailyAverage --at 2013-07-05 --json | jq .sources',
+      line: 'windrow why request.json --input office.csv --series office/Mean --at 2013-07-05 --json | jq .sources',
       does: 'the same, for a program',
     },
   ],
@@ -49,21 +43,18 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
   const name = requiredOf(given, why, '--series');
   const at = requiredOf(given, why, '--at');
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
-  const inputs = openGiven(given, 'why', io, temps);
-  const told = whyOf(
-    plan,
-    await readSources(plan, inputs, tableOptionsOf(given), io),
-    referenceOf(plan, name),
-    at,
-    runOptionsOf(given),
-  );
+  const columns = given.options.get(SERIES_COLUMN);
+  const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
+  if (columns !== undefined) options.set('--series', columns);
+  const inputs = openGiven({ ...given, options }, 'why', io, temps);
+  const told = whyOf(plan, await readSources(plan, inputs, io), referenceOf(plan, name), at, runOptionsOf(given));
   const wanted = new Map(
     told.sources.map(({ series, used, leftOut }) => [
       seriesKey(series),
       new Set([...used, ...leftOut].map(({ position }) => position)),
     ]),
   );
-  const lines = await findLines(plan, inputs, tableOptionsOf(given), wanted);
+  const lines = await findLines(plan, inputs, wanted);
   const lineOf: LineOf = (series, position) => lines.get(seriesKey(series))?.get(position);
   await io.stdout.write(
     given.options.has('--json') ? `${JSON.stringify(asJson(told, lineOf), null, 2)}\n` : describe(told, lineOf),

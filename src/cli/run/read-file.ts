@@ -120,9 +120,11 @@ function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: Reje
   return new CsvError('csv.row', { file: path === '-' ? name : path }, message, text);
 }
 
-// A series that has no name in its file is named after it, and standard input has no name. If the request reads only
-// one series, it is that one.
-function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
+/**
+ * The name of a series that has none in standard input, which has none either: if the request reads only one series, it
+ * is that one. In a file it is named after the file.
+ */
+export function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
   if (path !== '-') return undefined;
   const ids = new Set(sources.map(({ timeseriesId }) => timeseriesId));
   return ids.size === 1 ? sources[0]?.timeseriesId : STANDARD_INPUT;

@@ -40,6 +40,7 @@ const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
   'post /core/timeseries/{timeseriesId}/samples': [409],
   'get /core/samples': [404, 406],
   'get /core/timeseries/{timeseriesId}/samples': [404, 406],
+  'get /core/timeseries/{timeseriesId}/why': [404],
   'delete /core/timeseries/{timeseriesId}/samples': [404, 409],
   'delete /core/retention': [404],
   'get /core/samples/live': [404],

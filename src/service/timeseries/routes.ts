@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SeriesReference } from '../../core/series.js';
 import { RAW_METRIC } from '../../formats/table/naming.js';
+import { envelope } from '../http/envelope.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
@@ -12,6 +13,7 @@ import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
 import { readSeriesList } from './read/query.js';
 import { checkSeries } from './read/samples.js';
+import { explainResult } from './read/why.js';
 import { registerRetention } from './retention.js';
 import {
   followQuery,
@@ -21,6 +23,8 @@ import {
   samplesQuery,
   seriesAnswer,
   seriesParams,
+  whyAnswer,
+  whyQuery,
 } from './schemas.js';
 import { registerDelete, registerIngest } from './write/routes.js';
 
@@ -61,6 +65,26 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     async (request, reply) => {
       const { timeseries_ids, metric = RAW_METRIC, ...query } = request.query;
       return answerSamples(parts, request, reply, readSeriesList(timeseries_ids, metric), query);
+    },
+  );
+  routes.get(
+    '/core/timeseries/:timeseriesId/why',
+    {
+      onRequest,
+      schema: {
+        summary: 'How a result came about',
+        description: 'Step by step back to the samples that it rests on, with what was left out on the way.',
+        tags,
+        security,
+        params: seriesParams,
+        querystring: whyQuery,
+        response: { 200: whyAnswer },
+      },
+    },
+    async (request) => {
+      const { metric = RAW_METRIC, time } = request.query;
+      const of = { timeseriesId: request.params.timeseriesId, metric };
+      return envelope(await explainResult(parts.context, principalOf(request).organisation, of, time));
     },
   );
   routes.get(

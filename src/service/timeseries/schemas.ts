@@ -40,6 +40,10 @@ export const samplesQuery = only(reading);
 export const manySamplesQuery = only({ timeseries_ids: ids, ...reading });
 export const followQuery = only({ timeseries_ids: ids, metric });
 export const listQuery = only({ timeseriesId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) });
+export const whyQuery = only({
+  metric,
+  time: Type.String({ minLength: 1, description: 'The time of the result, ISO 8601' }),
+});
 export const deleteQuery = only({
   metric,
   ...range,
@@ -67,6 +71,50 @@ export const seriesAnswer = pageSchema(
         itemId: Type.Union([Type.String(), Type.Null()], { description: 'The item whose result it is' }),
       }),
     ),
+  }),
+);
+
+const reference = { timeseriesId: Type.String(), metric: Type.String() };
+
+const sampleList = Type.Object({
+  count: Type.Integer(),
+  samples: Type.Array(
+    Type.Object({
+      timestamp: Type.String(),
+      val: Type.Number(),
+      reason: Type.Optional(Type.String({ description: 'Why it was left out' })),
+    }),
+    { description: 'The first thousand' },
+  ),
+});
+
+const usedInput = Type.Object({ ...reference, used: sampleList, leftOut: sampleList });
+
+export const whyAnswer = envelopeSchema(
+  Type.Object({
+    ...reference,
+    timestamp: Type.String(),
+    val: Type.Number(),
+    itemId: Type.String({ description: 'The item whose result it is' }),
+    steps: Type.Array(
+      Type.Object({
+        pointer: Type.String({ description: 'The place of the step in the request' }),
+        operation: Type.String(),
+        does: Type.String(),
+        output: Type.Object(reference),
+        window: Type.Union([
+          Type.Object({ startTime: Type.String(), endTime: Type.String(), timezone: Type.String() }),
+          Type.Null(),
+        ]),
+        results: sampleList,
+        inputs: Type.Array(usedInput),
+        isProved: Type.Boolean({
+          description: 'Whether the results stay the same to the bit when all other samples are removed or changed',
+        }),
+      }),
+      { description: 'From the last one back' },
+    ),
+    sources: Type.Array(usedInput),
   }),
 );
 

@@ -37,7 +37,11 @@ export function readSamplesQuery(query: SamplesQuery): SamplesRequest {
 }
 
 function readInstantOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : instantOf(name, text);
+}
+
+/** @throws ServiceError 400 for a text that is no instant. */
+export function instantOf(name: string, text: string): number {
   const reading = readTime(text);
   if ('timeMs' in reading) return reading.timeMs;
   const hint = text.includes(' ') ? ' (a + in a query is written %2B)' : '';
