@@ -130,7 +130,7 @@ function useRuns(engine: EngineClient, steps: readonly StepToRun[], state: State
       newestOnly(
         ({ steps: wanted, timezone }: { steps: readonly StepToRun[]; timezone: string }) =>
           engine.ask('run', wanted, timezone),
-        (answer: RunAnswer) => act({ type: 'ran', answer }),
+        (answer: RunAnswer, { steps: ran }) => act({ type: 'ran', answer, steps: ran }),
         (error) => act({ type: 'told', text: String(error), isProblem: true }),
       ),
     [engine],

@@ -2,7 +2,14 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Issue, SeriesReference } from '../index.js';
 import type { EngineClient } from './engine/client.js';
-import { type DataSet, keyOf, type RunAnswer, type SeriesInfo, type TimeRange } from './engine/protocol.js';
+import {
+  type DataSet,
+  keyOf,
+  type RunAnswer,
+  type SeriesInfo,
+  type StepToRun,
+  type TimeRange,
+} from './engine/protocol.js';
 import type { Checked } from './request/check.js';
 import { type Draft, itemResults } from './request/draft.js';
 
@@ -21,6 +28,8 @@ export interface State {
   /** Series that were put on the large chart or taken from it by hand. */
   readonly drawn: ReadonlyMap<string, boolean>;
   readonly answer: RunAnswer;
+  /** The steps that the answer is of. */
+  readonly ranSteps: readonly StepToRun[];
   /** What is being done, or went wrong. */
   readonly message: { readonly text: string; readonly isProblem: boolean } | undefined;
 }
@@ -30,7 +39,7 @@ export type Action =
   | { readonly type: 'removed'; readonly name: string }
   | { readonly type: 'edited'; readonly draft: Draft }
   | { readonly type: 'undo' | 'redo' }
-  | { readonly type: 'ran'; readonly answer: RunAnswer }
+  | { readonly type: 'ran'; readonly answer: RunAnswer; readonly steps: readonly StepToRun[] }
   | { readonly type: 'range'; readonly range: TimeRange | undefined }
   | { readonly type: 'draw'; readonly series: SeriesReference; readonly isDrawn: boolean }
   | { readonly type: 'zone'; readonly timezone: string }
@@ -47,6 +56,7 @@ export const startState: State = {
   range: undefined,
   drawn: new Map(),
   answer: { steps: [], sources: [], durationMs: 0 },
+  ranSteps: [],
   message: undefined,
 };
 
@@ -75,7 +85,7 @@ export function reduce(state: State, action: Action): State {
       return draft === undefined ? state : { ...state, draft, past: [...state.past, state.draft], future };
     }
     case 'ran':
-      return { ...state, answer: action.answer };
+      return { ...state, answer: action.answer, ranSteps: action.steps };
     case 'range':
       return { ...state, range: action.range };
     case 'draw':

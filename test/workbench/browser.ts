@@ -93,5 +93,5 @@ export async function downloaded(page: Page, press: () => Promise<void>): Promis
 
 /** Polls until `read` gives what is expected. */
 export function eventually<Value>(read: () => Promise<Value>) {
-  return expect.poll(read, { timeout: 15_000, interval: 50 });
+  return expect.poll(read, { timeout: 40_000, interval: 50 });
 }

@@ -101,7 +101,9 @@ function CopyButton({ text }: { readonly text: () => string }) {
 }
 
 function CommandSection() {
-  const { state, engine } = useWorkbench();
+  const { state, view, engine } = useWorkbench();
+  // Results of a request that has changed since are not given away under its name.
+  const isCurrent = state.ranSteps === view.checked.steps;
   const line = commandLine(
     state.sets.filter(({ isFile }) => isFile).map(({ name }) => name),
     state.timezone,
@@ -115,7 +117,7 @@ function CommandSection() {
         <CopyButton text={() => line} />
         <button
           type="button"
-          disabled={results.length === 0}
+          disabled={results.length === 0 || !isCurrent}
           onClick={async () => download('results.csv', await engine.ask('csv', results))}
         >
           Download results.csv
