@@ -91,12 +91,13 @@ async function create(
   itemId: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const keys = new Map<string, number>();
+  const inserts: Promise<void>[] = [];
   for (const reference of references) {
     const name = seriesKey(reference);
     if (keys.has(name)) continue;
     const key = progress.nextSeriesKey + keys.size;
     keys.set(name, key);
-    await tx.insert(series, {
+    const row = {
       organisation,
       timeseriesId: reference.timeseriesId,
       metric: reference.metric,
@@ -108,8 +109,11 @@ async function create(
       firstMs: null,
       lastMs: null,
       forgottenMs: null,
-    });
+    };
+    inserts.push(tx.insert(series, row));
   }
+  // Together: where the database is elsewhere, they go there together.
+  await Promise.all(inserts);
   await writeProgress(tx, { ...progress, nextSeriesKey: progress.nextSeriesKey + keys.size });
   return keys;
 }
