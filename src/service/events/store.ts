@@ -28,17 +28,20 @@ export async function storeEvents(
     const createdBefore = created;
     for await (const part of inTurns(partsOf(ofCollection), 1)) {
       const current = await currentVersions(tx, collection, part);
+      // Waited for together: where the database is elsewhere, they go there together.
+      const writes: Promise<unknown>[] = [];
       for (const record of part) {
         const before = current.get(record.id);
         if (before !== undefined && isSameEvent(before, record)) continue;
         if (before === undefined) created++;
         else {
           replaced++;
-          await endVersions(tx, collection, record.id, nowMs);
+          writes.push(endVersions(tx, collection, record.id, nowMs));
         }
         const version = { organisation, firstCommit: tx.commit, endCommit: NEVER, endedMs: null };
-        await tx.insert(events, { ...record, ...version });
+        writes.push(tx.insert(events, { ...record, ...version }));
       }
+      await Promise.all(writes);
     }
     await addToCount(tx, collection, created - createdBefore);
   }

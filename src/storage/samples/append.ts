@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { isRising } from '../../kernels/check.js';
-import { inTurns } from '../next-turn.js';
+import { nextTurn } from '../next-turn.js';
 import type { Transaction } from '../storage.js';
 import { sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
@@ -94,12 +94,13 @@ async function create(
   itemId: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const keys = new Map<string, number>();
-  for await (const reference of inTurns(references, CREATED_A_TURN)) {
+  let inserts: Promise<void>[] = [];
+  for (const reference of references) {
     const name = seriesKey(reference);
     if (keys.has(name)) continue;
     const key = progress.nextSeriesKey + keys.size;
     keys.set(name, key);
-    await tx.insert(series, {
+    const row = {
       organisation,
       timeseriesId: reference.timeseriesId,
       metric: reference.metric,
@@ -111,13 +112,20 @@ async function create(
       firstMs: null,
       lastMs: null,
       forgottenMs: null,
-    });
+    };
+    // Together: where the database is elsewhere, they go there together.
+    inserts.push(tx.insert(series, row));
+    if (inserts.length < CREATED_A_TURN) continue;
+    await Promise.all(inserts);
+    inserts = [];
+    await nextTurn();
   }
+  await Promise.all(inserts);
   await writeProgress(tx, { ...progress, nextSeriesKey: progress.nextSeriesKey + keys.size });
   return keys;
 }
 
-// The doors have checked it; were it not so, segments would be written that no search finds its way in.
+// Requests are checked where they come in; were it not so, segments would be written that no search finds its way in.
 function assertRising(change: SampleChange): void {
   const { timeMs, value } = change;
   if (timeMs.length === value.length && isRising(timeMs, timeMs.length, -Infinity)) return;
