@@ -62,13 +62,14 @@ export interface WindowParameters {
 }
 
 /** A function over windows of one length. `percentile` is 0 to 100; `maxhold` an ISO 8601 duration. */
-export interface AggregateStage {
-  readonly function: AggregateFunction;
+export type AggregateStage = {
   readonly interval: IntervalName;
-  readonly percentile?: number;
   readonly empty?: 'omit' | 'zero' | 'hold';
   readonly maxhold?: string;
-}
+} & (
+  | { readonly function: 'Percentile'; readonly percentile: number }
+  | { readonly function: Exclude<AggregateFunction, 'Percentile'>; readonly percentile?: undefined }
+);
 
 export interface AggregateMethods {
   aggregate(parameters: AggregateStage & WindowParameters): StepDraft;
