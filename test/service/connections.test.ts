@@ -132,6 +132,9 @@ describe.skipIf(process.platform === 'win32')('a process with few descriptors', 
     const ended = Number(/^windrow_connections_ended_total\{reason="limit"\} (\d+)$/m.exec(metrics)?.[1]);
     expect(ended).toBeGreaterThanOrEqual(DESCRIPTORS);
     expect(silent.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(DESCRIPTORS);
+    // The disk as well, which is this process's own.
+    expect(metrics).toMatch(/^windrow_disk_free_bytes [1-9]/m);
+    expect(metrics).toMatch(/^windrow_store_bytes [1-9]/m);
     expect(server.child.exitCode).toBeNull();
   });
 });

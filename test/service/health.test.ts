@@ -133,7 +133,7 @@ describe('7.2: 503', () => {
 });
 
 describe('/metrics', () => {
-  it('has what wakes an operator: failed and late items, backlog, followers, disk, errors of the store', async () => {
+  it('has what wakes an operator: failed and late items, backlog, followers, errors of the store', async () => {
     await service.close();
     service = await openTestService();
     headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
@@ -161,8 +161,6 @@ describe('/metrics', () => {
     expect(found.get('windrow_items_retrying')).toBe(1);
     expect(found.get('windrow_compaction_backlog_commits')).toBeGreaterThan(0);
     expect(found.get('windrow_store_errors_total')).toBe(1);
-    expect(found.get('windrow_disk_free_bytes')).toBeGreaterThan(0);
-    expect(found.get('windrow_store_bytes')).toBeGreaterThan(0);
   });
 
   it('is read by a Prometheus parser, and counts what was done', async () => {

@@ -297,7 +297,7 @@ async function bodies() {
     const beside = await good.take();
     check(
       what,
-      isAlive(server) && beside.max < 150 && !told.startsWith('500'),
+      isAlive(server) && beside.max < STALL_MS_MAX + usual.max && !told.startsWith('500'),
       `${told}; ${ms.toFixed(0)} ms; ${show(beside)}`,
     );
   }
@@ -339,12 +339,18 @@ async function disk() {
   const statuses = [];
   for (let i = 0; i < 6; i++) {
     const path = `${server.url}/core/timeseries/s${i}/samples?all=true`;
-    const answer = await fetch(path, { method: 'DELETE', headers });
-    statuses.push(answer.status === 200 ? 200 : `${answer.status} ${await answer.text()}`);
+    let told = '';
+    // A machine that is busy with other things says so, which is not what is looked at here.
+    for (let tries = 0; tries < 20 && (told === '' || told.includes('overloaded')); tries++) {
+      if (tries > 0) await pause(500);
+      const answer = await fetch(path, { method: 'DELETE', headers });
+      told = `${answer.status} ${answer.status === 200 ? '' : await answer.text()}`;
+    }
+    statuses.push(told.trim());
   }
   check(
     'a full disk: deletions',
-    statuses.every((status) => status === 200),
+    statuses.every((told) => told === '200'),
     statuses.join(' '),
   );
   let again = { status: 0 };
@@ -391,7 +397,7 @@ async function followers() {
   }
   const followed = await speed();
   aborting.abort();
-  const figure = `${alone.toFixed(0)} requests a second alone, ${followed.toFixed(0)} with 200 followers of another series`;
+  const figure = `${alone.toFixed(0)} requests a second alone, ${followed.toFixed(0)} with 200 followers of another`;
   check('200 followers cost the writes of others nothing to speak of', followed > 0.85 * alone, figure);
   await stop(server);
 }
