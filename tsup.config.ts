@@ -1,5 +1,5 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
-import { transform } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 
 const shared: Options = {
@@ -54,6 +54,15 @@ async function writeTwin({ name }: { readonly name: string }): Promise<void> {
   await writeFile(name.replace(/js$/, 'cjs'), code.replace(/(["']\.\/[\w-]+)\.js(["'])/g, '$1.cjs$2'));
 }
 
+/** Writes the schema of a request, which its operations make. */
+async function writeSchema(): Promise<void> {
+  const entryPoints = ['src/plan/request-schema.ts'];
+  const { outputFiles } = await build({ entryPoints, bundle: true, format: 'esm', write: false });
+  const code = Buffer.from(outputFiles[0]?.contents ?? []).toString('base64');
+  const { requestSchema } = await import(`data:text/javascript;base64,${code}`);
+  await writeFile('dist/request.schema.json', `${JSON.stringify(requestSchema(), null, 1)}\n`);
+}
+
 export default defineConfig([
   {
     ...library,
@@ -69,7 +78,7 @@ export default defineConfig([
       {
         name: 'CommonJS twins',
         buildEnd: async ({ writtenFiles }) => {
-          await Promise.all(writtenFiles.map(writeTwin));
+          await Promise.all([...writtenFiles.map(writeTwin), writeSchema()]);
         },
       },
     ],

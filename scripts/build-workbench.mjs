@@ -17,14 +17,16 @@ const HOUR_MS = 3_600_000;
 function sampleData() {
   const heating = readText('docs/examples/heating-circuit.csv');
   const office = [];
+  let before = 0;
   for (const row of readText('docs/examples/office-temperature.csv').trim().split('\n').slice(1)) {
     const [time, value] = row.split(',');
     const timeMs = Date.parse(`${time.replace(' ', 'T')}Z`);
     const run = office.at(-1);
-    const isNext = run !== undefined && timeMs === run.startMs + run.hundredths.length * HOUR_MS;
-    const hundredth = Math.round(Number(value) * 100);
-    if (isNext) run.hundredths.push(hundredth);
-    else office.push({ startMs: timeMs, hundredths: [hundredth] });
+    const isNext = run !== undefined && timeMs === run.startMs + run.tenths.length * HOUR_MS;
+    const tenth = Math.round(Number(value) * 10);
+    if (isNext) run.tenths.push(tenth - before);
+    else office.push({ startMs: timeMs, tenths: [tenth - before] });
+    before = tenth;
   }
   return { heating, office };
 }

@@ -30,11 +30,6 @@ export type { ShiftParameters } from './operations/shift.js';
 export type { AlignParameters, Operand } from './operations/two-inputs.js';
 export { createPlan, type PlanOptions } from './plan/create-plan.js';
 export { explain } from './plan/explain.js';
-export {
-  type Frequency,
-  type Pipeline,
-  pipeline,
-  type RequestItem,
-  type RequestStep,
-} from './plan/pipeline.js';
+export { type Pipeline, pipeline } from './plan/pipeline.js';
 export type { Plan, PlanInput, PlanItem, PlanStep } from './plan/plan.js';
+export type { Frequency, OperationName, RequestFile, RequestItem, RequestStep } from './plan/request.js';

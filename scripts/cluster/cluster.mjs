@@ -1,5 +1,5 @@
-// Several windrow processes over one PostgreSQL with a standby, fed through a balancer while processes and databases are
-// killed. Says at the end what was acknowledged and what is there.
+// Several windrow processes over one PostgreSQL with a standby, fed through a balancer while processes and databases
+// are killed. Says at the end what was acknowledged and what is there.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPlan, runBatch } from '../../dist/index.js';

@@ -6,7 +6,7 @@ const BATCH = 20;
 const PATH = '/core/samples';
 
 /** The item that each feed registers: a chain of two steps, by the hour. */
-export function requestOf(timeseriesId) {
+function requestOf(timeseriesId) {
   const at = (metric) => [{ timeseriesId, metric }];
   const aggregate = { function: 'Sum', interval: 'Hourly' };
   return [
@@ -83,8 +83,8 @@ export class Feed {
   }
 
   /**
-   * What is stored beside the ledger: a time is stored once or not at all, so what was done twice is seen in the results
-   * alone, which are compared with one batch over the stored samples.
+   * What is stored beside the ledger: a time is stored once or not at all, so what was done twice is seen in the
+   * results alone, which are compared with one batch over the stored samples.
    *
    * @param {(request: unknown, series: object) => object} runBatch
    */

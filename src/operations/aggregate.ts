@@ -111,17 +111,18 @@ export interface WindowParameters {
 }
 
 /** A function over windows of one length. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
-export interface AggregateStage {
-  readonly function: AggregateFunction;
+export type AggregateStage = {
   readonly interval: IntervalName;
-  readonly percentile?: number;
   readonly empty?: 'omit' | 'zero' | 'hold';
   readonly maxhold?: string;
   readonly unit?: string;
   readonly max?: number;
   readonly lower?: number;
   readonly upper?: number;
-}
+} & (
+  | { readonly function: 'Percentile'; readonly percentile: number }
+  | { readonly function: Exclude<AggregateFunction, 'Percentile'>; readonly percentile?: undefined }
+);
 
 export interface AggregateMethods {
   aggregate(parameters: AggregateStage & WindowParameters): StepDraft;

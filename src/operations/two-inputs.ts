@@ -27,7 +27,7 @@ export interface AlignParameters {
 export function withOperand(operand: Operand, parameters: object = {}): StepDraft {
   return typeof operand === 'number'
     ? { parameters: { scalar: operand, ...parameters } }
-    : { parameters, second: operand };
+    : { parameters, others: [operand] };
 }
 
 export type Align = 'inner' | 'hold' | 'linear' | 'asof';

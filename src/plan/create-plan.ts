@@ -1,8 +1,8 @@
 import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
-import type { Pipeline, RequestItem } from './pipeline.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
+import type { RequestLike } from './request.js';
 import { fillWindows, resolve } from './resolve.js';
 
 export interface PlanOptions {
@@ -11,26 +11,14 @@ export interface PlanOptions {
 }
 
 /**
- * If TypeScript knows the type of a request, it must be a list without pipelines that lack their `.as(…)`. Anything
- * else, above all parsed JSON, is checked at run time.
- */
-export type RequestLike<R> = unknown extends R
-  ? unknown
-  : R extends readonly (infer Item)[]
-    ? [Extract<Item, Pipeline>] extends [never]
-      ? unknown
-      : readonly RequestItem[]
-    : readonly RequestItem[];
-
-/**
  * Checks a request (section 2.5 of the interface) and puts its steps into running order.
  *
- * @param request the parsed JSON: an array of items. It is copied, never changed.
+ * @param request the parsed JSON: an array of items, alone or as `items` of an object that may name a `$schema`. It is copied, never changed.
  * @returns a frozen plan of plain data, with defaults filled in; it can be kept, sent and run many times.
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
  * @throws InputError if `timezone` is not an IANA time zone.
  */
-export function createPlan<R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
+export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
   const timezone = checkTimezone(options?.timezone ?? 'UTC');
   const issues: Issue[] = [];
   const items = readRequest(request, timezone, issues);

@@ -1,25 +1,7 @@
 import type { SeriesReference } from '../core/series.js';
 import { type OperationMethods, operationsByName } from '../operations/index.js';
 import type { StepDraft } from '../operations/operation.js';
-
-/** An item of a request, as POST /operations takes it (section 2.5 of the interface). */
-export interface RequestItem {
-  readonly metric: string;
-  readonly processingType: 'stream' | 'batch';
-  readonly frequency?: Frequency;
-  readonly operations: readonly RequestStep[];
-}
-
-/** A step of an item: one reference in `output`, one or two in `input`. */
-export interface RequestStep {
-  readonly operation: string;
-  readonly input: readonly SeriesReference[];
-  readonly output: readonly SeriesReference[];
-  readonly parameters: object;
-}
-
-/** How often a batch runs, at its multiples in UTC. */
-export type Frequency = 'PT15M' | 'PT1H' | 'PT24H';
+import type { Frequency, RequestItem, RequestStep } from './request.js';
 
 /** A method for each operation, which adds a step. Each operation's file declares its own. */
 export type StepMethods = {
@@ -74,10 +56,12 @@ function writeItem(
 ): RequestItem {
   const { timeseriesId } = source;
   const nameOf = (index: number): string => (index === steps.length - 1 ? metric : `${metric} step ${index + 1}`);
-  const operations = steps.map(({ operation, parameters, second }, index): RequestStep => {
+  const operations = steps.map(({ operation, parameters, others = [] }, index) => {
     const first = index === 0 ? source : { timeseriesId, metric: nameOf(index - 1) };
-    const input = second === undefined ? [first] : [first, second];
-    return { operation, input, output: [{ timeseriesId, metric: nameOf(index) }], parameters };
+    const input = [first, ...others];
+    const step = { operation, input, output: [{ timeseriesId, metric: nameOf(index) }], parameters };
+    // The methods of the builder take what the types of a step say.
+    return step as RequestStep;
   });
   return { metric, processingType, ...(frequency === undefined ? {} : { frequency }), operations };
 }

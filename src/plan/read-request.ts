@@ -40,10 +40,14 @@ const STEP_FIELDS = ['operation', 'input', 'output', 'parameters'];
 const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
 
 /** Reads a request; problems go to `issues`, and parts with problems are left out of the result. */
-export function readRequest(request: unknown, timezone: string, issues: Issue[]): RequestItem[] {
+export function readRequest(given: unknown, timezone: string, issues: Issue[]): RequestItem[] {
   const report: Report = (below, code, expected, received, suggestion) => {
     issues.push({ pointer: below, code, expected, received, ...(suggestion === undefined ? {} : { suggestion }) });
   };
+  // Editors look for a schema in an object.
+  const isFile = isFileOfItems(given);
+  const request = isFile ? given.items : given;
+  const place = isFile ? '/items' : '';
   if (!Array.isArray(request)) {
     const isItem = request !== null && typeof request === 'object' && 'operations' in request;
     const hint = isItem ? 'put the item into an array: [ … ]' : undefined;
@@ -52,9 +56,14 @@ export function readRequest(request: unknown, timezone: string, issues: Issue[])
   }
   if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
   // `from`, here and below, sees the holes of a sparse array, which `map` would skip.
-  return Array.from(request, (item, index) => readItem(item, `/${index}`, timezone, report)).filter(
+  return Array.from(request, (item, index) => readItem(item, `${place}/${index}`, timezone, report)).filter(
     (item) => item !== undefined,
   );
+}
+
+function isFileOfItems(given: unknown): given is { readonly items: unknown } {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return false;
+  return 'items' in given && Object.keys(given).every((name) => name === 'items' || name === '$schema');
 }
 
 function readItem(item: unknown, pointer: string, timezone: string, reportAll: Report): RequestItem | undefined {
@@ -107,7 +116,13 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
     report('/output', 'request.inputs', 'exactly one output', String(outputs.length));
   }
   if (operation === undefined) return undefined;
-  const parameters = readStepParameters(step.parameters, operation, timezone, within(report, '/parameters'));
+  const parameters = readStepParameters(
+    step.parameters,
+    operation,
+    timezone,
+    within(report, '/parameters'),
+    inputs?.length,
+  );
   if (inputs !== undefined) checkInputs(operation, step.parameters, inputs.length, report);
   const output = outputs?.[0];
   if (parameters === undefined || inputs === undefined || output === undefined) return undefined;
@@ -148,19 +163,30 @@ function readStepParameters(
   operation: Operation,
   timezone: string,
   report: Report,
+  inputCount: number | undefined,
 ): Parameters | undefined {
   const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, { timezone });
   if (parameters === undefined) return undefined;
   if (operation.parameters.timezone !== undefined) parameters.timezone ??= timezone;
-  operation.check?.(parameters, report);
+  // Without the inputs, no more than one is taken for granted.
+  operation.check?.(parameters, report, inputCount ?? 1);
   return parameters;
 }
+
+const INPUT_COUNTS = {
+  one: [1, 1],
+  two: [2, 2],
+  'one or two': [1, 2],
+  'two or three': [2, 3],
+  'two or more': [2, Number.POSITIVE_INFINITY],
+} as const;
 
 function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {
   const given = new Map(Object.entries(parameters ?? {}));
   const hasScalar = given.get('scalar') !== undefined;
-  if (operation.inputs === 'one with scalar, or two') {
-    if (hasScalar === (count === 1) && count <= 2 && count > 0) {
+  const { inputs } = operation;
+  if (inputs === 'one with scalar, or two' || inputs === 'one with scalar, or more') {
+    if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
       if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
         report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');
       }
@@ -168,9 +194,12 @@ function checkInputs(operation: Operation, parameters: unknown, count: number, r
     }
     const hint = hasScalar ? 'leave the scalar or the second input out' : 'add a scalar or a second input';
     const received = `${count} with ${hasScalar ? 'a' : 'no'} scalar`;
-    report('/input', 'request.inputs', `one input and a scalar, or two inputs and no scalar`, received, hint);
+    const several = inputs.endsWith('more') ? 'two or more' : 'two';
+    report('/input', 'request.inputs', `one input and a scalar, or ${several} inputs and no scalar`, received, hint);
     return;
   }
-  const wanted = operation.inputs === 'one' ? 1 : 2;
-  if (count !== wanted) report('/input', 'request.inputs', `exactly ${operation.inputs} input(s)`, String(count));
+  const [least, most] = INPUT_COUNTS[inputs];
+  if (count >= least && count <= most) return;
+  const expected = least === most ? `exactly ${inputs} input(s)` : `${inputs} inputs`;
+  report('/input', 'request.inputs', expected, String(count));
 }

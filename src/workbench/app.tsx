@@ -54,7 +54,7 @@ export function App({ engine }: { readonly engine: EngineClient }) {
         {shown === 'Stream' && <ReplayPanel />}
         {isOnline && (
           <div hidden={shown !== 'Service'}>
-            <ServicePanel />
+            <ServicePanel isShown={shown === 'Service'} />
           </div>
         )}
       </main>

@@ -2,8 +2,8 @@
 declare const SAMPLE_DATA: {
   /** The file as it is. */
   readonly heating: string;
-  /** Runs of hourly values in hundredths. */
-  readonly office: readonly { readonly startMs: number; readonly hundredths: readonly number[] }[];
+  /** Runs of hourly values: each in tenths, less the one before it. */
+  readonly office: readonly { readonly startMs: number; readonly tenths: readonly number[] }[];
 };
 
 /** Real series to begin with. */
@@ -20,7 +20,7 @@ export const samples: readonly SampleFile[] = [
   {
     fileName: 'office-temperature.csv',
     title: 'Office temperature',
-    about: 'Ten months of an office, hourly, in °F, rounded to 0.01 (Numenta Anomaly Benchmark)',
+    about: 'Ten months of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
     file: () => new File([officeCsv()], 'office-temperature.csv', { type: 'text/csv' }),
   },
   {
@@ -32,10 +32,12 @@ export const samples: readonly SampleFile[] = [
 ];
 
 function officeCsv(): string {
-  const rows = SAMPLE_DATA.office.flatMap(({ startMs, hundredths }) =>
-    hundredths.map(
-      (value, index) => `${new Date(startMs + index * HOUR_MS).toISOString().slice(0, 19)},${value / 100}`,
-    ),
+  let tenth = 0;
+  const rows = SAMPLE_DATA.office.flatMap(({ startMs, tenths }) =>
+    tenths.map((more, index) => {
+      tenth += more;
+      return `${new Date(startMs + index * HOUR_MS).toISOString().slice(0, 19)},${tenth / 10}`;
+    }),
   );
   return `timestamp,value\n${rows.join('\n')}\n`;
 }

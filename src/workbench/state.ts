@@ -127,8 +127,10 @@ export function viewOf(state: State, checked: Checked): View {
     if (pointer !== undefined) return results.has(keyOf(info));
     return state.draft.length === 0 ? index < SOURCES_DRAWN : read.has(keyOf(info));
   };
+  const given = new Set(state.answer.steps.map(({ info }) => keyOf(info)));
   const all = [
-    ...loaded.map((info) => ({ info, pointer: undefined })),
+    // A stored result that the pipeline gives too is the pipeline's here.
+    ...loaded.filter((info) => !given.has(keyOf(info))).map((info) => ({ info, pointer: undefined })),
     ...state.answer.steps.map(({ info, pointer }) => ({ info, pointer })),
   ];
   const series = all.map(({ info, pointer }, index) => {

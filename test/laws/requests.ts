@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-functions.js';
+import { extensionArbitrary } from './extension-requests.js';
 import { type Scale, zoneNames } from './samples.js';
 
 /** Requests of any shape: steps that read sources and each other, spread over items, written in any order. */
@@ -9,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** A step before its inputs have names. `first` and `second` choose among all that is known by then. */
 export interface Recipe {
   readonly operation: string;
-  readonly inputCount: 1 | 2;
+  readonly inputCount: 1 | 2 | 3;
   readonly first: number;
   readonly second: number;
   readonly parameters: Json;
@@ -217,6 +218,7 @@ function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
     { weight: 2, arbitrary: shiftKind(scale) },
     { weight: 3, arbitrary: gridKind(scale) },
     { weight: 2, arbitrary: plainKind() },
+    { weight: 10, arbitrary: extensionArbitrary(scale, startMs) },
   );
 }
 
@@ -251,7 +253,8 @@ export function buildRequest(recipes: readonly Recipe[], sourceCount: number, fr
   const items = new Map<number, Json[]>();
   for (const [index, recipe] of recipes.entries()) {
     const pick = (choice: number): Known => known[known.length - 1 - (choice % known.length)]!;
-    const inputs = recipe.inputCount === 1 ? [pick(recipe.first)] : [pick(recipe.first), pick(recipe.second)];
+    const picks = [recipe.first, recipe.second, recipe.first + recipe.second];
+    const inputs = picks.slice(0, recipe.inputCount).map(pick);
     const hasWindowAbove = inputs.some((input) => input.hasWindow);
     const { window: _window, timezone: _timezone, ...windowless } = recipe.parameters;
     const isFound = recipe.operation === 'Shift' && recipe.isWindowFound && hasWindowAbove;

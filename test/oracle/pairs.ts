@@ -1,5 +1,6 @@
 // Arithmetic, comparison and logic, and how two inputs meet (semantics §3: Two inputs).
 
+import { mod, pow } from './each-value.js';
 import { fractionOf, lerp, minus } from './numbers.js';
 import {
   countDropped,
@@ -35,6 +36,10 @@ const BINARY: Readonly<Record<string, (a: number, b: number, tolerance: number) 
   gte: (a, b) => truth(a >= b),
   and: (a, b) => truth(a !== 0 && b !== 0),
   or: (a, b) => truth(a !== 0 || b !== 0),
+  min: (a, b) => Math.min(a, b),
+  max: (a, b) => Math.max(a, b),
+  pow: (a, b) => pow(a, b),
+  mod: (a, b) => mod(a, b),
 };
 
 export interface PairParameters {

@@ -1,6 +1,7 @@
 // A request run over its inputs (semantics §1 and §4): sources cleaned, steps in the order they need each other.
 
 import { type AggregateParameters, aggregate, aggregatePipeline } from './aggregate.js';
+import { type ExtensionParameters, runExtension } from './extensions.js';
 import {
   byRanges,
   cleanse,
@@ -44,6 +45,7 @@ interface Reference {
 }
 
 type Parameters = Partial<AggregateParameters> &
+  ExtensionParameters &
   PairParameters &
   RangeParameters & {
     readonly scalar?: number;
@@ -162,7 +164,7 @@ function runStep(
   const parameters = step.parameters ?? {};
   const timezone = parameters.timezone ?? options.timezone;
   const first = must(series[0], 'an input');
-  if (isBinary(operation)) {
+  if (isBinary(operation) && series.length <= 2) {
     if (parameters.scalar !== undefined) return withScalar(operation, first, parameters.scalar, parameters);
     return withSecond(operation, first, must(series[1], 'a second input'), parameters);
   }
@@ -201,8 +203,11 @@ function runStep(
       const grid = windowsOf(must(parameters.frequency, 'frequency'), gridZone(parameters, timezone));
       return resample(first, grid, parameters.method, durationOr(parameters.maxgap, Number.POSITIVE_INFINITY));
     }
-    default:
-      throw new Error(`no such operation: ${step.operation}`);
+    default: {
+      const outcome = runExtension(operation, series, { ...parameters, timezone, untilMs: options.untilMs });
+      if (outcome === undefined) throw new Error(`no such operation: ${step.operation}`);
+      return outcome;
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import { Cluster, createRandom } from '../../scripts/cluster/cluster.mjs';
 import { findPostgres } from '../../scripts/cluster/postgres-server.mjs';
 
 it.runIf(findPostgres() !== undefined)(
-  'processes and the primary database are killed under load: all that was acknowledged is there, and results equal one batch',
+  'processes and the primary are killed under load: all that was acknowledged is there, and results equal one batch',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windrow-cluster-'));
     chmodSync(folder, 0o711);

@@ -3,7 +3,7 @@ import { openPostgresStorage } from '../../src/storage/postgres/open.js';
 import type { Storage, StorageClock } from '../../src/storage/storage.js';
 import { createDatabase } from './postgres/open.js';
 
-/** Where a test of the service keeps its data: in a directory or, in the project `postgres`, in a database of its own. */
+/** Where a test of the service keeps its data: in a directory, or in a database of its own (project `postgres`). */
 export interface StoreUnderTest {
   open(clock: StorageClock): Promise<Storage>;
   /** Has leases end earlier, where the clock that they go by is not the test's. */

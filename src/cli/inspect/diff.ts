@@ -6,7 +6,7 @@ import { EXIT_DONE } from '../failure.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { inputOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import { inputOptions, localTime, openGiven, readSources, runOptionsOf, tableOptionsOf } from './input.js';
 
 export const diff: Command = {
   name: 'diff',
@@ -28,7 +28,7 @@ async function diffFiles(given: Given, io: Io, temps: TempFiles): Promise<number
   const before = await readPlan(old, timezone, io);
   const after = await readPlan(recent, timezone, io);
   const files = openGiven(given, 'diff', io, temps);
-  const inputs = await readSources(bothSources(before, after), files, io);
+  const inputs = await readSources(bothSources(before, after), files, tableOptionsOf(given), io);
   const changes = diffPlans(before, after, inputs, runOptionsOf(given));
   const text = changes.flatMap((change) => describe(change, before.timezone)).join('\n');
   await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(changes, null, 2)}\n` : `${text}\n`);

@@ -7,6 +7,7 @@ import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
 import { type CommandOption, type Given, textOf } from '../command.js';
+import { type InputOptions, readInputOptions, inputOptions as tableOptions } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
 import { checkSources, type FileOutcome, readFile } from '../run/read-file.js';
@@ -15,6 +16,8 @@ import type { Io } from '../terminal/io.js';
 /** What commands share that look at a request over files. */
 export const inputOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, as `run` reads them (`-` for standard input)' },
+  // `why` calls the result that it is asked for `--series`.
+  ...tableOptions.filter(({ flag }) => flag !== '--series'),
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
   {
@@ -31,6 +34,12 @@ export function openGiven(given: Given, command: string, io: Io, temps: TempFile
   throw new WindrowError('arguments', `${command}: expected --input FILE.csv, received none`);
 }
 
+/** What was said of the tables; the series that `why` asks about is no column. */
+export function tableOptionsOf(given: Given): InputOptions {
+  const options = new Map([...given.options].filter(([flag]) => flag !== '--series'));
+  return readInputOptions({ ...given, options });
+}
+
 export function runOptionsOf(given: Given): RunOptions {
   const [from, until] = [textOf(given, '--from'), textOf(given, '--until')];
   return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
@@ -42,6 +51,7 @@ const CHUNK_ROWS = 8192;
 export async function readSources(
   plan: Plan,
   inputs: readonly InputFile[],
+  input: InputOptions,
   io: Io,
   pool?: RangePool,
 ): Promise<Series[]> {
@@ -51,11 +61,11 @@ export async function readSources(
       parts.get(seriesKey(one))?.push({ ...one, timeMs: one.timeMs.slice(), value: one.value.slice() });
     }
   };
-  const settings = { plan, timezone: plan.timezone, chunkRows: CHUNK_ROWS, onBadRow: 'fail', pool } as const;
+  const settings = { plan, timezone: plan.timezone, chunkRows: CHUNK_ROWS, onBadRow: 'fail', input, pool } as const;
   const listener = { onChunk, onReject: () => {}, onRead: () => {}, isStopped: () => false };
   const files: FileOutcome[] = [];
-  for (const input of inputs) {
-    const file = await readFile(settings, input, listener, io);
+  for (const one of inputs) {
+    const file = await readFile(settings, one, listener, io);
     if (file !== undefined) files.push(file);
   }
   checkSources(plan, files);
@@ -77,6 +87,7 @@ export interface Line {
 export async function findLines(
   plan: Plan,
   inputs: readonly InputFile[],
+  given: InputOptions,
   wanted: ReadonlyMap<string, ReadonlySet<number>>,
 ): Promise<ReadonlyMap<string, ReadonlyMap<number, Line>>> {
   const lines = new Map([...wanted.keys()].map((key) => [key, new Map<number, Line>()]));
@@ -86,7 +97,7 @@ export async function findLines(
     // Standard input has no name: what it holds is the one series that the request reads.
     const keyOf = (reference: SeriesReference): string =>
       input.path === '-' && plan.sources.length === 1 ? seriesKey(only!) : seriesKey(reference);
-    const options = { fileName: input.name, timezone: plan.timezone, chunkRows: 1 };
+    const options = { ...given, fileName: input.name, timezone: plan.timezone, chunkRows: 1 };
     const isWanted = (reference: SeriesReference): boolean => wanted.has(keyOf(reference));
     const reader: FileReader = new FileReader({ ...options, wanted: isWanted }, (series) => {
       // By then the reader has come to the line behind the row.

@@ -4,11 +4,12 @@ import { isSame } from '../../inspect/reads.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
+import type { InputOptions } from '../files/input-options.js';
 import type { InputFile } from '../files/inputs.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { inputOptions, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import { inputOptions, localTime, openGiven, readSources, runOptionsOf, tableOptionsOf } from './input.js';
 
 const THREADS = 3;
 
@@ -37,8 +38,8 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   const seed = countOf(given, '--seed', 0) ?? 1;
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const files = openGiven(given, 'verify', io, temps);
-  const inputs = await readSources(plan, files, io);
-  const isReadSame = await isSameByThreads(plan, files, inputs, io);
+  const inputs = await readSources(plan, files, tableOptionsOf(given), io);
+  const isReadSame = await isSameByThreads(plan, files, inputs, tableOptionsOf(given), io);
   const verified = verifyPlan(plan, inputs, { ...runOptionsOf(given), variantCount, seed });
   const same = [...(isReadSame === true ? [`read by ${THREADS} threads`] : []), ...verified.same];
   const different = isReadSame === false ? { name: `read by ${THREADS} threads` } : verified.different;
@@ -58,12 +59,13 @@ async function isSameByThreads(
   plan: Plan,
   files: readonly InputFile[],
   inputs: Awaited<ReturnType<typeof readSources>>,
+  options: InputOptions,
   io: Io,
 ): Promise<boolean | undefined> {
   if (!files.every(({ isRegular }) => isRegular)) return undefined;
   const pool = await io.threads.open(THREADS - 1);
   try {
-    const read = await readSources(plan, files, io, pool);
+    const read = await readSources(plan, files, options, io, pool);
     return read.every((series, index) => isSame(series, inputs[index]!));
   } finally {
     await pool.close();

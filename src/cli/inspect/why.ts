@@ -6,7 +6,16 @@ import { EXIT_DONE } from '../failure.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
-import { findLines, inputOptions, type Line, localTime, openGiven, readSources, runOptionsOf } from './input.js';
+import {
+  findLines,
+  inputOptions,
+  type Line,
+  localTime,
+  openGiven,
+  readSources,
+  runOptionsOf,
+  tableOptionsOf,
+} from './input.js';
 
 export const why: Command = {
   name: 'why',
@@ -41,14 +50,20 @@ async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> 
   const at = requiredOf(given, why, '--at');
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const inputs = openGiven(given, 'why', io, temps);
-  const told = whyOf(plan, await readSources(plan, inputs, io), referenceOf(plan, name), at, runOptionsOf(given));
+  const told = whyOf(
+    plan,
+    await readSources(plan, inputs, tableOptionsOf(given), io),
+    referenceOf(plan, name),
+    at,
+    runOptionsOf(given),
+  );
   const wanted = new Map(
     told.sources.map(({ series, used, leftOut }) => [
       seriesKey(series),
       new Set([...used, ...leftOut].map(({ position }) => position)),
     ]),
   );
-  const lines = await findLines(plan, inputs, wanted);
+  const lines = await findLines(plan, inputs, tableOptionsOf(given), wanted);
   const lineOf: LineOf = (series, position) => lines.get(seriesKey(series))?.get(position);
   await io.stdout.write(
     given.options.has('--json') ? `${JSON.stringify(asJson(told, lineOf), null, 2)}\n` : describe(told, lineOf),

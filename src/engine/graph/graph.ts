@@ -172,7 +172,7 @@ function wire(
   for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
-  const run: RunContext = { untilMs: settings.untilMs, advancedMs, column };
+  const run = { untilMs: settings.untilMs, advancedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
     const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);
@@ -206,13 +206,13 @@ function countReaders(plan: Plan): Readonly<Record<PlanInput['from'], number[]>>
 function openStep(
   step: PlanStep,
   settings: RunSettings,
-  run: RunContext,
+  run: Omit<RunContext, 'inputCount'>,
   place: Pick<NodeContext, 'column' | 'mayOverwrite'>,
   limits: SampleLimit[],
 ): GraphStep {
   const operation = operationsByName.get(step.operation);
   if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
-  const opened = operation.open(step.parameters, run);
+  const opened = operation.open(step.parameters, { ...run, inputCount: step.inputs.length });
   const counts: StepCounts[] = [];
   const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
     const own = zeroStepCounts();

@@ -10,11 +10,6 @@ export interface Address {
 
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
-/** Whether a text is meant for PostgreSQL. */
-export function isPostgresAddress(text: string): boolean {
-  return /^postgres(?:ql)?:/.test(text);
-}
-
 /** @throws StorageError for a text that is no address, or asks for a server that cannot be written to. */
 export function parseAddress(text: string): Address {
   const [, scheme = '', user, hosts = '', path = '', query = ''] = FORM.exec(text) ?? fault(text, 'its form');

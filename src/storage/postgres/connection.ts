@@ -99,8 +99,8 @@ export class Connection implements SqlSession {
 const STATEMENT_COUNT_MAX = 500;
 
 /**
- * Statements as PostgreSQL has them, with `$1` for `?`. The first ones get a name, by which a server plans them once for
- * each connection; filters that clients compose make ever new ones, which go without.
+ * Statements as PostgreSQL has them, with `$1` for `?`. The first ones get a name, by which a server plans them once
+ * for each connection; filters that clients compose make ever new ones, which go without.
  */
 export class StatementTexts {
   readonly #known = new Map<string, { readonly text: string; readonly name: string }>();
@@ -126,7 +126,8 @@ const ANSWER_MS_MAX = 15_000;
  * limit on statements: one that calls off a wait for the standby would make a commit of what is on one disk alone.
  */
 const SESSION = `
-  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = '20s';
+  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = 0;
+  SET idle_in_transaction_session_timeout = '20s';
   SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
   SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",

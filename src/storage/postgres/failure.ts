@@ -52,9 +52,9 @@ export function failureOf(error: unknown): PostgresFailure {
   if (error instanceof PostgresFailure) return error;
   const message = error instanceof Error ? error.message || String(error) : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // What has no SQLSTATE is of the socket.
-  const isState = /^[0-9A-Z]{5}$/.test(code);
-  const kind = isState ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : 'lost';
+  // What does not come of the server is of the socket: EPIPE is no SQLSTATE, though it looks like one.
+  const isOfServer = error instanceof Error && 'severity' in error;
+  const kind = isOfServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : 'lost';
   return new PostgresFailure(kind, code === '' ? message : `${message} (${code})`, { cause: error });
 }
 

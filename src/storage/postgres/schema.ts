@@ -72,8 +72,8 @@ async function readVersion(connection: Connection, address: string, newest: numb
   if (shardCount !== SHARD_COUNT) {
     throw new StorageError(
       'storage.newer',
-      `the store at ${address} has ${shardCount ?? 'no'} shards, and this windrow works with ${SHARD_COUNT}: its keys ` +
-        'would not be found; start the windrow that made it',
+      `the store at ${address} has ${shardCount ?? 'no'} shards, and this windrow works with ${SHARD_COUNT}: its ` +
+        'keys would not be found; start the windrow that made it',
     );
   }
   return version;

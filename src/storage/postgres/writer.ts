@@ -103,8 +103,8 @@ export class ShardWriter {
 
   /**
    * Asks whether the last group took effect, when the answer to its COMMIT was lost. The lock waits for a commit that
-   * still goes on; and the question is a commit of its own, so where a standby has to have all that is committed, it has
-   * that group too when the answer is given.
+   * still goes on; and the question is a commit of its own, so where a standby has to have all that is committed, it
+   * has that group too when the answer is given.
    */
   async #ask(): Promise<boolean> {
     const { pool, name, monotonicMs } = this.#parts;

@@ -103,7 +103,7 @@ function CopyButton({ text }: { readonly text: () => string }) {
 function CommandSection() {
   const { state, engine } = useWorkbench();
   const line = commandLine(
-    state.sets.map(({ name }) => name),
+    state.sets.filter(({ isFile }) => isFile).map(({ name }) => name),
     state.timezone,
   );
   const results = itemResults(state.draft);

@@ -201,7 +201,7 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
   const key = value === undefined ? '' : keyOf(value);
   const isKnown = value === undefined || choices.some((one) => keyOf(one) === key);
   return (
-    <div class="field">
+    <div class="field input-field">
       <label for={id}>{label}</label>
       <select
         id={id}

@@ -17,6 +17,8 @@ export interface SeriesInfo extends SeriesReference {
 /** A file, or what was loaded from a service, with its series. */
 export interface DataSet {
   readonly name: string;
+  /** Whether the command could read it too. */
+  readonly isFile: boolean;
   readonly series: readonly SeriesInfo[];
   readonly rows: number;
   readonly missing: number;

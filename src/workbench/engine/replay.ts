@@ -3,7 +3,7 @@ import type { Line, ReplayEnd, ReplayOptions, ReplayState, Sample } from './prot
 import { gapOf, thin } from './thin.js';
 
 const COLUMNS = 700;
-const LATE_SHOWN = 200;
+const LATE_SHOWN = 2000;
 
 /** A stream over series that were recorded: samples arrive one after the other, some of them delayed on their way. */
 export class Replay {

@@ -53,7 +53,7 @@ export class Session implements Async<Engine> {
 
   async load(file: File, timezone: string): Promise<DataSet> {
     const { series, rows, missing } = await readFile(file, timezone);
-    return this.#take(file.name, series, rows, missing);
+    return this.#take({ name: file.name, isFile: true, rows, missing }, series);
   }
 
   async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
@@ -67,7 +67,7 @@ export class Session implements Async<Engine> {
     );
     const all = [...longer, ...series.filter((one) => !keys.has(keyOf(one)))];
     const rows = all.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
-    return this.#take(name, all, rows, 0);
+    return this.#take({ name, isFile: false, rows, missing: 0 }, all);
   }
 
   async remove(name: string): Promise<void> {
@@ -168,12 +168,13 @@ export class Session implements Async<Engine> {
     return this.#replay.state();
   }
 
-  #take(name: string, given: readonly Series[], rows: number, missing: number): DataSet {
+  #take(about: Omit<DataSet, 'series'>, given: readonly Series[]): DataSet {
+    const { name } = about;
     this.#replay = undefined;
     for (const one of this.#sets.get(name)?.given ?? []) this.#sources.delete(keyOf(one));
     const held = loadSeries(given).map(hold);
     for (const one of held) this.#sources.set(keyOf(one.info), one);
-    const set = { name, series: held.map(({ info }) => info), rows, missing };
+    const set = { ...about, series: held.map(({ info }) => info) };
     this.#sets.set(name, { set, given });
     return set;
   }

@@ -14,8 +14,8 @@ declare module 'vitest' {
 let folder: string | undefined;
 
 /**
- * One server for all tests of a run, started by the first that asks for it, and ended with the run; one in a folder that
- * WINDROW_TEST_POSTGRES names is kept for the next run.
+ * One server for all tests of a run, started by the first that asks for it, and ended with the run; one in a folder
+ * that WINDROW_TEST_POSTGRES names is kept for the next run.
  */
 export function setup(project: TestProject): void {
   if (findPostgres() === undefined) return;

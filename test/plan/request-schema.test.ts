@@ -1,0 +1,66 @@
+// The schema that editors check requests by accepts what createPlan accepts, and refuses what it refuses.
+import { readdirSync, readFileSync } from 'node:fs';
+import { Compile } from 'typebox/schema';
+import { describe, expect, test } from 'vitest';
+import { createPlan, operations, RequestError } from '../../src/index.js';
+import { requestSchema } from '../../src/plan/request-schema.js';
+
+const schema = Compile(requestSchema());
+const series = { timeseriesId: 'a', metric: 'Raw' };
+
+function requestOf(operation: string, parameters: unknown, inputCount = 1): unknown[] {
+  const input = [series, { ...series, metric: 'B' }].slice(0, inputCount);
+  const step = { operation, input, output: [{ ...series, metric: 'C' }], parameters };
+  return [{ metric: 'C', processingType: 'batch', operations: [step] }];
+}
+
+function isPlanned(request: unknown): boolean {
+  try {
+    createPlan(request);
+    return true;
+  } catch (error) {
+    if (error instanceof RequestError) return false;
+    throw error;
+  }
+}
+
+describe('the schema of a request', () => {
+  test.each([...operations.values()].map((one) => [one.name, one] as const))(
+    '%s: its examples',
+    (name, { examples }) => {
+      for (const { parameters, inputs } of examples) {
+        const request = requestOf(name, parameters, inputs.length);
+        expect([isPlanned(request), schema.Check(request)]).toEqual([true, true]);
+        expect(schema.Check(requestOf(name, { ...parameters, unknown: 1 }, inputs.length))).toBe(false);
+      }
+    },
+  );
+
+  test('the request files of the documentation', () => {
+    const folder = new URL('../../docs/examples/', import.meta.url);
+    const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    for (const name of files) {
+      const request: unknown = JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
+      expect([name, schema.Check(request)]).toEqual([name, isPlanned(request)]);
+    }
+    expect(files.length).toBeGreaterThan(2);
+  });
+
+  test('a file may name its schema', () => {
+    const items = requestOf('Abs', {});
+    const file = { $schema: './node_modules/windrow/dist/request.schema.json', items };
+    expect([schema.Check(file), isPlanned(file)]).toEqual([true, true]);
+    expect([schema.Check({ ...file, more: 1 }), isPlanned({ ...file, more: 1 })]).toEqual([false, false]);
+  });
+
+  test.each([
+    ['an unknown operation', requestOf('Agregate', {})],
+    ['no list', requestOf('Abs', {})[0]],
+    ['nothing', []],
+    ['a parameter that is missing', requestOf('Aggregate', { function: 'Average' })],
+    ['a function that there is not', requestOf('Aggregate', { function: 'Averge', interval: 'Hourly' })],
+    ['a frequency that there is not', [{ ...(requestOf('Abs', {})[0] as object), frequency: '15M' }]],
+  ])('%s is refused by both', (_, request) => {
+    expect([schema.Check(request), isPlanned(request)]).toEqual([false, false]);
+  });
+});
