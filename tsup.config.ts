@@ -14,7 +14,12 @@ const shared: Options = {
 
 const library: Options = {
   ...shared,
-  entry: { index: 'src/index.ts', csv: 'src/formats/csv/index.ts', service: 'src/service/index.ts' },
+  entry: {
+    index: 'src/index.ts',
+    csv: 'src/formats/csv/index.ts',
+    inspect: 'src/inspect/index.ts',
+    service: 'src/service/index.ts',
+  },
   outDir: 'dist',
   clean: ['!cli/**'],
 };

@@ -1,9 +1,29 @@
 import { defineConfig } from 'vitest/config';
+import { findPostgres } from './scripts/cluster/postgres-server.mjs';
+
+const overPostgres =
+  findPostgres() === undefined
+    ? []
+    : [
+        'test/service/events/{list-events,snapshot,write-events}.test.ts',
+        'test/service/operations/{chains,exactly-once,requests,worker}.test.ts',
+        'test/service/status/status.test.ts',
+        'test/service/timeseries/{follow,samples}.test.ts',
+        'test/service/token/password.test.ts',
+        'test/service/{authorize,health,throttle}.test.ts',
+      ];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['scripts/build-kernels.mjs'],
+    projects: [
+      { extends: true, test: { name: 'embedded', include: ['test/**/*.test.ts'] } },
+      // What the service does with its store, once more over PostgreSQL; without one, these tests are left out.
+      {
+        extends: true,
+        test: { name: 'postgres', include: overPostgres, env: { WINDROW_TEST_STORE: 'postgres', WINDROW_RUNS: process.env.WINDROW_RUNS ?? '10' } },
+      },
+    ],
+    globalSetup: ['scripts/build-kernels.mjs', 'test/storage/postgres/server.ts'],
     setupFiles: ['test/seed.ts'],
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },

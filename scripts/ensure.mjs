@@ -11,7 +11,17 @@ import { fileURLToPath } from 'node:url';
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
 
 // All that the build reads.
-const buildSources = ['src', 'types', 'scripts/build-kernels.mjs', 'tsup.config.ts', 'tsconfig.json', 'package.json'];
+const buildSources = [
+  'src',
+  'types',
+  'scripts/build-kernels.mjs',
+  'scripts/build-workbench.mjs',
+  'scripts/site.mjs',
+  'docs',
+  'tsup.config.ts',
+  'tsconfig.json',
+  'package.json',
+];
 
 /** Installs the packages of the lock file and builds dist, each only where it is needed. */
 export function ensure() {

@@ -20,19 +20,25 @@ const INPUTS = {
   one: 'one series',
   two: 'two series',
   'one with scalar, or two': 'one series and a scalar, or two series',
+  'one with scalar, or more': 'one series and a scalar, or two series or more',
+  'one or two': 'one or two series',
+  'two or three': 'two or three series',
+  'two or more': 'two series or more',
 };
 
 function renderOperations(operations) {
-  const rows = operations.map(({ name, summary, shape }) => [`[${name}](#${anchorOf(name)})`, summary, SHAPES[shape]]);
+  const rows = operations.map(({ name, isExtension, summary, shape }) => {
+    return [`[${name}](#${anchorOf(name)})${isExtension ? ' **+**' : ''}`, summary, SHAPES[shape]];
+  });
   return page(
     'src/operations',
     '# Operations',
     `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` prints the
 same. What they mean down to the last sample is in [semantics.md](semantics.md).`,
-    `Names of operations, functions and intervals are matched in any case. Parameters marked **+** are extensions
-of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\` or an ISO 8601 duration;
-operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks, days,
-hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says: by
+    `Names of operations, functions and intervals are matched in any case. Operations and parameters marked **+** are
+extensions of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\` or an ISO 8601
+duration; operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks,
+days, hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says: by
 default, at equal times.`,
     `Times without a date in the examples are on one day in UTC. The tests run each example as batch and as stream.`,
     table(['operation', 'what it does', 'results'], rows),
@@ -73,7 +79,8 @@ function describeBounds({ minimum, maximum }) {
   return minimum === undefined ? '' : `, at least ${minimum}`;
 }
 
-function describeItem({ properties, required = [] }) {
+function describeItem({ properties, required = [], format, enum: choices }) {
+  if (properties === undefined) return choices === undefined ? `${format}s` : choices.map(code).join(', ');
   const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
   return code(`{ ${names.join(', ')} }`);
 }
@@ -85,7 +92,8 @@ function describeDefault(schema, isRequired) {
 }
 
 function renderExample({ title, parameters, inputs, output }) {
-  const columns = inputs.length === 1 ? ['input'] : ['first input', 'second input'];
+  const columns =
+    inputs.length === 1 ? ['input'] : ['first input', 'second input', 'third input'].slice(0, inputs.length);
   const times = [...new Set([...inputs, output].flat().map(([time]) => time))].sort((a, b) => timeOf(a) - timeOf(b));
   const rows = times.map((time) => [
     time,

@@ -111,7 +111,7 @@ async function startWindrow() {
     method: 'POST',
     path: '/idm/ims/connect/token',
     headers: { authorization: basic, 'content-type': 'application/x-www-form-urlencoded' },
-    body: Buffer.from('grant_type=client_credentials'),
+    body: Buffer.from('grant_type=client_credentials&scope=core_read%20core_write'),
   };
   const answer = await fetch(url + tokenRequest.path, tokenRequest);
   const { access_token: token } = await answer.json();

@@ -12,7 +12,7 @@ say() { printf '\n== %s\n' "$1"; }
 
 say 'A token (client credentials)'
 token=$(curl -sS --fail-with-body -u "$WINDROW_CLIENT:$WINDROW_SECRET" \
-  -d grant_type=client_credentials "$WINDROW_URL/idm/ims/connect/token" | field access_token)
+  -d grant_type=client_credentials -d 'scope=core_read core_write core_admin' "$WINDROW_URL/idm/ims/connect/token" | field access_token)
 echo "${#token} characters"
 
 call() { curl -sS --fail-with-body -H "Authorization: Bearer $token" "$@"; }

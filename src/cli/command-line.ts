@@ -98,20 +98,24 @@ function addCommand(program: CommanderCommand, command: Command, choose: (given:
   const added = program.command(name).description(command.summary).helpOption('-h, --help', 'print this help');
   // Optional to commander, so that each command can say what is missing and where it may have gone.
   added.usage(usageOf(command));
-  if (command.argument) added.argument(`[${command.argument.name}]`, command.argument.summary);
+  for (const argument of [command.argument, command.second]) {
+    if (argument !== undefined) added.argument(`[${argument.name}]`, argument.summary);
+  }
   for (const { flag, value, summary, isList } of command.options) {
     added.option(value === undefined ? flag : `${flag} <${value}${isList ? '...' : ''}>`, summary);
   }
   added.addHelpText('after', helpAfter(command));
   added.action((...received: unknown[]) => {
-    const argument = command.argument === undefined ? undefined : received[0];
-    choose({ argument: typeof argument === 'string' ? argument : undefined, options: optionsOf(command, added) });
+    // Behind the arguments commander hands on the options and itself.
+    const [argument, second] = received.map((one) => (typeof one === 'string' ? one : undefined));
+    choose({ argument, second, options: optionsOf(command, added) });
   });
 }
 
-function usageOf({ argument }: Command): string {
+function usageOf({ argument, second }: Command): string {
   if (argument === undefined) return '[options]';
-  return `${argument.isOptional ? `[${argument.name}]` : argument.name} [options]`;
+  const names = second === undefined ? argument.name : `${argument.name} ${second.name}`;
+  return `${argument.isOptional ? `[${names}]` : names} [options]`;
 }
 
 function optionsOf(command: Command, added: CommanderCommand): Map<string, readonly string[]> {

@@ -13,6 +13,8 @@ export interface Command {
     /** What it may be, where it is no file. */
     readonly values?: readonly string[];
   };
+  /** What stands behind the argument, where there are two. */
+  readonly second?: { readonly name: string; readonly summary: string };
   readonly options: readonly CommandOption[];
   readonly examples: readonly { readonly line: string; readonly does: string }[];
   /** What else there is to know, in paragraphs. */
@@ -43,6 +45,7 @@ export interface CommandOption {
 /** What the caller gave: each option under its flag, a switch with an empty list. */
 export interface Given {
   readonly argument: string | undefined;
+  readonly second?: string | undefined;
   readonly options: ReadonlyMap<string, readonly string[]>;
 }
 

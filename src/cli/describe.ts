@@ -92,6 +92,10 @@ const INPUTS = {
   one: 'one series',
   two: 'two series',
   'one with scalar, or two': 'one series and a scalar, or two series',
+  'one with scalar, or more': 'one series and a scalar, or two series or more',
+  'one or two': 'one or two series',
+  'two or three': 'two or three series',
+  'two or more': 'two series or more',
 };
 
 function describe(operation: Operation): string {

@@ -1,21 +1,26 @@
+import { fileURLToPath } from 'node:url';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
-import { publicUrlFault } from '../service/settings.js';
-import { type Command, countOf, type Given, nameOf, requiredOf, textOf } from './command.js';
+import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
+import { type Command, countOf, type Given, nameOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
+import { givenPlace, type Place, placeOf, storeOptions } from './store.js';
 import type { Interrupt, Io } from './terminal/io.js';
+import { readWorkbench } from './workbench.js';
 
 const PORT = 8090;
 // Of an office, see LICENSE-NAB.txt beside it; it is published with the package.
 const DEMO_DATA = new URL('../../docs/examples/office-temperature.csv', import.meta.url);
+// Built from docs/, beside the command's own files.
+const GUIDE = fileURLToPath(new URL('../../dist/site/', import.meta.url));
 const PORT_MAX = 65_535;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'Run the service: samples in over HTTP, operations kept up to date, events, in an embedded database.',
+  summary: 'Run the service: samples in over HTTP, operations kept up to date, events; in a directory or PostgreSQL.',
   options: [
-    { flag: '--data-dir', value: 'DIR', summary: 'where everything is kept; made when it is not there' },
+    ...storeOptions,
     { flag: '--port', value: 'N', summary: `the port to listen at; 0 takes a free one (default: ${PORT})` },
     { flag: '--host', value: 'ADDRESS', summary: 'the address to listen at (default: 127.0.0.1, this machine alone)' },
     { flag: '--demo', summary: 'begin with a demo organisation: real data, registered items, printed credentials' },
@@ -36,7 +41,26 @@ export const serve: Command = {
     },
     {
       flag: '--trust-proxy',
-      summary: "take the caller's address from x-forwarded-for: only behind a proxy that sets it",
+      value: 'N',
+      summary: "how many proxies of your own stand in front: the N-th last of x-forwarded-for is the caller's address",
+    },
+    {
+      flag: '--cors-origin',
+      value: 'ORIGIN',
+      summary: 'origins whose pages may call it from a browser, like https://app.example.com; * is any',
+      isList: true,
+    },
+    {
+      flag: '--token-failures-per-minute',
+      value: 'N',
+      summary:
+        'failed logins of one at one address before a minute of 429; of all there 10 times as many (default: 10)',
+    },
+    {
+      flag: '--limit',
+      value: 'NAME=N',
+      summary: `raise or lower a bound on what callers may send: ${limitNames.join(', ')}`,
+      isList: true,
     },
     { flag: '--workers', value: 'N', summary: 'threads that compute history (default: 1)' },
     {
@@ -55,20 +79,25 @@ export const serve: Command = {
     { line: 'windrow serve --demo', does: 'look around: a folder for the data is made, and printed' },
     { line: 'windrow serve --data-dir /var/lib/windrow --port 8090', does: 'run it' },
     {
+      line: 'windrow serve --store postgres://windrow@db1,db2/windrow',
+      does: 'run one of many processes on a database and its standby',
+    },
+    {
       line: 'windrow client add gateway --org acme --scope "core_read core_write" --data-dir /var/lib/windrow',
       does: 'let somebody in, also while it runs',
     },
   ],
   act: async (given, io) => {
-    const dataDirectory = dataDirectoryOf(given, io);
+    const place = placeToServe(given, io);
     const service = await import('../service/command.js');
-    const options = { dataDirectory, ...optionsOf(given) };
+    const options = { ...place, ...optionsOf(given), workbench: readWorkbench(io.fs), guide: GUIDE };
     const server = await service.startServer(options).catch((error: unknown) => {
       throw startFailure(error, options);
     });
     const isStopped = stopOnSignals(server, io);
     await io.stderr.write(
-      `windrow listens at ${server.url}; data in ${dataDirectory}; ${server.url}/docs lists its endpoints\n`,
+      `windrow listens at ${server.url}; data in ${place.dataDirectory ?? 'PostgreSQL'}; ` +
+        `${server.url}/ is the workbench, /guide/ the guide, /docs the list of endpoints\n`,
     );
     try {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));
@@ -82,7 +111,7 @@ export const serve: Command = {
 };
 
 // What the system refuses is no bug in windrow.
-function startFailure(error: unknown, { dataDirectory, host, port }: StartOptions): unknown {
+function startFailure(error: unknown, { dataDirectory = '', host, port }: StartOptions): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   if (error.syscall !== 'listen' && error.syscall !== 'getaddrinfo') {
     return fileFailure(error, `the data directory ${dataDirectory}`, 'write');
@@ -99,18 +128,16 @@ function startFailure(error: unknown, { dataDirectory, host, port }: StartOption
 }
 
 interface StartOptions {
-  readonly dataDirectory: string;
+  readonly dataDirectory?: string;
   readonly host?: string;
   readonly port: number;
 }
 
-function dataDirectoryOf(given: Given, io: Io): string {
-  if (given.options.has('--data-dir')) return requiredOf(given, serve, '--data-dir');
-  if (given.options.has('--demo')) return `${io.tempFolder}/windrow-demo`;
-  throw new WindrowError(
-    'arguments',
-    'serve: expected --data-dir DIR, where the data is kept; --demo alone needs none',
-  );
+function placeToServe(given: Given, io: Io): { readonly dataDirectory?: string; readonly store?: string } {
+  const isDemo = given.options.has('--demo');
+  const demoPlace: Place = { directory: `${io.tempFolder}/windrow-demo` };
+  const { directory, address } = givenPlace(given, serve, io) ?? (isDemo ? demoPlace : placeOf(given, serve, io));
+  return address === undefined ? { dataDirectory: directory } : { store: address };
 }
 
 function optionsOf(given: Given) {
@@ -119,6 +146,8 @@ function optionsOf(given: Given) {
   const tokenLifetimeS = countOf(given, '--token-lifetime', 1);
   const requestsPerMinuteMax = countOf(given, '--requests-per-minute', 1);
   const workerCount = countOf(given, '--workers', 1);
+  const trustedProxyCount = countOf(given, '--trust-proxy', 1);
+  const tokenFailuresPerMinuteMax = countOf(given, '--token-failures-per-minute', 1);
   const publicUrl = textOf(given, '--public-url');
   const fault = publicUrl === undefined ? undefined : publicUrlFault(publicUrl);
   if (fault !== undefined) throw new WindrowError('arguments', `--public-url: ${fault}`);
@@ -127,6 +156,9 @@ function optionsOf(given: Given) {
     ...(tokenLifetimeS === undefined ? {} : { tokenLifetimeS }),
     ...(requestsPerMinuteMax === undefined ? {} : { requestsPerMinuteMax }),
     ...(workerCount === undefined ? {} : { workerCount }),
+    ...(tokenFailuresPerMinuteMax === undefined ? {} : { tokenFailuresPerMinuteMax }),
+    ...limitsOf(given),
+    corsOrigins: originsOf(given),
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
@@ -134,10 +166,33 @@ function optionsOf(given: Given) {
   return {
     port,
     settings,
-    trustProxy: given.options.has('--trust-proxy'),
+    ...(trustedProxyCount === undefined ? {} : { trustedProxyCount }),
     ...(host === undefined ? {} : { host }),
     ...(logLevel === undefined ? {} : { logLevel }),
   };
+}
+
+function originsOf(given: Given): readonly string[] {
+  const origins = given.options.get('--cors-origin') ?? [];
+  for (const origin of origins) {
+    const fault = originFault(origin);
+    if (fault !== undefined) throw new WindrowError('arguments', `--cors-origin: ${fault}`);
+  }
+  return origins;
+}
+
+function limitsOf(given: Given): Partial<ServiceSettings> {
+  const limits: Partial<Record<LimitName, number>> = {};
+  for (const text of given.options.get('--limit') ?? []) {
+    const [, word, digits] = /^(\w+)=(\d{1,15})$/.exec(text) ?? [];
+    const name = limitNames.find((known) => known === word);
+    if (name === undefined || Number(digits) < 1) {
+      const expected = `NAME=N, with a whole number from 1 on and one of ${limitNames.join(', ')}`;
+      throw new WindrowError('arguments', `--limit: expected ${expected}; received ${JSON.stringify(text)}`);
+    }
+    limits[name] = Number(digits);
+  }
+  return limits;
 }
 
 // The first signal stops gracefully; the second one ends the process, as the default would.

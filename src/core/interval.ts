@@ -34,6 +34,7 @@ export function parseInterval(text: string): Interval | undefined {
   }
   const unit = CALENDAR_NAMES.find((name) => name.toLowerCase() === wanted);
   if (unit !== undefined) return { kind: 'calendar', unit };
+  if (text === 'P1W') return { kind: 'calendar', unit: 'Weekly' };
   if (text === 'P1M') return { kind: 'calendar', unit: 'Monthly' };
   if (text === 'P1Y') return { kind: 'calendar', unit: 'Yearly' };
   const lengthMs = parseDuration(text);
@@ -44,7 +45,8 @@ export function parseInterval(text: string): Interval | undefined {
 export function formatInterval(interval: Interval): string {
   if (interval.kind === 'calendar') return interval.unit;
   const named = Object.entries(NAMED_MS).find(([, lengthMs]) => lengthMs === interval.lengthMs);
-  return named?.[0] ?? formatDuration(interval.lengthMs);
+  // `P1W` means Weekly.
+  return named?.[0] ?? (interval.lengthMs === 7 * DAY_MS ? 'P7D' : formatDuration(interval.lengthMs));
 }
 
 /** The greatest length of a window of the interval, in milliseconds: a day of 25 h, a month of 31 days. */

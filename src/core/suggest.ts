@@ -4,11 +4,14 @@
  */
 export function nearestName(text: string, names: Iterable<string>): string | undefined {
   const wanted = text.toLowerCase();
+  // Of names as near, one with the same first letter: that is rarely the wrong one.
+  const isAlike = (name: string | undefined): boolean => name === undefined || name[0]?.toLowerCase() === wanted[0];
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const name of names) {
-    const distance = editDistance(wanted, name.toLowerCase(), bestDistance);
-    if (distance < bestDistance) {
+    const distance = editDistance(wanted, name.toLowerCase(), bestDistance + 1);
+    const isNearer = distance < bestDistance || (distance === bestDistance && isAlike(name) && !isAlike(best));
+    if (isNearer) {
       best = name;
       bestDistance = distance;
     }

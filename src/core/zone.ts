@@ -9,10 +9,18 @@ export interface Zone {
   readonly name: string;
   /** Local time minus UTC at an instant, in milliseconds. */
   offsetMsAt(timeMs: number): number;
+  /** A span around the instant, as wide as is known, in which the offset stays the same. */
+  spanAt(timeMs: number): Span;
   /** The instants, in order, at which a local clock shows `localMs` (local time written as if it were UTC). */
   instantsOf(localMs: number): number[];
   /** The first instant at which the local clock shows `localMs` or, if it jumps over that, the instant of the jump. */
   firstInstantFrom(localMs: number): number;
+}
+
+export interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly offsetMs: number;
 }
 
 // No zone of the tz database changes its offset twice within three days (the shortest time between two changes is 3.98
@@ -82,21 +90,20 @@ function offsetMsBy(format: Intl.DateTimeFormat, timeMs: number): number {
 function createZone(name: string, format: Intl.DateTimeFormat): Zone {
   const offsetMsOf = (timeMs: number): number => offsetMsBy(format, timeMs);
   const years = new Map<number, Spans>();
-  let spanStartMs = Number.NaN;
-  let spanEndMs = Number.NaN;
-  let spanOffsetMs = 0;
+  let span: Span = { startMs: Number.NaN, endMs: Number.NaN, offsetMs: 0 };
 
-  function offsetMsAt(timeMs: number): number {
-    if (timeMs >= spanStartMs && timeMs < spanEndMs) return spanOffsetMs;
+  const offsetMsAt = (timeMs: number): number => spanAt(timeMs).offsetMs;
+
+  function spanAt(timeMs: number): Span {
+    if (timeMs >= span.startMs && timeMs < span.endMs) return span;
     const year = Math.floor(timeMs / YEAR_SPAN_MS);
     const spans = years.get(year) ?? scanOffsets(offsetMsOf, year * YEAR_SPAN_MS, (year + 1) * YEAR_SPAN_MS);
     years.set(year, spans);
     let index = spans.startMs.length - 1;
     while ((spans.startMs[index] ?? 0) > timeMs) index--;
-    spanStartMs = spans.startMs[index] ?? 0;
-    spanEndMs = spans.startMs[index + 1] ?? (year + 1) * YEAR_SPAN_MS;
-    spanOffsetMs = spans.offsetMs[index] ?? 0;
-    return spanOffsetMs;
+    const endMs = spans.startMs[index + 1] ?? (year + 1) * YEAR_SPAN_MS;
+    span = { startMs: spans.startMs[index] ?? 0, endMs, offsetMs: spans.offsetMs[index] ?? 0 };
+    return span;
   }
 
   function instantsOf(localMs: number): number[] {
@@ -113,7 +120,7 @@ function createZone(name: string, format: Intl.DateTimeFormat): Zone {
     return firstInstantAfterChange(offsetMsAt, localMs - DAY_MS, localMs + DAY_MS, offsetMsAt(localMs - DAY_MS));
   }
 
-  return { name, offsetMsAt, instantsOf, firstInstantFrom };
+  return { name, offsetMsAt, spanAt, instantsOf, firstInstantFrom };
 }
 
 function scanOffsets(offsetMsOf: (timeMs: number) => number, startMs: number, endMs: number): Spans {

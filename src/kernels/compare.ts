@@ -1,3 +1,4 @@
+import { lossOf } from './exact/sums.js';
 import { simdFor } from './simd.js';
 
 /**
@@ -42,7 +43,7 @@ export function nearScalar(
 ): true {
   const simd = simdFor(value, count, out);
   if (simd !== undefined) simd.nearScalar(value.byteOffset, count, scalar, tolerance, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = Math.abs(value[i]! - scalar) <= tolerance ? yes : 1 - yes;
+  else for (let i = 0; i < count; i++) out[i] = isNear(value[i]!, scalar, tolerance) ? yes : 1 - yes;
   return true;
 }
 
@@ -65,8 +66,17 @@ export function gt(left: Column, right: Column, count: number, out: Column, yes:
 export function near(left: Column, right: Column, count: number, tolerance: number, out: Column, yes: 0 | 1): true {
   const simd = simdFor(left, count, out, right);
   if (simd !== undefined) simd.near(left.byteOffset, right.byteOffset, count, tolerance, out.byteOffset, yes);
-  else for (let i = 0; i < count; i++) out[i] = Math.abs(left[i]! - right[i]!) <= tolerance ? yes : 1 - yes;
+  else for (let i = 0; i < count; i++) out[i] = isNear(left[i]!, right[i]!, tolerance) ? yes : 1 - yes;
   return true;
+}
+
+// Judged on the exact difference: where its rounding meets the tolerance, what was rounded off decides.
+function isNear(a: number, b: number, tolerance: number): boolean {
+  const difference = a - b;
+  const size = Math.abs(difference);
+  if (size !== tolerance) return size < tolerance;
+  const cut = lossOf(a, -b, difference);
+  return difference < 0 ? cut >= 0 : cut <= 0;
 }
 
 /** Zero becomes 1, anything else 0. */

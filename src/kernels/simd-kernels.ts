@@ -52,8 +52,7 @@ export interface SimdKernels
     windowCount: number,
     startsMs: number,
   ): number;
-  sumWindows(value: number, borders: number, windowCount: number, sums: number): void;
-  sumsToMeans(sums: number, borders: number, windowCount: number): void;
+  sumWindows(value: number, borders: number, windowCount: number, isMean: number, results: number): void;
 }
 
 /** The kernels over a memory, compiled once for all memories; undefined without WebAssembly SIMD. */

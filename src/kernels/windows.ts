@@ -1,6 +1,8 @@
+import { DoubleList } from '../core/list.js';
+import { meanOf, sumOf } from './exact/results.js';
+import { addAll, clearSum, SUM_SLOTS } from './exact/sums.js';
 import { firstAtOrAfterGuess } from './search.js';
 import { simdFor } from './simd.js';
-import { sumInto } from './sum.js';
 
 /**
  * Windows of one length that begin and end within a chunk. Window w holds the samples `borders[w]..borders[w + 1]`, so
@@ -44,23 +46,25 @@ export function findWindows(
   }
 }
 
-/** Writes the compensated sums of the windows' values, as `sumInto` computes them, to `sums`. */
-export function sumWindows(value: Float64Array, borders: Uint32Array, windowCount: number, sums: Float64Array): void {
-  const simd = simdFor(value, borders[windowCount]! - borders[0]!, sums);
-  simd?.sumWindows(value.byteOffset, borders.byteOffset, windowCount, sums.byteOffset);
-  const slots = new Float64Array(2);
+/** Writes the exact sum of each window's values or, with `isMean`, their mean, rounded once, to `results`. */
+export function sumWindows(
+  value: Float64Array,
+  borders: Uint32Array,
+  windowCount: number,
+  isMean: boolean,
+  results: Float64Array,
+): void {
+  const simd = simdFor(value, borders[windowCount]! - borders[0]!, results);
+  simd?.sumWindows(value.byteOffset, borders.byteOffset, windowCount, isMean ? 1 : 0, results.byteOffset);
+  const slots = new Float64Array(SUM_SLOTS);
+  const wide = new DoubleList();
   for (let w = 0; w < windowCount; w++) {
-    // Near the largest double the kernel can overflow on the way even if the sum does not.
-    if (simd !== undefined && Number.isFinite(sums[w]!)) continue;
-    slots.fill(0);
-    sumInto(slots, 0, value, borders[w]!, borders[w + 1]!);
-    sums[w] = slots[0]! + slots[1]!;
+    // The kernel leaves NaN where two doubles do not hold the sum, or do not tell how to round.
+    if (simd !== undefined && Number.isFinite(results[w]!)) continue;
+    const from = borders[w]!;
+    const to = borders[w + 1]!;
+    clearSum(slots, 0, wide);
+    addAll(slots, 0, wide, value, from, to);
+    results[w] = isMean ? meanOf(slots, 0, wide, to - from) : sumOf(slots, 0, wide);
   }
-}
-
-/** Divides the sum of each window by how many samples it has. */
-export function sumsToMeans(sums: Float64Array, borders: Uint32Array, windowCount: number): void {
-  const simd = simdFor(sums, windowCount);
-  if (simd !== undefined) simd.sumsToMeans(sums.byteOffset, borders.byteOffset, windowCount);
-  else for (let w = 0; w < windowCount; w++) sums[w] = sums[w]! / (borders[w + 1]! - borders[w]!);
 }

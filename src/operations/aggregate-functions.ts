@@ -1,42 +1,55 @@
 import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
-import { lerp } from '../kernels/interpolate.js';
-import { sumDeviationsInto, sumInto } from '../kernels/sum.js';
+import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
+import { addSquares } from '../kernels/exact/squares.js';
+import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
+import { moreFunctions } from './more-functions.js';
 
 /**
  * The aggregate functions over the samples of one window. Each keeps a few numbers in `slots`, from `at` on
- * (all 0 when the window opens), and gets the samples in time order, cut anywhere.
+ * (all 0 when the window opens), and perhaps lists (empty then), and gets the samples in time order, cut anywhere.
  */
 export interface Accumulator {
   readonly slotCount: number;
-  /** Keeps every value of the window in a list. */
-  readonly isListKept: boolean;
+  /** How many of the slots, the first ones, stay from window to window; none by default. */
+  readonly keptSlotCount?: number;
+  readonly listCount: number;
   /** Windows with fewer samples give nothing. */
   readonly sampleCountMin: number;
   readonly words: string;
+  /** What it keeps of the open window, where that is not a few numbers. */
+  readonly keeps?: string;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
-  readonly add: (slots: Float64Array, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
+  readonly add: (state: Held, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
   /** How the result of a whole window follows from its sum, if it needs nothing else. */
   readonly ofWhole?: 'sum' | 'mean';
-  readonly result: (slots: Float64Array, at: number, count: number, values: DoubleList | undefined) => number;
+  /** Undefined where there are too few samples for one. */
+  readonly result: (state: Held, at: number, count: number) => number | undefined;
 }
 
-const simple = { isListKept: false, sampleCountMin: 1 } as const;
+/** What an accumulator keeps. */
+export interface Held {
+  readonly slots: Float64Array;
+  readonly lists: readonly DoubleList[];
+}
+
+const simple = { listCount: 0, sampleCountMin: 1 } as const;
 
 const sum: Accumulator = {
-  ...simple,
-  slotCount: 2,
+  slotCount: SUM_SLOTS,
+  listCount: 1,
+  sampleCountMin: 1,
   words: 'the sum',
-  add: (slots, at, chunk, from, to) => sumInto(slots, at, chunk.value, from, to),
+  add: ({ slots, lists }, at, chunk, from, to) => addAll(slots, at, lists[0]!, chunk.value, from, to),
   ofWhole: 'sum',
-  result: (slots, at) => slots[at]! + slots[at + 1]!,
+  result: ({ slots, lists }, at) => sumOf(slots, at, lists[0]!),
 };
 
 const average: Accumulator = {
   ...sum,
   words: 'the average',
   ofWhole: 'mean',
-  result: (slots, at, count) => (slots[at]! + slots[at + 1]!) / count,
+  result: ({ slots, lists }, at, count) => meanOf(slots, at, lists[0]!, count),
 };
 
 const count: Accumulator = {
@@ -44,121 +57,129 @@ const count: Accumulator = {
   slotCount: 0,
   words: 'the count',
   add: () => undefined,
-  result: (_slots, _at, sampleCount) => sampleCount,
+  result: (_held, _at, sampleCount) => sampleCount,
 };
 
 const first: Accumulator = {
   ...simple,
   slotCount: 1,
   words: 'the first sample',
-  add: (slots, at, chunk, from, _to, countBefore) => {
+  add: ({ slots }, at, chunk, from, _to, countBefore) => {
     if (countBefore === 0) slots[at] = chunk.value[from]!;
   },
-  result: (slots, at) => slots[at]!,
+  result: ({ slots }, at) => slots[at]!,
 };
 
 const last: Accumulator = {
   ...simple,
   slotCount: 1,
   words: 'the last sample',
-  add: (slots, at, chunk, _from, to) => {
+  add: ({ slots }, at, chunk, _from, to) => {
     slots[at] = chunk.value[to - 1]!;
   },
-  result: (slots, at) => slots[at]!,
+  result: ({ slots }, at) => slots[at]!,
 };
 
 const delta: Accumulator = {
   ...simple,
   slotCount: 2,
   words: 'the last sample less the first',
-  add: (slots, at, chunk, from, to, countBefore) => {
-    first.add(slots, at, chunk, from, to, countBefore);
-    last.add(slots, at + 1, chunk, from, to, countBefore);
+  add: (held, at, chunk, from, to, countBefore) => {
+    first.add(held, at, chunk, from, to, countBefore);
+    last.add(held, at + 1, chunk, from, to, countBefore);
   },
-  result: (slots, at) => slots[at + 1]! - slots[at]!,
+  result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
 
 const min: Accumulator = {
   ...simple,
   slotCount: 1,
   words: 'the least value',
-  add: (slots, at, { value }, from, to, countBefore) => {
+  add: ({ slots }, at, { value }, from, to, countBefore) => {
     let least = countBefore === 0 ? value[from]! : slots[at]!;
     for (let i = from; i < to; i++) if (value[i]! < least) least = value[i]!;
     slots[at] = least;
   },
-  result: (slots, at) => slots[at]!,
+  result: ({ slots }, at) => slots[at]!,
 };
 
 const max: Accumulator = {
   ...simple,
   slotCount: 1,
   words: 'the greatest value',
-  add: (slots, at, { value }, from, to, countBefore) => {
+  add: ({ slots }, at, { value }, from, to, countBefore) => {
     let greatest = countBefore === 0 ? value[from]! : slots[at]!;
     for (let i = from; i < to; i++) if (value[i]! > greatest) greatest = value[i]!;
     slots[at] = greatest;
   },
-  result: (slots, at) => slots[at]!,
+  result: ({ slots }, at) => slots[at]!,
 };
 
 const range: Accumulator = {
   ...simple,
   slotCount: 2,
   words: 'the greatest value less the least',
-  add: (slots, at, chunk, from, to, countBefore) => {
-    min.add(slots, at, chunk, from, to, countBefore);
-    max.add(slots, at + 1, chunk, from, to, countBefore);
+  add: (held, at, chunk, from, to, countBefore) => {
+    min.add(held, at, chunk, from, to, countBefore);
+    max.add(held, at + 1, chunk, from, to, countBefore);
   },
-  result: (slots, at) => slots[at + 1]! - slots[at]!,
+  result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
 
-// Deviations from the window's first value: equal values give exactly 0, and no digits are lost if the mean is
-// large compared with the spread (the shifted form; Chan, Golub, LeVeque, "Algorithms for computing the sample
-// variance", 1983), with both sums compensated. Slots: first value, two sums of two numbers each.
-const variance: Accumulator = {
-  slotCount: 5,
-  isListKept: false,
-  sampleCountMin: 2,
-  words: 'the variance (n − 1)',
-  add: (slots, at, { value }, from, to, countBefore) => {
-    if (countBefore === 0) slots[at] = value[from]!;
-    sumDeviationsInto(slots, at + 1, slots[at]!, value, from, to);
-  },
-  result: (slots, at, sampleCount) => {
-    const deviations = slots[at + 1]! + slots[at + 2]!;
-    const squares = slots[at + 3]! + slots[at + 4]!;
-    const squareOfSum = deviations * deviations;
-    const spread = (squares - squareOfSum / sampleCount) / (sampleCount - 1);
-    // Rounding may leave a little less than 0, but an overflow is not 0.
-    return Number.isFinite(squareOfSum) ? Math.max(0, spread) : Number.NaN;
-  },
-};
+// Slots: the sum of the values, that of their squares, and what their least and greatest are.
+const SQUARES = SUM_SLOTS;
+const EXTREMES = 2 * SUM_SLOTS;
 
-const standardDeviation: Accumulator = {
-  ...variance,
-  words: 'the standard deviation (n − 1)',
-  result: (...window) => Math.sqrt(variance.result(...window)),
-};
-
-function percentile(percent: number): Accumulator {
+function spread(isRoot: boolean): Accumulator {
   return {
-    slotCount: 0,
-    isListKept: true,
-    sampleCountMin: 1,
-    words: percent === 50 ? 'the median' : `the percentile ${percent}`,
-    add: () => undefined,
-    result: (_slots, _at, _count, values) => {
-      const sorted = values?.view().slice().sort() ?? new Float64Array(0);
-      const rank = (percent / 100) * (sorted.length - 1);
-      const below = Math.floor(rank);
-      const fraction = rank - below;
-      return fraction === 0 ? sorted[below]! : lerp(sorted[below]!, sorted[below + 1]!, fraction);
+    slotCount: EXTREMES + 2,
+    listCount: 2,
+    sampleCountMin: 2,
+    words: isRoot ? 'the standard deviation (n − 1)' : 'the variance (n − 1)',
+    add: (held, at, chunk, from, to, countBefore) => {
+      addAll(held.slots, at, held.lists[0]!, chunk.value, from, to);
+      addSquares(held.slots, at + SQUARES, held.lists[1]!, chunk.value, from, to);
+      range.add(held, at + EXTREMES, chunk, from, to, countBefore);
+    },
+    result: ({ slots, lists }, at, sampleCount) => {
+      if (slots[at + EXTREMES] === slots[at + EXTREMES + 1]) return 0;
+      return varianceOf([slots, at, lists[0]!], [slots, at + SQUARES, lists[1]!], sampleCount, isRoot);
     },
   };
 }
 
-const byName: ReadonlyMap<string, (percent: number) => Accumulator> = new Map([
+const variance = spread(false);
+const standardDeviation = spread(true);
+
+function percentile(percent: number): Accumulator {
+  return {
+    slotCount: 0,
+    listCount: 1,
+    sampleCountMin: 1,
+    words: percent === 50 ? 'the median' : `the percentile ${percent}`,
+    keeps: 'every value of the open window',
+    add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
+    result: ({ lists }) => percentileOf(lists[0]!.view().slice().sort(), percent),
+  };
+}
+
+/** The parameters of functions that have some. */
+export interface FunctionSettings {
+  /** 0 to 100. */
+  readonly percent: number;
+  /** Of a counter: the value after which it starts at 0 again. */
+  readonly max: number | undefined;
+  readonly unitMs: number;
+  /** The bounds of a state, both included. */
+  readonly lower: number;
+  readonly upper: number;
+}
+
+const byName: ReadonlyMap<string, (settings: FunctionSettings) => Accumulator> = new Map<
+  string,
+  (settings: FunctionSettings) => Accumulator
+>([
+  ...moreFunctions,
   ['Average', () => average],
   ['Sum', () => sum],
   ['Count', () => count],
@@ -168,14 +189,20 @@ const byName: ReadonlyMap<string, (percent: number) => Accumulator> = new Map([
   ['Max', () => max],
   ['Range', () => range],
   ['Median', () => percentile(50)],
-  ['Percentile', percentile],
+  ['Percentile', ({ percent }) => percentile(percent)],
   ['StandardDeviation', () => standardDeviation],
   ['Variance', () => variance],
   ['Delta', () => delta],
 ]);
 
-/** The functions that weight each value by how long it was held; they have a runner of their own. */
-export const timeWeightedNames: readonly string[] = ['WeightedAverage', 'TimeWeightedAverage'];
+/** The functions that go by how long values were held; they have a runner of their own. */
+export const timeWeightedNames: readonly string[] = [
+  'WeightedAverage',
+  'TimeWeightedAverage',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+];
 
 /** Every aggregate function, in the interface's spelling. */
 export const aggregateFunctionNames = [
@@ -194,13 +221,24 @@ export const aggregateFunctionNames = [
   'Variance',
   'Delta',
   'TimeWeightedAverage',
+  'Mode',
+  'DistinctCount',
+  'Increase',
+  'Rate',
+  'Slope',
+  'TimeOfMin',
+  'TimeOfMax',
+  'Integral',
+  'Coverage',
+  'TimeInState',
+  'Transitions',
 ] as const;
 
 export type AggregateFunction = (typeof aggregateFunctionNames)[number];
 
-/** The accumulator of a function that is not time-weighted; `percent` (0 to 100) is only for Percentile. */
-export function accumulatorOf(name: string, percent: number): Accumulator {
+/** The accumulator of a function that is not time-weighted. */
+export function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
   const create = byName.get(name);
   if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
-  return create(percent);
+  return create(settings);
 }

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../core/calendar.js';
+import { nanosecondsOf } from '../core/grid.js';
 import { parseInterval } from '../core/interval.js';
 import {
   type AggregateStage,
@@ -146,5 +147,5 @@ function isMultiple(text: string, beforeText: string): boolean {
     return interval.unit === before.unit || (interval.unit === 'Yearly' && before.unit === 'Monthly');
   }
   const lengthMs = interval.kind === 'fixed' ? interval.lengthMs : DAY_MS;
-  return Number.isInteger(lengthMs / before.lengthMs);
+  return (nanosecondsOf(lengthMs) ?? 1n) % (nanosecondsOf(before.lengthMs) ?? 1n) === 0n;
 }

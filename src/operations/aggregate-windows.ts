@@ -4,7 +4,7 @@ import { currentArena } from '../kernels/arena.js';
 import { addScalar } from '../kernels/arithmetic.js';
 import { isAllFinite } from '../kernels/check.js';
 import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
-import { findWindows, sumsToMeans, sumWindows } from '../kernels/windows.js';
+import { findWindows, sumWindows } from '../kernels/windows.js';
 import type { Accumulator } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -41,7 +41,7 @@ export function windowRunner(
 ): RegridRunner {
   const isRight = options.closed === 'right';
   const { label, empty, windows } = options;
-  const { ofWhole } = accumulator;
+  const { ofWhole, keptSlotCount = 0 } = accumulator;
   const canSumWhole = empty === 'omit' && !isRight && Number.isInteger(windows.gridMs);
   const lengthMs = windows.gridMs ?? 0;
   const isMean = ofWhole === 'mean';
@@ -50,9 +50,9 @@ export function windowRunner(
   return {
     kind: 'regrid',
     slotCount: FUNCTION + accumulator.slotCount,
-    listCount: accumulator.isListKept ? 1 : 0,
+    listCount: accumulator.listCount,
     push: (state, chunk, out) => {
-      const { slots, lists } = state;
+      const { slots } = state;
       const { timeMs, count } = chunk;
       let from = 0;
       while (from < count) {
@@ -60,19 +60,22 @@ export function windowRunner(
         if (to === from) {
           if (slots[IS_OPEN] === 1) emit(state, accumulator, label, out);
           if (whole && count - from >= WHOLE_MIN) from = emitWhole(chunk, from, options, whole, out);
-          open(slots, timeMs[from]!, options, out);
+          open(slots, timeMs[from]!, keptSlotCount, options, out);
           to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         }
-        accumulator.add(slots, FUNCTION, chunk, from, to, slots[COUNT]!);
-        lists[0]?.append(chunk.value, from, to);
+        accumulator.add(state, FUNCTION, chunk, from, to, slots[COUNT]!);
         slots[COUNT] = slots[COUNT]! + (to - from);
         from = to;
       }
     },
-    advance: (state, watermarkMs, out) => {
-      const endMs = state.slots[END_MS]!;
-      const isPassed = isRight ? watermarkMs > endMs : watermarkMs >= endMs;
-      if (state.slots[IS_OPEN] === 1 && isPassed) emit(state, accumulator, label, out);
+    advance: (state, watermarkMs, out, comingMs) => {
+      const { slots } = state;
+      const isPassed = isRight ? watermarkMs > slots[END_MS]! : watermarkMs >= slots[END_MS]!;
+      if (slots[IS_OPEN] === 1 && isPassed) emit(state, accumulator, label, out);
+      if (empty === 'omit' || slots[IS_OPEN] === 1 || slots[PAST] === NO_WINDOW) return;
+      // Windows without samples are certain once time has passed them and a sample beyond them will come.
+      const certainMs = Math.min(watermarkMs, comingMs);
+      if (certainMs > slots[END_MS]!) fillTo(slots, startFor(certainMs, options), options, out);
     },
     close: (state, _advancedMs, out) => {
       if (state.slots[IS_OPEN] === 1) emit(state, accumulator, label, out);
@@ -94,10 +97,10 @@ function labelOf(startMs: number, { windows, label }: WindowOptions): number {
   return label === 'start' ? startMs : windows.next(startMs);
 }
 
-function open(slots: Float64Array, timeMs: number, options: WindowOptions, out: Output): void {
+function open(slots: Float64Array, timeMs: number, keptSlotCount: number, options: WindowOptions, out: Output): void {
   const startMs = startFor(timeMs, options);
   if (options.empty !== 'omit' && slots[PAST] !== NO_WINDOW) fillTo(slots, startMs, options, out);
-  slots.fill(0, FUNCTION);
+  slots.fill(0, FUNCTION + keptSlotCount);
   slots[IS_OPEN] = 1;
   slots[START_MS] = startMs;
   slots[END_MS] = options.windows.next(startMs);
@@ -112,22 +115,24 @@ function fillTo(slots: Float64Array, untilStartMs: number, options: WindowOption
   let startMs = slots[END_MS]!;
   out.expect((untilStartMs - startMs) / windows.lengthMsMax);
   for (; startMs < untilStartMs; startMs = windows.next(startMs)) out.add(labelOf(startMs, options), fill);
+  slots[END_MS] = startMs;
 }
 
-function emit({ slots, lists }: State, accumulator: Accumulator, label: 'start' | 'end', out: Output): void {
+function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', out: Output): void {
+  const { slots, lists } = state;
   slots[IS_OPEN] = 0;
   if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
-  if (slots[COUNT]! < accumulator.sampleCountMin) {
-    out.drop('insufficient', 1);
-  } else {
-    const result = accumulator.result(slots, FUNCTION, slots[COUNT]!, lists[0]);
+  const isEnough = slots[COUNT]! >= accumulator.sampleCountMin;
+  const result = isEnough ? accumulator.result(state, FUNCTION, slots[COUNT]!) : undefined;
+  if (result === undefined) out.drop('insufficient', 1);
+  else {
     out.add(slots[label === 'start' ? START_MS : END_MS]!, result);
     if (Number.isFinite(result)) {
       slots[PAST] = A_RESULT;
       slots[RESULT] = result;
     }
   }
-  lists[0]?.clear();
+  for (const list of lists) list.clear();
 }
 
 /** A function that needs only the sum of a window, over windows of one length. */
@@ -154,8 +159,7 @@ function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: W
     windowCount = found;
   }
   const to = borders[windowCount]!;
-  sumWindows(value, borders, windowCount, results);
-  if (isMean) sumsToMeans(results, borders, windowCount);
+  sumWindows(value, borders, windowCount, isMean, results);
   if (options.label === 'end') addScalar(startsMs, windowCount, lengthMs, startsMs);
   if (isAllFinite(results, 0, windowCount)) out.addRun(startsMs, results, windowCount);
   else for (let w = 0; w < windowCount; w++) out.add(startsMs[w]!, results[w]!);

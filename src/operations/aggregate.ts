@@ -1,9 +1,10 @@
 import { formatDuration } from '../core/duration.js';
-import { type IntervalName, longestMs, parseInterval } from '../core/interval.js';
+import { type IntervalName, longestMs, parseInterval, SHORTEST_MS } from '../core/interval.js';
 import {
   type AggregateFunction,
   accumulatorOf,
   aggregateFunctionNames,
+  type FunctionSettings,
   timeWeightedNames,
 } from './aggregate-functions.js';
 import { windowRunner } from './aggregate-windows.js';
@@ -19,13 +20,13 @@ import {
   textIn,
   timezone,
 } from './parameters.js';
-import { timeWeightedRunner } from './time-weighted-average.js';
-import { checkedInterval, checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
+import { heldFunctionOf, timeWeightedRunner } from './time-weighted-average.js';
+import { checkedInterval, checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
   function: choice({ summary: 'What to compute from the samples of a window.' }, aggregateFunctionNames),
-  interval: interval('The length of the windows.', { calendar: true }),
+  interval: interval('The length of the windows.'),
   percentile: number({
     summary: 'Which percentile, for the function Percentile.',
     minimum: 0,
@@ -42,10 +43,58 @@ export const functionParameters = {
     ['omit', 'zero', 'hold'],
   ),
   maxhold: duration(
-    { summary: 'How long a value is held, for time-weighted averages.', optional: true, extension: true },
+    {
+      summary: 'How long a value is held, for TimeWeightedAverage, Integral, Coverage and TimeInState.',
+      optional: true,
+      extension: true,
+    },
     0,
   ),
+  unit: duration(
+    {
+      summary: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
+      optional: true,
+      extension: true,
+    },
+    SHORTEST_MS,
+  ),
+  max: number({
+    summary: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.',
+    optional: true,
+    extension: true,
+  }),
+  lower: number({
+    summary: 'The least value of the state, for TimeInState and Transitions.',
+    optional: true,
+    extension: true,
+  }),
+  upper: number({
+    summary: 'The greatest value of the state, for TimeInState and Transitions.',
+    optional: true,
+    extension: true,
+  }),
 };
+
+/** Which parameters belong to which functions; those of Percentile are checked by hand. */
+const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
+  maxhold: timeWeightedNames,
+  unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
+  max: ['Increase', 'Rate'],
+  lower: ['TimeInState', 'Transitions'],
+  upper: ['TimeInState', 'Transitions'],
+};
+
+function settingsOf(parameters: Parameters): FunctionSettings {
+  const numberOr = <T>(name: string, fallback: T): number | T =>
+    parameters[name] === undefined ? fallback : numberIn(parameters, name);
+  return {
+    percent: numberOr('percentile', 50),
+    max: numberOr('max', undefined),
+    unitMs: durationMsIn(parameters, 'unit') ?? 3_600_000,
+    lower: numberOr('lower', Number.NEGATIVE_INFINITY),
+    upper: numberOr('upper', Number.POSITIVE_INFINITY),
+  };
+}
 
 /** Parameters of the whole step. */
 export const windowParameters = {
@@ -61,11 +110,15 @@ export interface WindowParameters {
   readonly closed?: 'left' | 'right';
 }
 
-/** A function over windows of one length. `percentile` is 0 to 100; `maxhold` an ISO 8601 duration. */
+/** A function over windows of one length. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
 export type AggregateStage = {
   readonly interval: IntervalName;
   readonly empty?: 'omit' | 'zero' | 'hold';
   readonly maxhold?: string;
+  readonly unit?: string;
+  readonly max?: number;
+  readonly lower?: number;
+  readonly upper?: number;
 } & (
   | { readonly function: 'Percentile'; readonly percentile: number }
   | { readonly function: Exclude<AggregateFunction, 'Percentile'>; readonly percentile?: undefined }
@@ -96,7 +149,7 @@ export const aggregate: Operation<AggregateMethods> = {
   windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
   pointsEveryMs: (parameters) => {
     const isHeld = timeWeightedNames.includes(textIn(parameters, 'function')) && parameters.maxhold === undefined;
-    return isHeld || parameters.empty !== 'omit' ? fixedLengthMs(parameters) : undefined;
+    return isHeld || parameters.empty !== 'omit' ? pointsEveryMs(parameters) : undefined;
   },
 };
 
@@ -131,6 +184,24 @@ export const aggregateExamples: readonly WrittenExample[] = [
     inputs: ['00:00 10, 06:00 20, 12:00 30'],
     output: '00:00 28',
   },
+  {
+    title: 'Energy from power: 6 kW for ten minutes, and then nothing is known, are 1 kWh',
+    parameters: { function: 'Integral', unit: 'PT1H', maxhold: 'PT5M', interval: 'Hourly' },
+    inputs: ['00:00 6, 00:05 6, 01:00 0'],
+    output: '00:00 1, 01:00 0',
+  },
+  {
+    title: 'Consumption from a meter that rolls over at 100000',
+    parameters: { function: 'Increase', max: 100_000, interval: 'Hourly' },
+    inputs: ['00:00 99980, 00:30 99990, 01:00 5, 01:30 20'],
+    output: '00:00 10, 01:00 30',
+  },
+  {
+    title: 'Minutes in which the value was 26 or more',
+    parameters: { function: 'TimeInState', lower: 26, unit: 'PT1M', interval: 'Hourly' },
+    inputs: ['00:00 25, 00:20 26.5, 00:50 24, 01:30 27'],
+    output: '00:00 30, 01:00 30',
+  },
 ];
 
 /** What all stages of a step share. */
@@ -152,10 +223,9 @@ export function openAggregate(
   const name = textIn(parameters, 'function');
   if (timeWeightedNames.includes(name)) {
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-    return timeWeightedRunner({ windows, label, empty, maxHoldMs });
+    return timeWeightedRunner({ windows, label, empty, maxHoldMs, held: heldFunctionOf(name, settingsOf(parameters)) });
   }
-  const percent = parameters.percentile === undefined ? 50 : numberIn(parameters, 'percentile');
-  return windowRunner(accumulatorOf(name, percent), { windows, label, closed, empty }, column);
+  return windowRunner(accumulatorOf(name, settingsOf(parameters)), { windows, label, closed, empty }, column);
 }
 
 /** Reports parameters that do not fit the function. */
@@ -171,9 +241,20 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   if (name !== 'Percentile' && parameters.percentile !== undefined) {
     report('/percentile', 'request.conflict', 'percentile only with the function Percentile', `the function ${name}`);
   }
-  if (parameters.maxhold !== undefined && !timeWeightedNames.includes(name)) {
-    const hint = 'take the function TimeWeightedAverage, or leave maxhold out';
-    report('/maxhold', 'request.conflict', 'maxhold only with a time-weighted average', `the function ${name}`, hint);
+  for (const [parameter, names] of Object.entries(FUNCTIONS_WITH)) {
+    if (parameters[parameter] === undefined || names.includes(name)) continue;
+    const expected = `${parameter} only with ${names.join(', ')}`;
+    report(`/${parameter}`, 'request.conflict', expected, `the function ${name}`, `leave ${parameter} out`);
+  }
+  const { lower, upper, maxhold } = parameters;
+  if (FUNCTIONS_WITH.lower?.includes(name) && lower === undefined && upper === undefined) {
+    report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
+  }
+  if (lower !== undefined && upper !== undefined && lower > upper) {
+    report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
+  }
+  if (name === 'Coverage' && maxhold === undefined) {
+    report('/maxhold', 'request.missing', 'how long a sample counts as data, with the function Coverage', 'nothing');
   }
 }
 
@@ -185,14 +266,15 @@ function quoted(parameters: Parameters): string {
 export function describeAggregate(parameters: Parameters): Description {
   const name = textIn(parameters, 'function');
   const isTimeWeighted = timeWeightedNames.includes(name);
-  const percent = parameters.percentile === undefined ? 50 : numberIn(parameters, 'percentile');
-  const accumulator = isTimeWeighted ? undefined : accumulatorOf(name, percent);
+  const settings = settingsOf(parameters);
+  const accumulator = isTimeWeighted ? undefined : accumulatorOf(name, settings);
+  const words = accumulator?.words ?? heldFunctionOf(name, settings).words;
   const text = textIn(parameters, 'interval');
   const lengthMsMax = longestMs(parseInterval(text) ?? checkedInterval(text));
   return {
-    does: `${accumulator?.words ?? 'the time-weighted average'} of each ${text} window${inZone(parameters)}`,
-    reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted },
-    keeps: accumulator?.isListKept === true ? 'every value of the open window' : 'a few numbers of the open window',
+    does: `${words} of each ${text} window${inZone(parameters)}`,
+    reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted || accumulator?.keptSlotCount !== undefined },
+    keeps: accumulator?.keeps ?? 'a few numbers of the open window',
     final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
   };
 }

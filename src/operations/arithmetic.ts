@@ -149,7 +149,8 @@ type ArithmeticMethods<Name extends string> = {
   readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
 };
 
-function arithmetic<Name extends string>(
+/** An operation on a value and a scalar, or on two series, by kernels. */
+export function arithmetic<Name extends string>(
   methods: ArithmeticMethods<Name>,
   name: string,
   summary: string,

@@ -4,6 +4,7 @@ import { aggregatePipelineExamples } from './aggregate-pipeline.js';
 import { addExamples, divExamples, mulExamples, subExamples } from './arithmetic.js';
 import { cleanseExamples } from './cleanse.js';
 import { eqExamples, gtExamples, gteExamples, ltExamples, lteExamples, neExamples } from './comparison.js';
+import { extensionExamples } from './extensions/examples.js';
 import { holdLastValueExamples } from './hold-last-value.js';
 import { andExamples, notExamples, orExamples } from './logic.js';
 import { maskExamples, whereExamples } from './mask.js';
@@ -13,7 +14,7 @@ import { roundExamples } from './round.js';
 import { shiftExamples } from './shift.js';
 
 /**
- * The worked examples of every operation by its name, in the order of the interface. They are not fields of the
+ * The worked examples of every operation by its name, in the order of their list. They are not fields of the
  * operations, which every application needs: bundlers leave out a constant that nobody reads, but never a property.
  */
 export const examplesByName: Readonly<Record<string, readonly WrittenExample[]>> = {
@@ -40,6 +41,7 @@ export const examplesByName: Readonly<Record<string, readonly WrittenExample[]>>
   Shift: shiftExamples,
   HoldLastValue: holdLastValueExamples,
   Resample: resampleExamples,
+  ...extensionExamples,
 };
 
 /** The worked examples of an operation. */

@@ -4,7 +4,7 @@ import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
 import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
-import { checkInterval, fixedLengthMs, interval, inZone, openWindows } from './windowing.js';
+import { checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
 /** `timezone` is an IANA zone, `maxhold` an ISO 8601 duration. */
 export interface HoldLastValueMethods {
@@ -23,7 +23,7 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
   methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {
     function: choice({ summary: 'There is only one.', default: 'HoldLastValue' }, ['HoldLastValue']),
-    interval: interval('How far apart the ticks are.', { calendar: false }),
+    interval: interval('How far apart the ticks are.'),
     timezone: timezone({ summary: 'The zone whose local days the ticks follow.', extension: true }),
     maxhold: duration({ summary: 'How old a held value may be.', optional: true, extension: true }, 0),
   },
@@ -38,15 +38,16 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
       oldest(parameters),
     reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
     keeps: 'the last sample and the next tick',
-    final: 'when a sample after its tick is final, or `advance` has passed it',
+    final: 'when a sample at or after its tick is certain, or `advance` has passed it',
   }),
   open: (parameters, run) => {
     const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
     return holder(windows, maxHoldMs, run);
   },
+  endsByAdvance: true,
   windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
-  pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? fixedLengthMs(parameters) : undefined),
+  pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
 };
 
 export const holdLastValueExamples: readonly WrittenExample[] = [
@@ -80,22 +81,23 @@ const LAST_VALUE = 2;
 const TICK_MS = 3;
 
 function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, column }: RunContext): RegridRunner {
-  // A run may end with the sample that is held, however far its other inputs have come: only a later sample, `advance`
-  // or `until` promises a tick after it.
+  // A run may end with the sample that is held, however far its other inputs have come: only a later sample that is
+  // certain to come, `advance` or `until` promises a tick after it.
   const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
-  const lastTickMs = untilMs ?? Number.POSITIVE_INFINITY;
+  const ticksEndMs = untilMs ?? Number.POSITIVE_INFINITY;
 
   // Emits the ticks before `endMs` and, with `isEndTaken`, the one at it.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
     const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
     let tickMs = slots[TICK_MS]!;
-    const stopMs = Math.min(endMs, lastTickMs, heldUntilMs);
+    const stopMs = Math.min(endMs, ticksEndMs, heldUntilMs);
     out.expect((stopMs - tickMs) / windows.lengthMsMax);
-    while (tickMs < stopMs || (tickMs === stopMs && (isEndTaken || tickMs < endMs))) {
+    const isStopTaken = (isEndTaken || stopMs < endMs) && stopMs < ticksEndMs;
+    while (tickMs < stopMs || (tickMs === stopMs && isStopTaken)) {
       out.add(tickMs, slots[LAST_VALUE]!);
       tickMs = windows.next(tickMs);
     }
-    const resumeMs = Math.min(endMs, lastTickMs);
+    const resumeMs = Math.min(endMs, ticksEndMs);
     if (tickMs < resumeMs) tickMs = firstStartFrom(windows, resumeMs);
     slots[TICK_MS] = tickMs;
   }
@@ -119,10 +121,14 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;
         slots[LAST_VALUE] = value[i]!;
+        if (slots[TICK_MS] === t && t < ticksEndMs) {
+          out.add(t, value[i]!);
+          slots[TICK_MS] = windows.next(t);
+        }
       }
     },
-    advance: ({ slots }, watermarkMs, out) => {
-      const limitMs = Math.min(watermarkMs, promisedMs());
+    advance: ({ slots }, watermarkMs, out, comingMs) => {
+      const limitMs = Math.min(watermarkMs, Math.max(promisedMs(), comingMs));
       if (slots[HAS_LAST] === 1 && slots[TICK_MS]! < limitMs) tickTo(slots, limitMs, false, out);
     },
     close: ({ slots }, lastAdvanceMs, out) => {
@@ -133,10 +139,10 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
   };
 }
 
-// The usual case, in which nothing ends early: even ticks, each with the value before it.
+// The usual case, in which nothing ends early: even ticks, each with the value at or before it.
 function tickEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
   points.nextMs = slots[TICK_MS]!;
-  addPoints(chunk, slots[LAST_VALUE]!, stepMs, false, points, out);
+  addPoints(chunk, slots[LAST_VALUE]!, stepMs, true, points, out);
   slots[TICK_MS] = points.nextMs;
   slots[LAST_VALUE] = chunk.value[chunk.count - 1]!;
   slots[LAST_MS] = chunk.timeMs[chunk.count - 1]!;

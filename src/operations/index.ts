@@ -4,6 +4,7 @@ import { aggregatePipeline } from './aggregate-pipeline.js';
 import { add, div, mul, sub } from './arithmetic.js';
 import { cleanse } from './cleanse.js';
 import { eq, gt, gte, lt, lte, ne } from './comparison.js';
+import { extensions } from './extensions/index.js';
 import { holdLastValue } from './hold-last-value.js';
 import { and, not, or } from './logic.js';
 import { mask, where } from './mask.js';
@@ -12,7 +13,7 @@ import { resample } from './resample.js';
 import { round } from './round.js';
 import { shift } from './shift.js';
 
-/** Every operation, in the order of the interface. */
+/** Every operation: those of the interface in its order, then the extensions. */
 const all = [
   aggregate,
   aggregatePipeline,
@@ -37,6 +38,7 @@ const all = [
   shift,
   holdLastValue,
   resample,
+  ...extensions,
 ] as const satisfies readonly Operation[];
 
 /** The methods of all operations: those of `pipeline(…)`. */
@@ -53,6 +55,11 @@ type MethodsOf<O extends Operation> = (O extends Operation<infer M> ? (methods: 
 export const operationsByName: ReadonlyMap<string, Operation> = new Map(
   all.map((operation: Operation) => [operation.name, operation]),
 );
+
+/** Whether the interface does not have it. */
+export function isExtension(operation: Operation): boolean {
+  return extensions.some((extension: Operation) => extension === operation);
+}
 
 /** Every name and alias, for suggestions. */
 export const operationNames: readonly string[] = all.flatMap(({ name, aliases = [] }: Operation) => [name, ...aliases]);

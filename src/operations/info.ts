@@ -1,6 +1,6 @@
 import { examplesOf } from './examples.js';
-import { operationsByName } from './index.js';
-import type { Example, Operation } from './operation.js';
+import { isExtension, operationsByName } from './index.js';
+import type { Example, Inputs, Operation } from './operation.js';
 import type { JsonSchema } from './parameters.js';
 
 /** What a program can know about an operation, for forms, listings and docs: plain data. */
@@ -8,16 +8,18 @@ export interface OperationInfo {
   /** As the interface spells it; requests may write it in any case. */
   readonly name: string;
   readonly aliases: readonly string[];
+  /** Whether the interface does not have it. */
+  readonly isExtension: boolean;
   readonly summary: string;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
-  readonly inputs: 'one' | 'two' | 'one with scalar, or two';
+  readonly inputs: Inputs;
   /** JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`. */
   readonly parameters: JsonSchema;
   readonly examples: readonly Example[];
 }
 
-/** Every operation by its name, in the order of the interface. */
+/** Every operation by its name: those of the interface in its order, then the extensions. */
 export const operations: ReadonlyMap<string, OperationInfo> = /* @__PURE__ */ infoByName();
 
 function infoByName(): ReadonlyMap<string, OperationInfo> {
@@ -35,5 +37,14 @@ function infoOf(operation: Operation): OperationInfo {
   );
   const required = entries.filter(([, parameter]) => parameter.isRequired).map(([parameterName]) => parameterName);
   const parameters = { type: 'object', properties, required, additionalProperties: false };
-  return { name, aliases, summary, shape, inputs, parameters, examples: examplesOf(name) };
+  return {
+    name,
+    aliases,
+    isExtension: isExtension(operation),
+    summary,
+    shape,
+    inputs,
+    parameters,
+    examples: examplesOf(name),
+  };
 }

@@ -57,7 +57,7 @@ type LogicalMethods<Name extends string> = {
 };
 
 function withSecond(second: SeriesReference, parameters: object = {}): StepDraft {
-  return { parameters, second };
+  return { parameters, others: [second] };
 }
 
 function logical<Name extends string>(

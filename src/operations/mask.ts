@@ -137,10 +137,6 @@ function valueRanges(): Parameter {
     if (!isObjectOf(item, ['lower', 'upper'], report)) return undefined;
     const lower = readBound(item.lower, within(report, '/lower'), context);
     const upper = readBound(item.upper, within(report, '/upper'), context);
-    if (item.lower === undefined && item.upper === undefined) {
-      report('', 'request.missing', 'a range with `lower`, `upper` or both', 'neither');
-      return undefined;
-    }
     if (lower !== undefined && upper !== undefined && lower > upper) {
       report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
     }
@@ -161,10 +157,6 @@ function timeRanges(): Parameter {
     const { starttime: start, endtime: end } = item;
     const startMs = start === undefined ? undefined : readInstantField(start, within(report, '/starttime'), context);
     const endMs = end === undefined ? undefined : readInstantField(end, within(report, '/endtime'), context);
-    if (start === undefined && end === undefined) {
-      report('', 'request.missing', 'a range with `starttime`, `endtime` or both', 'neither');
-      return undefined;
-    }
     if (startMs !== undefined && endMs !== undefined && startMs >= endMs) {
       report('', 'request.range', 'starttime before endtime', `${String(start)} to ${String(end)}`);
     }

@@ -16,12 +16,12 @@ export interface Operation<M extends object = object> {
   readonly summary: string;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
-  readonly inputs: 'one' | 'two' | 'one with scalar, or two';
+  readonly inputs: Inputs;
   /** The methods of `pipeline(…)` that write a step of this operation, by name. */
   readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;
   /** Reports parameters that are valid one by one, but not together. */
-  readonly check?: (parameters: Parameters, report: Report) => void;
+  readonly check?: (parameters: Parameters, report: Report, inputCount: number) => void;
   readonly describe: (parameters: Parameters) => Description;
   /** Starts a step; a list of regrids runs one after another. */
   readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
@@ -34,14 +34,26 @@ export interface Operation<M extends object = object> {
   readonly windows?: (parameters: Parameters) => WindowsMade;
   /** Whether it takes its `window` and `timezone` from the nearest step upstream that makes windows. */
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
+  /** Whether its results go on up to the last `advance` of a run without `until`, and so differ with it. */
+  readonly endsByAdvance?: true;
   /** The distance between results, if there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
 
-/** What a method of `pipeline(…)` writes of a step: its parameters and, if it has two inputs, the second. */
+/** How many series an operation takes. */
+export type Inputs =
+  | 'one'
+  | 'two'
+  | 'one with scalar, or two'
+  | 'one with scalar, or more'
+  | 'one or two'
+  | 'two or three'
+  | 'two or more';
+
+/** What a method of `pipeline(…)` writes of a step: its parameters and the inputs after the first. */
 export interface StepDraft {
   readonly parameters: object;
-  readonly second?: SeriesReference;
+  readonly others?: readonly SeriesReference[];
 }
 
 /** Windows, as parameters of a step. */
@@ -64,6 +76,8 @@ export type Reach =
   | { readonly kind: 'sample' }
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
   | { readonly kind: 'window'; readonly lengthMsMax: number; readonly isCarriedIn: boolean }
+  | { readonly kind: 'trailing'; readonly lengthMs: number }
+  | { readonly kind: 'past' }
   | { readonly kind: 'last'; readonly ageMsMax: number | undefined }
   | { readonly kind: 'neighbours'; readonly gapMsMax: number | undefined };
 
@@ -74,6 +88,8 @@ export interface RunContext {
    * if a step hands on results in the middle of its work, the steps after it run before it goes on.
    */
   readonly column: () => Float64Array;
+  /** How many inputs the step has. */
+  readonly inputCount: number;
   readonly untilMs: number | undefined;
   /** The last `advance` of the run so far, −Infinity without one. */
   readonly advancedMs: () => number;
@@ -107,15 +123,21 @@ export interface FilterRunner {
  * Results at times of its own. `push` gets final samples in time order; `advance` promises that no sample before the
  * watermark will come; `close`, that none will come at all. However the input is cut into chunks and
  * wherever `advance` falls, the results are the same; only when they come differs.
+ *
+ * With several inputs `push` tells which one the chunk is from, each input comes in its own time order, and the
+ * watermark is the earliest of theirs.
  */
 export interface RegridRunner {
   readonly kind: 'regrid';
+  /** 1 by default. */
+  readonly inputCount?: number;
   readonly slotCount: number;
   readonly listCount: number;
   /** Sets those slots of a new state that do not start at 0. */
   readonly start?: (state: State) => void;
-  readonly push: (state: State, chunk: Chunk, out: Output) => void;
-  readonly advance: (state: State, watermarkMs: number, out: Output) => void;
+  readonly push: (state: State, chunk: Chunk, out: Output, input: number) => void;
+  /** `comingMs`: a sample at or after this time will come for certain; −Infinity where none is known of. */
+  readonly advance: (state: State, watermarkMs: number, out: Output, comingMs: number) => void;
   /** `advancedMs` is the last `advance` of the run, −Infinity without one. */
   readonly close: (state: State, advancedMs: number, out: Output) => void;
   /** The time before which no further result will come, when the input's is `watermarkMs`. */
@@ -138,7 +160,7 @@ export interface Output {
   addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly?: boolean): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
-  drop(reason: 'duplicate' | 'insufficient', count: number): void;
+  drop(reason: 'duplicate' | 'insufficient' | 'unmatchedFirst' | 'unmatchedSecond', count: number): void;
 }
 
 /**

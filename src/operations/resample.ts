@@ -1,10 +1,21 @@
+import { DAY_MS } from '../core/calendar.js';
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
-import { SHORTEST_MS } from '../core/interval.js';
-import { firstStartFrom, gridWindows } from '../core/windows.js';
+import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
 import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
-import { choice, duration, durationMsIn, type Parameters, textIn } from './parameters.js';
+import {
+  choice,
+  duration,
+  durationHint,
+  durationMsIn,
+  type Parameter,
+  type Parameters,
+  refuse,
+  textIn,
+  timezone,
+} from './parameters.js';
+import { checkedInterval, interval, inZone, openWindows } from './windowing.js';
 
 /** `frequency` and `maxgap` are ISO 8601 durations. */
 export interface ResampleMethods {
@@ -23,7 +34,11 @@ export const resample: Operation<ResampleMethods> = {
   methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {
     function: choice({ summary: 'There is only one.', default: 'Resample' }, ['Resample']),
-    frequency: duration({ summary: 'The distance between points, on the epoch grid.' }, SHORTEST_MS),
+    frequency: frequency(),
+    timezone: timezone({
+      summary: 'The zone whose local days the points follow, if they are days apart.',
+      extension: true,
+    }),
     method: choice(
       {
         summary: '`step`: the last sample at or before the point; `linear`: interpolated.',
@@ -38,19 +53,25 @@ export const resample: Operation<ResampleMethods> = {
     ),
   },
   describe: (parameters) => ({
-    does: `gives points every ${textIn(parameters, 'frequency')}, ${
+    does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
       isLinear(parameters) ? 'interpolated' : 'holding the last value'
     }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
     reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
     keeps: 'the last sample and the next point',
-    final: 'when a sample at or after its point is final',
+    final: isLinear(parameters)
+      ? 'when a sample at or after its point is final'
+      : 'when a sample at or after its point is certain',
   }),
   open: (parameters, run) => {
     const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
-    return resampler(durationMsIn(parameters, 'frequency') ?? 0, isLinear(parameters), gapMsMax, run.column);
+    const { window, timezone: zone } = gridOf(parameters);
+    return resampler(openWindows(window, zone), isLinear(parameters), gapMsMax, run.column);
   },
-  windows: (parameters) => ({ window: textIn(parameters, 'frequency'), timezone: 'UTC' }),
-  pointsEveryMs: (parameters) => (parameters.maxgap === undefined ? durationMsIn(parameters, 'frequency') : undefined),
+  windows: gridOf,
+  pointsEveryMs: (parameters) => {
+    const { window, timezone: zone } = gridOf(parameters);
+    return parameters.maxgap === undefined ? openWindows(window, zone).lengthMsMax : undefined;
+  },
 };
 
 export const resampleExamples: readonly WrittenExample[] = [
@@ -74,6 +95,29 @@ export const resampleExamples: readonly WrittenExample[] = [
   },
 ];
 
+// A duration that windows can have: days and weeks are those of the zone, all else lies on the epoch grid.
+function frequency(): Parameter {
+  const given = interval('The distance between points; days and weeks are those of the zone.');
+  const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
+  return {
+    ...given,
+    schema: { type: 'string', format: 'duration' },
+    read: (value, report, context) => {
+      if (typeof value === 'string' && !/^P(?!\d+[YM])/.test(value)) {
+        return refuse(report, 'request.duration', expected, value, durationHint(value));
+      }
+      return given.read(value, report, context) === undefined ? undefined : String(value);
+    },
+  };
+}
+
+function gridOf(parameters: Parameters): { readonly window: string; readonly timezone: string } {
+  const window = textIn(parameters, 'frequency');
+  const found = checkedInterval(window);
+  const isDays = found.kind === 'calendar' || found.lengthMs % DAY_MS === 0;
+  return { window, timezone: isDays ? textIn(parameters, 'timezone') : 'UTC' };
+}
+
 function isLinear(parameters: Parameters): boolean {
   return textIn(parameters, 'method') === 'linear';
 }
@@ -84,14 +128,14 @@ const LAST_VALUE = 2;
 const POINT_MS = 3;
 
 function resampler(
-  stepMs: number,
+  grid: Windows,
   isInterpolated: boolean,
   gapMsMax: number,
   column: RunContext['column'],
 ): RegridRunner {
   const points = evenPoints(column);
-  const grid = gridWindows(stepMs);
-  const isPlain = Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
+  const stepMs = grid.gridMs ?? 0;
+  const isPlain = stepMs > 0 && Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
 
   // Emits the points before the sample at `t`, all of which lie after the sample before it.
   function fillTo(slots: Float64Array, t: number, x: number, out: Output): void {
@@ -102,7 +146,7 @@ function resampler(
       slots[POINT_MS] = firstStartFrom(grid, t);
       return;
     }
-    out.expect((t - pointMs) / stepMs);
+    out.expect((t - pointMs) / grid.lengthMsMax);
     for (; pointMs < t; pointMs = grid.next(pointMs)) {
       out.add(pointMs, isInterpolated ? lerp(lastValue, x, (pointMs - lastMs) / (t - lastMs)) : lastValue);
     }
@@ -133,7 +177,12 @@ function resampler(
         slots[LAST_VALUE] = x;
       }
     },
-    advance: () => undefined,
+    advance: ({ slots }, watermarkMs, out, comingMs) => {
+      const limitMs = Math.min(watermarkMs, comingMs);
+      // Held values are certain before the next sample is; interpolated ones wait for its value.
+      if (isInterpolated || slots[HAS_LAST] === 0 || comingMs - slots[LAST_MS]! > gapMsMax) return;
+      if (slots[POINT_MS]! < limitMs) fillTo(slots, limitMs, 0, out);
+    },
     close: () => undefined,
     watermark: ({ slots }, watermarkMs) => (slots[HAS_LAST] === 1 ? slots[POINT_MS]! : watermarkMs),
   };

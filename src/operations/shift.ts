@@ -1,11 +1,14 @@
+import { DAY_MS } from '../core/calendar.js';
 import { parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Windows } from '../core/windows.js';
+import { zoneOf } from '../core/zone.js';
 import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
+import { calendarMove, calendarMover } from './calendar-move.js';
 import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from './operation.js';
 import {
   choice,
@@ -18,7 +21,7 @@ import {
   textIn,
   timezone,
 } from './parameters.js';
-import { checkInterval, interval, inZone, openWindows } from './windowing.js';
+import { checkedInterval, checkInterval, interval, inZone, openWindows } from './windowing.js';
 
 /** A shift by an ISO 8601 duration, or by a whole number of windows (0 or more). */
 export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
@@ -43,7 +46,6 @@ export const shift: Operation<ShiftMethods> = {
     shift: shiftAmount(),
     direction: choice({ summary: '`forward` moves to later times.' }, ['forward', 'backward']),
     window: interval('The window that ShiftByWindow counts; that of the nearest windowed step upstream by default.', {
-      calendar: true,
       optional: true,
     }),
     timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
@@ -63,8 +65,16 @@ export const shift: Operation<ShiftMethods> = {
     const columns = { moved: run.column(), values: run.column() };
     if (isByTime(parameters)) return mover(fixedMove(shiftMs(parameters)), columns);
     const count = direction(parameters) * numberIn(parameters, 'shift');
-    const windows = openWindows(textIn(parameters, 'window'), textIn(parameters, 'timezone'));
-    const move = windows.gridMs === undefined ? windowMove(windows, count) : fixedMove(count * windows.gridMs);
+    const window = checkedInterval(textIn(parameters, 'window'));
+    const zoneName = textIn(parameters, 'timezone');
+    const zone = zoneName === 'UTC' ? undefined : zoneOf(zoneName);
+    const isWeek = window.kind === 'calendar' && window.unit === 'Weekly' && zone === undefined;
+    if (isWeek) return mover(fixedMove(7 * count * DAY_MS), columns);
+    if (window.kind === 'calendar') return calendarMover(calendarMove(window.unit, count, zone));
+    if (zone !== undefined && window.lengthMs === DAY_MS) return calendarMover(calendarMove('Daily', count, zone));
+    const windows = openWindows(textIn(parameters, 'window'), zoneName);
+    const isEven = windows.gridMs !== undefined && Number.isInteger(windows.gridMs);
+    const move = isEven ? fixedMove(count * (windows.gridMs ?? 0)) : windowMove(windows, count);
     return mover(move, columns);
   },
 };
@@ -167,7 +177,7 @@ function fixedMove(byMs: number): Move {
   };
 }
 
-/** Moves by whole calendar windows: the position inside one is kept, cut to the length of the target. */
+/** Moves by whole windows: the position inside one is kept, cut to the length of the target. */
 function windowMove(windows: Windows, count: number): Move {
   let startMs = Number.NaN;
   let endMs = Number.NaN;

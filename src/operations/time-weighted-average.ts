@@ -1,14 +1,16 @@
 import type { Chunk } from '../core/chunk.js';
+import { DoubleList } from '../core/list.js';
 import type { Windows } from '../core/windows.js';
+import { type ExactSum, weightedMeanOf } from '../kernels/exact/results.js';
+import { addProduct, addTo, clearSum, lossOf, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
-import { addInto } from '../kernels/sum.js';
+import type { FunctionSettings } from './aggregate-functions.js';
 import type { WindowOptions } from './aggregate-windows.js';
-import type { Output, RegridRunner } from './operation.js';
+import type { Output, RegridRunner, State } from './operation.js';
 
 /**
  * The integral of the step function that holds the last sample at or before each instant, over the part of the
- * window where it is known, divided by the length of that part. Each held value is one term of the sum in each
- * window that it reaches into.
+ * window where it is known, divided by the length of that part.
  */
 
 const HAS_LAST = 0;
@@ -16,47 +18,90 @@ const LAST_MS = 1;
 const LAST_VALUE = 2;
 const START_MS = 3; // of the window in work: the one that holds the last sample, or the one after it
 const END_MS = 4;
-const INTEGRAL = 5; // two slots: a compensated sum
-const KNOWN_MS = 7;
-const IS_DONE = 8; // the window in work has been emitted, its last value held to its end
-const HAS_RESULT = 9;
-const RESULT = 10;
-const SLOT_COUNT = 11;
+const IS_DONE = 5; // the window in work has been emitted, its last value held to its end
+const HAS_RESULT = 6;
+const RESULT = 7;
+const INTEGRAL = 8; // an exact sum of value·length
+const KNOWN = INTEGRAL + SUM_SLOTS; // an exact sum of lengths
+const SLOT_COUNT = KNOWN + SUM_SLOTS;
 
-/** The windows, and how long a value is held. */
+/** The windows, how long a value is held, and what comes of it. */
 interface HoldOptions extends Omit<WindowOptions, 'closed'> {
   readonly maxHoldMs: number;
+  readonly held: HeldFunction;
+}
+
+/** A function of how long values were held in a window. */
+export interface HeldFunction {
+  readonly words: string;
+  /** What is held in place of the value. */
+  readonly weigh?: (value: number) => number;
+  /** From Σ(value·length), Σ(length), and the length of the window. */
+  readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum) => number;
+}
+
+/** The function of that name, of which `unitMs` is the unit of time and `lower` and `upper` the bounds of a state. */
+export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionSettings): HeldFunction {
+  const unit = sumOfLength(0, unitMs);
+  switch (name) {
+    case 'Integral':
+      return { words: 'the integral over time', result: (products) => weightedMeanOf(products, unit) };
+    case 'Coverage':
+      return {
+        words: 'the share of time with data',
+        result: (_products, lengths, window) => weightedMeanOf(lengths, window),
+      };
+    case 'TimeInState':
+      return {
+        words: 'the time in a state',
+        weigh: (value) => (value >= lower && value <= upper ? 1 : 0),
+        result: (products) => weightedMeanOf(products, unit),
+      };
+    default:
+      return { words: 'the time-weighted average', result: (products, lengths) => weightedMeanOf(products, lengths) };
+  }
+}
+
+function sumOfLength(startMs: number, endMs: number): ExactSum {
+  const lengthMs = endMs - startMs;
+  return [Float64Array.of(lengthMs, lossOf(endMs, -startMs, lengthMs), 0), 0, new DoubleList()];
 }
 
 export function timeWeightedRunner(options: HoldOptions): RegridRunner {
-  const { windows, label, maxHoldMs } = options;
+  const { windows, label, maxHoldMs, held } = options;
+  const { weigh } = held;
   return {
     kind: 'regrid',
     slotCount: SLOT_COUNT,
-    listCount: 0,
-    push: ({ slots }, chunk, out) => {
+    listCount: 2,
+    push: (state, chunk, out) => {
+      const { slots } = state;
       const { timeMs, value, count } = chunk;
       let length = 0;
       for (let i = 0; i < count; ) {
         const t = timeMs[i]!;
-        if (slots[HAS_LAST] === 0) enter(slots, windows.startOf(t), windows);
+        if (slots[HAS_LAST] === 0) enter(state, windows.startOf(t), windows);
         else {
-          if (slots[END_MS]! <= t) passTo(slots, t, options, out);
-          hold(slots, t, maxHoldMs);
+          if (slots[END_MS]! <= t) passTo(state, t, options, out);
+          hold(state, t, maxHoldMs);
         }
         slots[HAS_LAST] = 1;
         slots[LAST_MS] = t;
-        slots[LAST_VALUE] = value[i]!;
+        slots[LAST_VALUE] = weigh === undefined ? value[i]! : weigh(value[i]!);
         const next = firstAtOrAfterGuess(timeMs, i, count, slots[END_MS]!, length);
-        if (next > i + 1) holdEach(slots, chunk, i + 1, next, maxHoldMs);
+        if (next > i + 1) holdEach(state, chunk, i + 1, next, options);
         length = next - i;
         i = next;
       }
     },
-    advance: ({ slots }, watermarkMs, out) => {
-      if (watermarkMs >= slots[END_MS]!) finish(slots, options, out);
+    advance: (state, watermarkMs, out, comingMs) => {
+      const { slots } = state;
+      // Windows after the last sample's are certain once a sample beyond them is.
+      const certainMs = Math.min(watermarkMs, comingMs);
+      if (slots[HAS_LAST] === 1 && certainMs >= slots[END_MS]!) passTo(state, certainMs, options, out);
+      if (watermarkMs >= slots[END_MS]!) finish(state, options, out);
     },
-    close: ({ slots }, _advancedMs, out) => finish(slots, options, out),
+    close: (state, _advancedMs, out) => finish(state, options, out),
     watermark: ({ slots }, watermarkMs) => {
       // The next window to emit: the one in work, or the one after it.
       const nextMs = slots[IS_DONE] === 1 ? slots[END_MS]! : slots[START_MS]!;
@@ -66,36 +111,48 @@ export function timeWeightedRunner(options: HoldOptions): RegridRunner {
   };
 }
 
-function enter(slots: Float64Array, startMs: number, windows: Windows): void {
+function enter({ slots, lists }: State, startMs: number, windows: Windows): void {
   slots[START_MS] = startMs;
   slots[END_MS] = windows.next(startMs);
-  slots[INTEGRAL] = 0;
-  slots[INTEGRAL + 1] = 0;
-  slots[KNOWN_MS] = 0;
+  clearSum(slots, INTEGRAL, lists[0]!);
+  clearSum(slots, KNOWN, lists[1]!);
   slots[IS_DONE] = 0;
 }
 
 // Adds the held value's part of the window in work, up to an instant.
-function hold(slots: Float64Array, untilMs: number, maxHoldMs: number): void {
+function hold(state: State, untilMs: number, maxHoldMs: number): void {
+  const { slots } = state;
   const fromMs = Math.max(slots[LAST_MS]!, slots[START_MS]!);
-  const lengthMs = Math.min(untilMs, slots[LAST_MS]! + maxHoldMs) - fromMs;
+  holdBetween(state, slots[LAST_VALUE]!, fromMs, Math.min(untilMs, slots[LAST_MS]! + maxHoldMs));
+}
+
+function holdBetween({ slots, lists }: State, value: number, fromMs: number, untilMs: number): void {
+  const lengthMs = untilMs - fromMs;
   if (!(lengthMs > 0)) return;
-  addInto(slots, INTEGRAL, slots[LAST_VALUE]! * lengthMs);
-  slots[KNOWN_MS] = slots[KNOWN_MS]! + lengthMs;
+  // Times need not be whole milliseconds, so their difference may be rounded.
+  const cutMs = lossOf(untilMs, -fromMs, lengthMs);
+  addProduct(slots, INTEGRAL, lists[0]!, value, lengthMs);
+  addTo(slots, KNOWN, lists[1]!, lengthMs);
+  if (cutMs === 0) return;
+  addProduct(slots, INTEGRAL, lists[0]!, value, cutMs);
+  addTo(slots, KNOWN, lists[1]!, cutMs);
 }
 
 // Holds the last value to the end of the window in work, and emits it.
-function finish(slots: Float64Array, options: HoldOptions, out: Output): void {
+function finish(state: State, options: HoldOptions, out: Output): void {
+  const { slots } = state;
   if (slots[HAS_LAST] === 0 || slots[IS_DONE] === 1) return;
-  hold(slots, slots[END_MS]!, options.maxHoldMs);
-  emit(slots, options, out);
+  hold(state, slots[END_MS]!, options.maxHoldMs);
+  emit(state, options, out);
 }
 
-function emit(slots: Float64Array, { label, empty }: HoldOptions, out: Output): void {
+function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out: Output): void {
   const timeMs = slots[label === 'start' ? START_MS : END_MS]!;
   slots[IS_DONE] = 1;
-  if (slots[KNOWN_MS]! > 0) {
-    const result = (slots[INTEGRAL]! + slots[INTEGRAL + 1]!) / slots[KNOWN_MS]!;
+  // Lengths are above 0, so their sum begins with one that is, or has gone to the list.
+  if (slots[KNOWN]! > 0 || lists[1]!.length > 0) {
+    const window = sumOfLength(slots[START_MS]!, slots[END_MS]!);
+    const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window);
     out.add(timeMs, result);
     if (Number.isFinite(result)) {
       slots[HAS_RESULT] = 1;
@@ -107,53 +164,83 @@ function emit(slots: Float64Array, { label, empty }: HoldOptions, out: Output): 
 }
 
 // Emits the window in work and those after it that end by `t`, so that the one that holds `t` is in work.
-function passTo(slots: Float64Array, t: number, options: HoldOptions, out: Output): void {
+function passTo(state: State, t: number, options: HoldOptions, out: Output): void {
+  const { slots } = state;
   const { windows, empty, maxHoldMs } = options;
   const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
   const emittedToMs = empty === 'omit' ? Math.min(t, heldUntilMs) : t;
   out.expect((emittedToMs - slots[END_MS]!) / windows.lengthMsMax);
   while (slots[END_MS]! <= t) {
-    finish(slots, options, out);
+    finish(state, options, out);
     const isUnknown = slots[END_MS]! >= heldUntilMs;
-    enter(slots, isUnknown && empty === 'omit' ? windows.startOf(t) : slots[END_MS]!, windows);
+    enter(state, isUnknown && empty === 'omit' ? windows.startOf(t) : slots[END_MS]!, windows);
   }
 }
 
 // Samples within the window in work, the first of which has been taken: each ends the value before it.
-function holdEach(slots: Float64Array, { timeMs, value }: Chunk, from: number, to: number, maxHoldMs: number): void {
+function holdEach(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
+  const { maxHoldMs, held } = options;
+  const { weigh } = held;
+  const { slots } = state;
+  const { timeMs, value } = chunk;
+  const isPlain = weigh === undefined && state.lists[0]!.length === 0 && state.lists[1]!.length === 0;
+  if (isPlain && holdWhole(slots, chunk, from, to, maxHoldMs)) return;
+  let lastMs = slots[LAST_MS]!;
+  let lastValue = slots[LAST_VALUE]!;
+  for (let i = from; i < to; i++) {
+    const t = timeMs[i]!;
+    // As in `hold`: the same instants give the same bits, however the input is cut into chunks.
+    holdBetween(state, lastValue, lastMs, Math.min(t, lastMs + maxHoldMs));
+    lastMs = t;
+    lastValue = weigh === undefined ? value[i]! : weigh(value[i]!);
+  }
+  slots[LAST_MS] = lastMs;
+  slots[LAST_VALUE] = lastValue;
+}
+
+const SPLIT = 134_217_729; // 2^27 + 1
+/** The product of half the digits of a double with a whole number below this is a double. */
+const WHOLE_END = 2 ** 26;
+
+// The usual case, lengths of whole milliseconds: false, with nothing taken, where it is another.
+function holdWhole(slots: Float64Array, chunk: Chunk, from: number, to: number, maxHoldMs: number): boolean {
+  const { timeMs, value } = chunk;
+  const hasWhole = slots[KNOWN + 1] === 0 && slots[KNOWN + 2] === 0 && Number.isInteger(slots[KNOWN]!);
+  if (!hasWhole || !(slots[KNOWN]! < 2 ** 50) || !Number.isInteger(slots[LAST_MS]!)) return false;
   let lastMs = slots[LAST_MS]!;
   let lastValue = slots[LAST_VALUE]!;
   let sum = slots[INTEGRAL]!;
   let lost = slots[INTEGRAL + 1]!;
-  let knownMs = slots[KNOWN_MS]!;
+  let knownMs = slots[KNOWN]!;
+  let spilt = 0;
   for (let i = from; i < to; i++) {
     const t = timeMs[i]!;
-    // As in `hold`: the same instants give the same bits, however the input is cut into chunks.
     const untilMs = lastMs + maxHoldMs < t ? lastMs + maxHoldMs : t;
     const lengthMs = untilMs - lastMs;
-    if (lengthMs > 0) {
-      const x = lastValue * lengthMs;
-      const next = sum + x;
-      const part = next - sum;
-      lost += sum - (next - part) + (x - part);
-      sum = next;
-      knownMs += lengthMs;
-    }
+    if (!(lengthMs < WHOLE_END && Math.floor(t) === t && Math.floor(untilMs) === untilMs)) return false;
+    const scaled = SPLIT * lastValue;
+    const high = scaled - (scaled - lastValue);
+    const product = high * lengthMs;
+    const rest = (lastValue - high) * lengthMs;
+    const next = sum + product;
+    const part = next - sum;
+    const loss = sum - (next - part) + (product - part);
+    sum = next;
+    const lostOnce = lost + loss;
+    const lossPart = lostOnce - lost;
+    spilt += Math.abs(lost - (lostOnce - lossPart) + (loss - lossPart));
+    lost = lostOnce + rest;
+    const restPart = lost - lostOnce;
+    spilt += Math.abs(lostOnce - (lost - restPart) + (rest - restPart));
+    knownMs += lengthMs;
     lastMs = t;
     lastValue = value[i]!;
   }
-  if (lost - lost !== 0) {
-    // Near the largest double the loss can overflow on the way; value by value it is computed in another way.
-    for (let i = from; i < to; i++) {
-      hold(slots, timeMs[i]!, maxHoldMs);
-      slots[LAST_MS] = timeMs[i]!;
-      slots[LAST_VALUE] = value[i]!;
-    }
-    return;
-  }
+  if (spilt !== 0) return false;
   slots[LAST_MS] = lastMs;
   slots[LAST_VALUE] = lastValue;
   slots[INTEGRAL] = sum;
   slots[INTEGRAL + 1] = lost;
-  slots[KNOWN_MS] = knownMs;
+  slots[KNOWN] = knownMs;
+  return true;
 }

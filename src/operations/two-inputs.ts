@@ -16,25 +16,26 @@ import {
 /** A scalar, or a second series. */
 export type Operand = number | SeriesReference;
 
-/** How two inputs meet; `maxhold`, an ISO 8601 duration, goes with `hold` and `asof`. */
+/** How two inputs meet. ISO 8601 durations: `maxhold` goes with `hold` and `asof`, `maxgap` with `linear`. */
 export interface AlignParameters {
   readonly align?: Align;
   readonly maxhold?: string;
+  readonly maxgap?: string;
 }
 
 /** The method of an operation with a scalar or a second series. */
 export function withOperand(operand: Operand, parameters: object = {}): StepDraft {
   return typeof operand === 'number'
     ? { parameters: { scalar: operand, ...parameters } }
-    : { parameters, second: operand };
+    : { parameters, others: [operand] };
 }
 
 export type Align = 'inner' | 'hold' | 'linear' | 'asof';
 
 const ALIGNMENTS: readonly Align[] = ['inner', 'hold', 'linear', 'asof'];
 
-/** The parameters `align` and `maxhold`, which matter only with two inputs. */
-export const alignParameters: Readonly<Record<'align' | 'maxhold', Parameter>> = {
+/** The parameters that matter only with two inputs. */
+export const alignParameters: Readonly<Record<'align' | 'maxhold' | 'maxgap', Parameter>> = {
   align: choice(
     {
       summary:
@@ -49,15 +50,24 @@ export const alignParameters: Readonly<Record<'align' | 'maxhold', Parameter>> =
     { summary: 'How old a held value may be, with `hold` and `asof`.', optional: true, extension: true },
     0,
   ),
+  maxgap: duration(
+    { summary: 'How long a gap is interpolated over, with `linear`.', optional: true, extension: true },
+    0,
+  ),
 };
 
 /** The scalar instead of a second input. */
 export const scalar: Parameter = number({ summary: 'The second operand, instead of a second input.', optional: true });
 
-/** Reports a `maxhold` that no alignment uses. */
+/** Reports a `maxhold` or `maxgap` that no alignment uses. */
 export function checkAlign(parameters: Parameters, report: Report): void {
-  if (parameters.maxhold === undefined || parameters.align === 'hold' || parameters.align === 'asof') return;
-  report('/maxhold', 'request.conflict', 'maxhold only with align `hold` or `asof`', quoted(parameters.maxhold));
+  const { align, maxhold, maxgap } = parameters;
+  if (maxhold !== undefined && align !== 'hold' && align !== 'asof') {
+    report('/maxhold', 'request.conflict', 'maxhold only with align `hold` or `asof`', quoted(maxhold));
+  }
+  if (maxgap !== undefined && align !== 'linear') {
+    report('/maxgap', 'request.conflict', 'maxgap only with align `linear`', quoted(maxgap));
+  }
 }
 
 function quoted(value: ParameterValue): string {
@@ -78,7 +88,7 @@ export function describeTwo(parameters: Parameters): Omit<Description, 'does'> {
   if (align === 'linear') {
     const keeps = 'the last sample of each input, and those that the other has not reached';
     return {
-      reads: { kind: 'neighbours', gapMsMax: undefined },
+      reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
       keeps,
       final: 'when both inputs have passed its time',
     };

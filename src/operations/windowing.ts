@@ -1,4 +1,5 @@
 import { DAY_MS } from '../core/calendar.js';
+import { nanosecondsOf } from '../core/grid.js';
 import { formatInterval, type Interval, intervalNames, parseInterval, SHORTEST_MS } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
@@ -10,37 +11,32 @@ import { durationHint, type Parameter, type Parameters, type Report, refuse, tex
 
 const EXPECTED =
   'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
-const EXPECTED_FIXED = 'an interval: QuarterHourly, HalfHourly, Hourly, Daily or a duration like PT10M';
 
-/** The parameter `interval`. Without `calendar` it takes no weeks (from Monday), months and years. */
-export function interval(summary: string, options: { calendar: boolean; optional?: true }): Parameter {
-  const expected = options.calendar ? EXPECTED : EXPECTED_FIXED;
+/** The parameter `interval`. */
+export function interval(summary: string, options: { optional?: true } = {}): Parameter {
   return {
     summary,
     isRequired: options.optional !== true,
     isExtension: options.optional === true,
     schema: { type: 'string', examples: ['QuarterHourly', 'HalfHourly', 'Hourly', 'Daily', 'PT10M'] },
-    read: (value, report) => readInterval(value, report, expected, options.calendar),
+    read: readInterval,
   };
 }
 
 /** The canonical text of the interval that `value` stands for, or undefined after reporting what is wrong. */
-function readInterval(
-  value: unknown,
-  report: Report,
-  expected: string = EXPECTED,
-  isCalendarTaken = true,
-): string | undefined {
-  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+function readInterval(value: unknown, report: Report): string | undefined {
+  if (typeof value !== 'string') return refuse(report, 'request.type', EXPECTED, value);
   const found = parseInterval(value);
-  if (found === undefined || (found.kind === 'calendar' && !isCalendarTaken)) {
+  if (found === undefined) {
     const looksLikeName = /^[a-z]+$/i.test(value) && !/^p\d|^pt/i.test(value);
-    const known = intervalNames.filter((name) => isCalendarTaken || parseInterval(name)?.kind === 'fixed');
-    const suggestion = looksLikeName ? didYouMean(value, known) : durationHint(value);
-    return refuse(report, looksLikeName ? 'request.unknown' : 'request.duration', expected, value, suggestion);
+    const suggestion = looksLikeName ? didYouMean(value, intervalNames) : durationHint(value);
+    return refuse(report, looksLikeName ? 'request.unknown' : 'request.duration', EXPECTED, value, suggestion);
   }
   if (found.kind === 'fixed' && !(found.lengthMs >= SHORTEST_MS && found.lengthMs <= TIME_MS_END - TIME_MS_MIN)) {
     return refuse(report, 'request.duration', 'an interval from PT0.0001S to the 9999 years there are', value);
+  }
+  if (found.kind === 'fixed' && nanosecondsOf(found.lengthMs) === undefined) {
+    return refuse(report, 'request.duration', 'an interval of whole nanoseconds', value);
   }
   return formatInterval(found);
 }
@@ -52,7 +48,7 @@ export function checkInterval(text: string, timezone: string, report: Report): v
   if (found.lengthMs > DAY_MS) {
     const hint = 'take Weekly, Monthly or Yearly, or the timezone UTC';
     report('', 'request.conflict', `an interval of at most a day in the timezone ${timezone}`, `\`${text}\``, hint);
-  } else if (DAY_MS % found.lengthMs !== 0) {
+  } else if ((nanosecondsOf(DAY_MS) ?? 0n) % (nanosecondsOf(found.lengthMs) ?? 1n) !== 0n) {
     const expected = `an interval that divides 24 hours, in the timezone ${timezone}`;
     report('', 'request.conflict', expected, `\`${text}\``, 'or take the timezone UTC');
   }
@@ -75,8 +71,7 @@ export function inZone(parameters: Parameters): string {
   return parameters.timezone === undefined || parameters.timezone === 'UTC' ? '' : `, in ${parameters.timezone}`;
 }
 
-/** The length of an interval, if all its windows have the same; else undefined. */
-export function fixedLengthMs(parameters: Parameters): number | undefined {
-  const found = checkedInterval(textIn(parameters, 'interval'));
-  return found.kind === 'fixed' ? found.lengthMs : undefined;
+/** The greatest distance between two points at the starts of the windows. */
+export function pointsEveryMs(parameters: Parameters): number {
+  return openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone')).lengthMsMax;
 }

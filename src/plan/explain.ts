@@ -76,6 +76,10 @@ function describeReach(reach: Reach): string {
         `the samples of its window, at most ${formatDuration(reach.lengthMsMax)}` +
         (reach.isCarriedIn ? ', and the last one before it' : '')
       );
+    case 'trailing':
+      return `the samples of the last ${formatDuration(reach.lengthMs)} up to it`;
+    case 'past':
+      return 'all samples up to it';
     case 'last':
       return reach.ageMsMax === undefined
         ? 'the last sample at or before, however old'

@@ -56,9 +56,9 @@ function writeItem(
 ): RequestItem {
   const { timeseriesId } = source;
   const nameOf = (index: number): string => (index === steps.length - 1 ? metric : `${metric} step ${index + 1}`);
-  const operations = steps.map(({ operation, parameters, second }, index) => {
+  const operations = steps.map(({ operation, parameters, others = [] }, index) => {
     const first = index === 0 ? source : { timeseriesId, metric: nameOf(index - 1) };
-    const input = second === undefined ? [first] : [first, second];
+    const input = [first, ...others];
     const step = { operation, input, output: [{ timeseriesId, metric: nameOf(index) }], parameters };
     // The methods of the builder take what the types of a step say.
     return step as RequestStep;

@@ -29,6 +29,8 @@ export interface RequestStep {
   readonly pointer: string;
   readonly operation: Operation;
   readonly parameters: Parameters;
+  /** Whether it names a zone of its own. */
+  readonly hasTimezone: boolean;
   readonly inputs: readonly SeriesReference[];
   readonly output: SeriesReference;
 }
@@ -114,11 +116,18 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
     report('/output', 'request.inputs', 'exactly one output', String(outputs.length));
   }
   if (operation === undefined) return undefined;
-  const parameters = readStepParameters(step.parameters, operation, timezone, within(report, '/parameters'));
+  const parameters = readStepParameters(
+    step.parameters,
+    operation,
+    timezone,
+    within(report, '/parameters'),
+    inputs?.length,
+  );
   if (inputs !== undefined) checkInputs(operation, step.parameters, inputs.length, report);
   const output = outputs?.[0];
   if (parameters === undefined || inputs === undefined || output === undefined) return undefined;
-  return { pointer, operation, parameters, inputs, output };
+  const hasTimezone = Object.hasOwn(Object(step.parameters), 'timezone');
+  return { pointer, operation, parameters, hasTimezone, inputs, output };
 }
 
 function readOperation(value: unknown, report: Report): Operation | undefined {
@@ -154,29 +163,43 @@ function readStepParameters(
   operation: Operation,
   timezone: string,
   report: Report,
+  inputCount: number | undefined,
 ): Parameters | undefined {
   const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, { timezone });
   if (parameters === undefined) return undefined;
   if (operation.parameters.timezone !== undefined) parameters.timezone ??= timezone;
-  operation.check?.(parameters, report);
+  // Without the inputs, no more than one is taken for granted.
+  operation.check?.(parameters, report, inputCount ?? 1);
   return parameters;
 }
+
+const INPUT_COUNTS = {
+  one: [1, 1],
+  two: [2, 2],
+  'one or two': [1, 2],
+  'two or three': [2, 3],
+  'two or more': [2, Number.POSITIVE_INFINITY],
+} as const;
 
 function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {
   const given = new Map(Object.entries(parameters ?? {}));
   const hasScalar = given.get('scalar') !== undefined;
-  if (operation.inputs === 'one with scalar, or two') {
-    if (hasScalar === (count === 1) && count <= 2 && count > 0) {
-      if (hasScalar && (given.get('align') !== undefined || given.get('maxhold') !== undefined)) {
-        report('/parameters', 'request.conflict', 'align and maxhold only with two inputs', 'a scalar');
+  const { inputs } = operation;
+  if (inputs === 'one with scalar, or two' || inputs === 'one with scalar, or more') {
+    if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
+      if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
+        report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');
       }
       return;
     }
     const hint = hasScalar ? 'leave the scalar or the second input out' : 'add a scalar or a second input';
     const received = `${count} with ${hasScalar ? 'a' : 'no'} scalar`;
-    report('/input', 'request.inputs', `one input and a scalar, or two inputs and no scalar`, received, hint);
+    const several = inputs.endsWith('more') ? 'two or more' : 'two';
+    report('/input', 'request.inputs', `one input and a scalar, or ${several} inputs and no scalar`, received, hint);
     return;
   }
-  const wanted = operation.inputs === 'one' ? 1 : 2;
-  if (count !== wanted) report('/input', 'request.inputs', `exactly ${operation.inputs} input(s)`, String(count));
+  const [least, most] = INPUT_COUNTS[inputs];
+  if (count >= least && count <= most) return;
+  const expected = least === most ? `exactly ${inputs} input(s)` : `${inputs} inputs`;
+  report('/input', 'request.inputs', expected, String(count));
 }

@@ -10,6 +10,7 @@ interface MethodNames {
   readonly aggregatePipeline: 'Aggregate Pipeline' | 'AggregatePipeline';
   readonly clamp: 'Cleanse';
   readonly anomalies: 'Cleanse';
+  readonly limit: 'Clamp';
 }
 
 type Method = keyof OperationMethods & string;

@@ -142,7 +142,18 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
       });
       return parameters;
     }
-    return { ...parameters, ...known };
+    if (!step.hasTimezone) return { ...parameters, ...known };
+    // Its own zone counts for the window it has found, which must suit that.
+    const own = { ...known, ...parameters, window: known.window };
+    operation.check?.(
+      own,
+      (below, code, expected, received, suggestion) => {
+        const place = `${pointer}/parameters${below}`;
+        issues.push({ pointer: place, code, expected, received, ...(suggestion === undefined ? {} : { suggestion }) });
+      },
+      step.inputs.length,
+    );
+    return own;
   });
 }
 

@@ -35,14 +35,17 @@ export function repeat(
 
 /** Brings the log of samples into segments. */
 export function startCompaction(context: ServiceContext): EndWork {
-  const { storage, samples, scheduler, clock, settings, log } = context;
+  const { storage, samples, scheduler, clock, settings, log, metrics } = context;
   const compactor = createCompactor({
     storage,
     samples,
     scheduler,
     clock,
     pollIntervalMs: settings.pollIntervalMs,
-    onError: (err, shard) => log.warn({ err, shard }, 'samples were not compacted; tried again later'),
+    onError: (err, shard) => {
+      metrics.compactionErrors.inc();
+      log.warn({ err, shard }, 'samples were not compacted; tried again later');
+    },
   });
   compactor.start();
   return () => compactor.stop();

@@ -97,7 +97,7 @@ async function openSender(url: string, client: { clientId: string; clientSecret:
   const answer = await fetch(url + tokenPath, {
     method: 'POST',
     headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_admin' }),
   });
   // RFC 6749, 5.1.
   const { access_token: token } = JSON.parse(await textOf(answer, `POST ${tokenPath}`)) as { access_token: string };
@@ -175,7 +175,7 @@ to date (Celsius, DailyAverage, IsWarm), and the collection ${COLLECTION} with e
   export WINDROW_CLIENT=${clientId}
   export WINDROW_SECRET=${clientSecret}
 
-  TOKEN=$(curl -s -u "$WINDROW_CLIENT:$WINDROW_SECRET" -d grant_type=client_credentials \\
+  TOKEN=$(curl -s -u "$WINDROW_CLIENT:$WINDROW_SECRET" -d grant_type=client_credentials -d scope=core_read \\
     "$WINDROW_URL/idm/ims/connect/token" | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -H "Authorization: Bearer $TOKEN" -H 'Accept: text/csv' \\
     "$WINDROW_URL/core/timeseries/${SERIES}/samples?metric=DailyAverage"

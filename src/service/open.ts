@@ -1,18 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { openSqliteStorage } from '../storage/index.js';
+import { openStorage } from '../storage/index.js';
 import { createSampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
+import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
 import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
 /** What a service is opened with; what is left out is the machine's own. */
 export interface ServiceOptions {
-  /** The folder of the embedded database, made when it is not there; or a store of one's own. */
+  /** The folder of the embedded database, made when it is not there. */
   readonly dataDirectory?: string;
+  /** Or the address of a PostgreSQL database, `postgres://…`, that any number of processes share. */
+  readonly store?: string;
+  /** Or a store of one's own, which is left open. */
   readonly storage?: Storage;
   readonly settings?: Partial<ServiceSettings>;
   readonly clock?: Clock;
@@ -29,8 +33,11 @@ export async function openService(
   const settings = Object.freeze({ ...defaultSettings, ...options.settings });
   const fault = settings.publicUrl === '' ? undefined : publicUrlFault(settings.publicUrl);
   if (fault !== undefined) throw new TypeError(`publicUrl: ${fault}`);
-  const storage = options.storage ?? (await openOwnStorage(options.dataDirectory, clock));
+  const own = options.storage ?? (await openOwnStorage(options, clock));
   const metrics = createMetrics();
+  const storage = countErrors(own, metrics);
+  watchStore(metrics, storage, clock);
+  if (options.storage === undefined && options.dataDirectory !== undefined) watchDisk(metrics, options.dataDirectory);
   const context: ServiceContext = Object.freeze({
     storage,
     samples: createSampleStore({ clock }),
@@ -52,9 +59,10 @@ export async function openService(
   };
 }
 
-async function openOwnStorage(directory: string | undefined, clock: Clock): Promise<Storage> {
-  if (directory === undefined || directory === '')
-    throw new TypeError('expected dataDirectory, or a storage of your own; received neither');
-  prepareDataDirectory(directory);
-  return openSqliteStorage({ directory, clock });
+async function openOwnStorage({ dataDirectory, store }: ServiceOptions, clock: Clock): Promise<Storage> {
+  if (store !== undefined && store !== '') return openStorage({ address: store, clock });
+  if (dataDirectory === undefined || dataDirectory === '')
+    throw new TypeError('expected dataDirectory, store, or a storage of your own; received none of them');
+  prepareDataDirectory(dataDirectory);
+  return openStorage({ directory: dataDirectory, clock });
 }

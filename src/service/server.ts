@@ -2,6 +2,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
+import { registerGuide } from './http/guide.js';
+import { registerWorkbench } from './http/workbench.js';
 import { openService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
 import { defaultSettings } from './settings.js';
@@ -16,8 +18,12 @@ export interface ServerOptions extends ServiceOptions {
   readonly logLevel?: string;
   /** Where log lines go; standard output by default. */
   readonly logDestination?: DestinationStream;
-  /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
-  readonly trustProxy?: boolean;
+  /** The page of the workbench, as HTML, to be at `/`; none without it. */
+  readonly workbench?: string;
+  /** The folder of the docs as HTML, shown at `/guide/`. */
+  readonly guide?: string;
+  /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */
+  readonly trustedProxyCount?: number;
 }
 
 export interface Server {
@@ -30,18 +36,20 @@ export interface Server {
 
 /** Starts the service on a port of its own. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { host = '127.0.0.1', port = 0, logLevel = 'info', trustProxy = false } = options;
+  const { host = '127.0.0.1', port = 0, logLevel = 'info', trustedProxyCount = 0 } = options;
   const log: FastifyBaseLogger = pino(
     { level: logLevel, redact: ['req.headers.authorization'] },
     options.logDestination ?? openLog(),
   );
   const { clock = systemClock, random = systemRandom } = options;
   const headersMsMax = options.settings?.headersMsMax ?? defaultSettings.headersMsMax;
-  const app = createApp({ log, trustProxy, clock, random, headersMsMax });
+  const app = createApp({ log, trustedProxyCount, clock, random, headersMsMax });
   const service = await openService(options, app.log);
   limitConnections(app.server, service.context);
   try {
     await service.register(app);
+    if (options.workbench !== undefined) registerWorkbench(app, options.workbench);
+    if (options.guide !== undefined) await registerGuide(app, options.guide);
     const url = await app.listen({ host, port });
     service.start();
     log.info({ url }, 'listening');

@@ -5,6 +5,8 @@ const defaults = {
   strictRfc: false,
   /** The service's URL as its callers write it, like `https://ts.example.com`; told from the request when empty. */
   publicUrl: '',
+  /** The origins whose pages may call the service from a browser, like `https://app.example.com`; `*` is any. */
+  corsOrigins: [] as readonly string[],
   /** The largest body that is held in memory as a whole, in bytes; bodies that are streamed may be larger. */
   bodyBytesMax: 16 * 1024 * 1024,
   /** The largest streamed body, in bytes, before and after unpacking. */
@@ -35,7 +37,10 @@ const defaults = {
   continuationLifetimeS: 3600,
   /** Requests that one client may make a minute before it is told 429; 0 is without a limit. */
   requestsPerMinuteMax: 0,
-  /** Failed token requests of a client, or an address, within a minute before it is told 429. */
+  /**
+   * Failed token requests of a client or user at one address within a minute before it is told 429; of one from
+   * everywhere, and of all at an address, ten times as many.
+   */
   tokenFailuresPerMinuteMax: 10,
   /** Open connections of a server of our own; 0 is as many as the descriptors allow, 10,000 at most. */
   connectionsMax: 0,
@@ -54,6 +59,22 @@ export type ServiceSettings = Readonly<typeof defaults>;
 
 export const defaultSettings: ServiceSettings = Object.freeze(defaults);
 
+/** The settings that bound what callers may send, which `windrow serve --limit` sets. */
+export const limitNames = [
+  'connectionsMax',
+  'bodyBytesMax',
+  'streamedBodyBytesMax',
+  'bodyMsMax',
+  'csvLineBytesMax',
+  'csvColumnsMax',
+  'bodySeriesMax',
+  'queuedSamplesMax',
+  'unpackRatioMax',
+  'requestRangesMax',
+] as const satisfies readonly (keyof ServiceSettings)[];
+
+export type LimitName = (typeof limitNames)[number];
+
 /**
  * What is wrong with a URL that the service is to be known by (an issuer of RFC 8414, section 2).
  *
@@ -69,4 +90,11 @@ export function publicUrlFault(text: string): string | undefined {
   }
   if (url.username !== '' || url.password !== '') return 'expected a URL without a user and a password in it';
   return /[?#]/.test(text) ? `expected a URL without a query and a fragment, ${received}` : undefined;
+}
+
+/** What is wrong with an origin, as the end of a sentence; undefined where it will do. */
+export function originFault(text: string): string | undefined {
+  const isOrigin = text === '*' || (URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text));
+  if (isOrigin) return undefined;
+  return `expected an origin such as https://app.example.com, without a path, or *; received ${JSON.stringify(text)}`;
 }

@@ -1,8 +1,8 @@
 import type { Table, Value } from './table.js';
 
 /**
- * What the service keeps its data in. An embedded database in a file is a driver; PostgreSQL under many processes
- * without state is meant to be another, with no change above this line. So:
+ * What the service keeps its data in. One driver is an embedded database in a file, SQLite; the other is
+ * PostgreSQL, under any number of processes without state. So:
  *
  * - Every statement belongs to one shard, and the shard leads every key (`shardOf`).
  * - Work on a shard is a function of a transaction. It may be run again as a whole, so it changes nothing but the
@@ -35,12 +35,23 @@ export interface Storage {
   /** Gives a claim back before its time. */
   release(claim: Claim): Promise<void>;
   /** Calls `listener` after each commit that wrote: a hint, for nothing may depend on its coming. */
-  onCommit(listener: (shard: number, commit: number) => void): () => void;
+  onCommit(listener: CommitListener): () => void;
   /** Throws when the store can not be read, or takes no writes any more. */
   check(): Promise<void>;
   /** Ends running work, then lets go of the store. */
   close(): Promise<void>;
 }
+
+/** Time, given in from outside. */
+export interface StorageClock {
+  /** Epoch milliseconds. */
+  nowMs(): number;
+  /** Milliseconds that never go back. */
+  monotonicMs(): number;
+}
+
+/** @param isOwn whether this process wrote it. */
+export type CommitListener = (shard: number, commit: number, isOwn: boolean) => void;
 
 export interface TransactionOptions {
   /** Makes the commit the work of this claim's holder. */

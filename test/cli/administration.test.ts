@@ -1,8 +1,7 @@
 // `windrow client`, `user` and `collection`: on a store that is free, and on one that a process holds.
-import { readdirSync, statSync } from 'node:fs';
+import fs, { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
-import { client as clientCommands } from '../../src/cli/administer/client.js';
 import type { Io } from '../../src/cli/terminal/io.js';
 import { createIdentity, type Identity } from '../../src/service/identity/identity.js';
 import { defaultSettings } from '../../src/service/settings.js';
@@ -58,7 +57,7 @@ async function canLogIn(
 ): Promise<boolean> {
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const grantType = user.length === 0 ? 'client_credentials' : 'password';
-  const form = new Map([['grant_type', grantType], ...user]);
+  const form = new Map([['grant_type', grantType], ['scope', 'core_read'], ...user]);
   const token = identity.tokens.issuer.issue({ authorization: [authorization], address: '192.0.2.1' }, form);
   return token.then(
     async ({ access_token }) => (await identity.authenticate(access_token)) !== undefined,
@@ -209,7 +208,7 @@ it('what the command adds lets in at once while the service runs, and what it re
   expect(await holder.canUse('acme', 'alarms', client.clientId)).toBe(true);
 
   const authorization = [`Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`];
-  const form = new Map([['grant_type', 'client_credentials']]);
+  const form = new Map(Object.entries({ grant_type: 'client_credentials', scope: 'core_read' }));
   const { access_token: token } = await holder.identity.tokens.issuer.issue({ authorization, address: '::1' }, form);
   expect(await holder.identity.authenticate(token)).toMatchObject({ clientId: client.clientId, organisation: 'acme' });
   await world.run('user', 'remove', 'zoe', '--org', 'acme', ...DATA);
@@ -252,8 +251,8 @@ it.skipIf(process.platform === 'win32')(
     const world = createWorld();
     const umask = process.umask(0o022);
     onTestFinished(() => void process.umask(umask));
-    const io = { stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
-    const modes = await administer(world.path('data'), io, true, async () =>
+    const io = { fs, stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
+    const modes = await administer({ directory: world.path('data') }, io, true, async () =>
       readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
     );
     expect(modes.map(([name]) => name)).toEqual(expect.arrayContaining(['windrow.db', 'windrow.db-wal']));

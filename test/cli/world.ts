@@ -65,6 +65,7 @@ export function createWorld(options: WorldOptions = {}): World {
       },
       fs: { ...nodeFs, ...options.fs },
       tempFolder: folder,
+      environment: {},
       clock: () => 0,
       threads: { usual: 1, bytesEach: 1, rangeBytes: 64, open: openTestPool },
       onInterrupt: (listener) => {

@@ -109,7 +109,7 @@ def held(samples, step, hold, until):
     times = list(samples)
     tick = EPOCH + -((EPOCH - times[0]) // step) * step
     results, index = {}, 0
-    while tick <= until:
+    while tick < until:
         while index + 1 < len(times) and times[index + 1] <= tick:
             index += 1
         if tick - times[index] <= hold:

@@ -21,7 +21,11 @@ export function filesUnder(files: readonly SourceFile[], ...folders: string[]): 
 }
 
 function parse(file: SourceFile): ts.SourceFile {
-  const kind = /\.[mc]?js$/.test(file.path) ? ts.ScriptKind.JS : ts.ScriptKind.TS;
+  const kind = /\.[mc]?js$/.test(file.path)
+    ? ts.ScriptKind.JS
+    : file.path.endsWith('x')
+      ? ts.ScriptKind.TSX
+      : ts.ScriptKind.TS;
   return ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true, kind);
 }
 

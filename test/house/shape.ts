@@ -79,7 +79,7 @@ export const noAny: Law = {
   mend: 'Take `unknown` and check it, or say what it is.',
   breaches: (files) =>
     filesUnder(files, 'src', 'test')
-      .filter(({ path }) => path.endsWith('.ts'))
+      .filter(({ path }) => /\.tsx?$/.test(path))
       .flatMap((file) =>
         breachesIn(file, (node) => (node.kind === ts.SyntaxKind.AnyKeyword ? 'says `any`' : undefined)),
       ),

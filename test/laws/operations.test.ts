@@ -130,7 +130,8 @@ describe('Shift', () => {
       scaledArbitrary().chain(({ scale, series }) =>
         fc.tuple(fc.constant(series), fc.constantFrom(...scale.zonedIntervals)),
       ),
-      fc.constantFrom(...zoneNames),
+      // A day that a zone left out is the way to the next one, and no way back.
+      fc.constantFrom(...zoneNames.filter((name) => name !== 'Pacific/Apia')),
       fc.nat(5),
       ([series, interval], timezone, shift) => {
         fc.pre(isFarFromEdges(series));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { aggregateFunctionNames } from '../../src/operations/aggregate-functions.js';
+import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-functions.js';
+import { extensionArbitrary } from './extension-requests.js';
 import { type Scale, zoneNames } from './samples.js';
 
 /** Requests of any shape: steps that read sources and each other, spread over items, written in any order. */
@@ -9,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** A step before its inputs have names. `first` and `second` choose among all that is known by then. */
 export interface Recipe {
   readonly operation: string;
-  readonly inputCount: 1 | 2;
+  readonly inputCount: 1 | 2 | 3;
   readonly first: number;
   readonly second: number;
   readonly parameters: Json;
@@ -57,9 +58,15 @@ const percentile = fc.oneof(
   fc.double({ min: 0, max: 100, noNaN: true }).map((x) => x + 0),
 );
 
-function stageOf(name: string, interval: string, percent: number, maxhold: string | undefined, fill?: string): Json {
-  const isWeighted = name === 'TimeWeightedAverage' || name === 'WeightedAverage';
+function stageOf(name: string, interval: string, percent: number, hold: string | undefined, fill?: string): Json {
+  const maxhold = name === 'Coverage' ? (hold ?? 'PT1H') : hold;
+  const isWeighted = timeWeightedNames.includes(name);
+  const isState = name === 'TimeInState' || name === 'Transitions';
   return present({
+    lower: isState ? percent - 50 : undefined,
+    upper: isState && percent > 50 ? percent : undefined,
+    max: (name === 'Increase' || name === 'Rate') && percent < 50 ? percent : undefined,
+    unit: ['Integral', 'TimeInState', 'Rate', 'Slope'].includes(name) && percent < 50 ? 'PT7M' : undefined,
     function: name === 'WeightedAverage' && interval !== 'QuarterHourly' ? 'TimeWeightedAverage' : name,
     interval,
     percentile: name === 'Percentile' ? percent : undefined,
@@ -114,7 +121,7 @@ function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
   const names = ['Add', 'Sub', 'Mul', 'Div', 'Eq', 'Ne', 'Lte', 'Lt', 'Gt', 'Gte', 'And', 'Or'];
   const align = optionally(fc.constantFrom('inner', 'hold', 'linear', 'asof'));
   const maxhold = optionally(fc.constantFrom(...scale.durations));
-  const tolerance = optionally(fc.constantFrom(0, 0.25, 1, 1e300));
+  const tolerance = optionally(fc.constantFrom(0, 0.25, 1, 1e16, 1e300));
   return fc
     .tuple(fc.constantFrom(...names), optionally(scalar), align, maxhold, tolerance)
     .map(([operation, operand, mode, hold, near]): Kind => {
@@ -125,6 +132,7 @@ function binaryKind(scale: Scale): fc.Arbitrary<Kind> {
         scalar: isScalar ? operand : undefined,
         align: isScalar ? undefined : mode,
         maxhold: !isScalar && isHeld ? hold : undefined,
+        maxgap: !isScalar && mode === 'linear' ? hold : undefined,
         tolerance: operation === 'Eq' || operation === 'Ne' ? near : undefined,
       });
       return { operation, inputCount: isScalar ? 1 : 2, parameters };
@@ -210,6 +218,7 @@ function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
     { weight: 2, arbitrary: shiftKind(scale) },
     { weight: 3, arbitrary: gridKind(scale) },
     { weight: 2, arbitrary: plainKind() },
+    { weight: 10, arbitrary: extensionArbitrary(scale, startMs) },
   );
 }
 
@@ -244,7 +253,8 @@ export function buildRequest(recipes: readonly Recipe[], sourceCount: number, fr
   const items = new Map<number, Json[]>();
   for (const [index, recipe] of recipes.entries()) {
     const pick = (choice: number): Known => known[known.length - 1 - (choice % known.length)]!;
-    const inputs = recipe.inputCount === 1 ? [pick(recipe.first)] : [pick(recipe.first), pick(recipe.second)];
+    const picks = [recipe.first, recipe.second, recipe.first + recipe.second];
+    const inputs = picks.slice(0, recipe.inputCount).map(pick);
     const hasWindowAbove = inputs.some((input) => input.hasWindow);
     const { window: _window, timezone: _timezone, ...windowless } = recipe.parameters;
     const isFound = recipe.operation === 'Shift' && recipe.isWindowFound && hasWindowAbove;

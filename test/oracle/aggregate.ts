@@ -1,6 +1,20 @@
 // Aggregate, the time-weighted average and the Aggregate Pipeline (semantics §2 and §3).
 
-import { percentileOf, sumOf, varianceOf } from './numbers.js';
+import {
+  averageOf,
+  dividedBy,
+  type Fraction,
+  fractionOf,
+  minus,
+  nearest,
+  nearestRoot,
+  percentileOf,
+  plus,
+  sumOf,
+  times,
+  total,
+  varianceOf,
+} from './numbers.js';
 import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
 import { parseDuration } from './time.js';
 import { type Windows, windowsOf } from './windows.js';
@@ -14,6 +28,10 @@ export interface AggregateParameters {
   readonly empty?: string | undefined;
   readonly percentile?: number | undefined;
   readonly maxhold?: string | undefined;
+  readonly unit?: string | undefined;
+  readonly max?: number | undefined;
+  readonly lower?: number | undefined;
+  readonly upper?: number | undefined;
 }
 
 /** What a window comes to: a number (perhaps not finite), or why there is none. */
@@ -68,7 +86,8 @@ export function aggregatePipeline(
 }
 
 function isTimeWeighted(parameters: AggregateParameters): boolean {
-  return ['timeweightedaverage', 'weightedaverage'].includes(parameters.function.toLowerCase());
+  const names = ['timeweightedaverage', 'weightedaverage', 'integral', 'coverage', 'timeinstate'];
+  return names.includes(parameters.function.toLowerCase());
 }
 
 /** The start of the window a sample lies in: [start, end), or (start, end] where closed is right. */
@@ -94,17 +113,86 @@ function plainResults(
   parameters: AggregateParameters,
   windows: Windows,
 ): (startMs: number) => WindowResult {
-  const valuesOf = new Map<number, number[]>();
-  for (const sample of samples) {
+  const samplesOf = new Map<number, Sample[]>();
+  const before = new Map<number, Sample | undefined>();
+  for (const [index, sample] of samples.entries()) {
     const startMs = windowStartOf(sample, parameters, windows);
-    const values = valuesOf.get(startMs) ?? [];
-    values.push(sample.value);
-    valuesOf.set(startMs, values);
+    const own = samplesOf.get(startMs) ?? [];
+    if (own.length === 0) before.set(startMs, samples[index - 1]);
+    own.push(sample);
+    samplesOf.set(startMs, own);
   }
   return (startMs) => {
-    const values = valuesOf.get(startMs);
-    return values === undefined ? 'empty' : functionOf(values, parameters);
+    const own = samplesOf.get(startMs);
+    if (own === undefined) return 'empty';
+    const values = own.map(({ value }) => value);
+    return moreOf(own, before.get(startMs), parameters) ?? functionOf(values, parameters);
   };
+}
+
+const unitOf = ({ unit }: AggregateParameters): Fraction => fractionOf(parseDuration(unit ?? 'PT1H'));
+
+const isInState = (value: number, { lower, upper }: AggregateParameters): boolean =>
+  (lower === undefined || value >= lower) && (upper === undefined || value <= upper);
+
+/** The functions that look at times too, or at the sample before the window; undefined for all others. */
+function moreOf(
+  own: readonly Sample[],
+  before: Sample | undefined,
+  parameters: AggregateParameters,
+): WindowResult | undefined {
+  const values = own.map(({ value }) => value);
+  const known = before === undefined ? own : [before, ...own];
+  const steps = known.slice(1).map(({ value }, i) => [known[i]?.value ?? Number.NaN, value] as const);
+  const [first] = known;
+  const last = known.at(-1);
+  switch (parameters.function.toLowerCase()) {
+    case 'mode': {
+      const count = (x: number): number => values.filter((y) => y === x).length;
+      return Float64Array.from(values)
+        .sort()
+        .reduce((best, x) => (count(x) > count(best) ? x : best));
+    }
+    case 'distinctcount':
+      return new Set(values).size;
+    case 'timeofmin':
+      return own.reduce((best, sample) => (sample.value < best.value ? sample : best)).timeMs;
+    case 'timeofmax':
+      return own.reduce((best, sample) => (sample.value > best.value ? sample : best)).timeMs;
+    case 'transitions':
+      return steps.filter(([a, b]) => isInState(a, parameters) !== isInState(b, parameters)).length;
+    case 'increase':
+      return nearest(increaseOf(steps, parameters));
+    case 'rate': {
+      const span = minus(fractionOf(last?.timeMs ?? 0), fractionOf(first?.timeMs ?? 0));
+      if (span.numerator === 0n) return 'insufficient';
+      return nearest(dividedBy(times(increaseOf(steps, parameters), unitOf(parameters)), span));
+    }
+    case 'slope':
+      return own.length === 1 ? 'insufficient' : nearest(times(slopeOf(own), unitOf(parameters)));
+    default:
+      return undefined;
+  }
+}
+
+function increaseOf(steps: readonly (readonly [number, number])[], { max }: AggregateParameters): Fraction {
+  return total(
+    steps.map(([a, b]) => {
+      const [from, to] = [fractionOf(a), fractionOf(b)];
+      if (b >= a) return minus(to, from);
+      return max === undefined ? to : plus(minus(fractionOf(max), from), to);
+    }),
+  );
+}
+
+/** Σ(t - mean of t)(x - mean of x) / Σ(t - mean of t)². */
+function slopeOf(samples: readonly Sample[]): Fraction {
+  const n = fractionOf(samples.length);
+  const t = samples.map(({ timeMs }) => fractionOf(timeMs));
+  const x = samples.map(({ value }) => fractionOf(value));
+  const product = (a: readonly Fraction[], b: readonly Fraction[]): Fraction =>
+    minus(times(n, total(a.map((one, i) => times(one, b[i] ?? one)))), times(total(a), total(b)));
+  return dividedBy(product(t, x), product(t, t));
 }
 
 /** The function over one window's values, at least one, in time order. */
@@ -119,7 +207,7 @@ function functionOf(values: readonly number[], parameters: AggregateParameters):
   }
   switch (parameters.function.toLowerCase()) {
     case 'average':
-      return sumOf(values) / values.length;
+      return averageOf(values);
     case 'sum':
       return sumOf(values);
     case 'count':
@@ -141,9 +229,9 @@ function functionOf(values: readonly number[], parameters: AggregateParameters):
     case 'percentile':
       return percentileOf(values, parameters.percentile ?? Number.NaN);
     case 'variance':
-      return values.length === 1 ? 'insufficient' : varianceOf(values);
+      return values.length === 1 ? 'insufficient' : nearest(varianceOf(values));
     case 'standarddeviation':
-      return values.length === 1 ? 'insufficient' : Math.sqrt(varianceOf(values));
+      return values.length === 1 ? 'insufficient' : nearestRoot(varianceOf(values));
     default:
       throw new Error(`no such function: ${parameters.function}`);
   }
@@ -156,20 +244,29 @@ function timeWeightedResults(
   windows: Windows,
 ): (startMs: number) => WindowResult {
   const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
+  const isState = parameters.function.toLowerCase() === 'timeinstate';
   const held = samples.map((sample, index) => {
     const nextMs = samples[index + 1]?.timeMs ?? windows.borderAfter(sample.timeMs);
-    return { value: sample.value, fromMs: sample.timeMs, toMs: Math.min(nextMs, sample.timeMs + maxholdMs) };
+    const value = isState ? Number(isInState(sample.value, parameters)) : sample.value;
+    return { value, fromMs: sample.timeMs, toMs: Math.min(nextMs, sample.timeMs + maxholdMs) };
   });
   return (startMs) => {
     const endMs = windows.borderAfter(startMs);
-    const areas: number[] = [];
-    let knownMs = 0;
-    for (const { value, fromMs, toMs } of held) {
-      const lengthMs = Math.min(toMs, endMs) - Math.max(fromMs, startMs);
-      if (lengthMs <= 0) continue;
-      areas.push(value * lengthMs);
-      knownMs += lengthMs;
+    const parts = held
+      .map(({ value, fromMs, toMs }) => ({ value, from: Math.max(fromMs, startMs), to: Math.min(toMs, endMs) }))
+      .filter(({ from, to }) => from < to)
+      .map(({ value, from, to }) => ({ value: fractionOf(value), length: minus(fractionOf(to), fractionOf(from)) }));
+    if (parts.length === 0) return 'empty';
+    const area = total(parts.map(({ value, length }) => times(value, length)));
+    const known = total(parts.map(({ length }) => length));
+    switch (parameters.function.toLowerCase()) {
+      case 'integral':
+      case 'timeinstate':
+        return nearest(dividedBy(area, unitOf(parameters)));
+      case 'coverage':
+        return nearest(dividedBy(known, minus(fractionOf(endMs), fractionOf(startMs))));
+      default:
+        return nearest(dividedBy(area, known));
     }
-    return areas.length === 0 ? 'empty' : sumOf(areas) / knownMs;
   };
 }

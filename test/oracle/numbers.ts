@@ -1,16 +1,109 @@
-// The floating-point formulas, fixed so that two implementations can agree to the last bit.
+// The numbers of semantics.md as exact fractions of whole numbers, rounded once to the nearest double.
 
-/** Neumaier's compensated sum, in the order given. */
-export function sumOf(values: readonly number[]): number {
-  let sum = 0;
-  let compensation = 0;
-  for (const value of values) {
-    const next = sum + value;
-    if (Math.abs(sum) >= Math.abs(value)) compensation += sum - next + value;
-    else compensation += value - next + sum;
-    sum = next;
+/** numerator ÷ denominator, the denominator above 0. */
+export interface Fraction {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+const whole = (n: number | bigint): Fraction => ({ numerator: BigInt(n), denominator: 1n });
+
+/** A finite double as the fraction that it is. */
+export function fractionOf(x: number): Fraction {
+  if (Number.isInteger(x)) return whole(x);
+  let exponent = 0;
+  let scaled = x;
+  while (!Number.isInteger(scaled)) {
+    scaled *= 2; // exact: a double with a fraction is far from the largest
+    exponent += 1;
   }
-  return sum + compensation;
+  return { numerator: BigInt(scaled), denominator: 1n << BigInt(exponent) };
+}
+
+export const plus = (a: Fraction, b: Fraction): Fraction =>
+  a.denominator === b.denominator
+    ? { numerator: a.numerator + b.numerator, denominator: a.denominator }
+    : {
+        numerator: a.numerator * b.denominator + b.numerator * a.denominator,
+        denominator: a.denominator * b.denominator,
+      };
+export const minus = (a: Fraction, b: Fraction): Fraction => plus(a, { ...b, numerator: -b.numerator });
+export const times = (a: Fraction, b: Fraction): Fraction => ({
+  numerator: a.numerator * b.numerator,
+  denominator: a.denominator * b.denominator,
+});
+export const dividedBy = (a: Fraction, b: Fraction): Fraction => {
+  const sign = b.numerator < 0n ? -1n : 1n;
+  return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
+};
+
+/** The sum of fractions whose denominators are powers of two, as those of doubles and their products are. */
+export function total(terms: readonly Fraction[]): Fraction {
+  const denominator = terms.reduce((most, term) => (term.denominator > most ? term.denominator : most), 1n);
+  const parts = terms.map((term) => term.numerator * (denominator / term.denominator));
+  return { numerator: parts.reduce((sum, part) => sum + part, 0n), denominator };
+}
+
+const double = new DataView(new ArrayBuffer(8));
+
+/** The double whose place among the doubles from 0 up this is: 0 is 0, 1 the smallest above it, and so on. */
+function doubleAt(place: bigint): number {
+  double.setBigUint64(0, place);
+  return double.getFloat64(0);
+}
+
+/** 2^1024: the first double there is not. */
+const FIRST_TOO_LARGE = 0x7ffn << 52n;
+
+function boundOf(place: bigint): Fraction {
+  return place === FIRST_TOO_LARGE ? whole(1n << 1024n) : fractionOf(doubleAt(place));
+}
+
+/** How a fraction compares with another one: below 0, 0, or above 0. */
+function compared(a: Fraction, b: Fraction): bigint {
+  return a.numerator * b.denominator - b.numerator * a.denominator;
+}
+
+/** The nearest double that a search by halves finds, for `isAtLeast` telling whether the number is at least a bound. */
+function search(isAtLeast: (bound: Fraction) => boolean, middle: (a: Fraction, b: Fraction) => bigint): number {
+  let low = 0n;
+  let high = FIRST_TOO_LARGE;
+  while (high - low > 1n) {
+    const place = (low + high) / 2n;
+    if (isAtLeast(boundOf(place))) low = place;
+    else high = place;
+  }
+  const side = middle(boundOf(low), boundOf(high)); // where the number lies: below the middle, on it, above it
+  const isUp = side > 0n || (side === 0n && low % 2n === 1n);
+  return isUp && high === FIRST_TOO_LARGE ? Number.POSITIVE_INFINITY : doubleAt(isUp ? high : low);
+}
+
+const half = { numerator: 1n, denominator: 2n };
+
+/** The nearest double, ties to the even one; a negative number that is rounded to 0 is -0. */
+export function nearest(x: Fraction): number {
+  if (x.numerator < 0n) return -nearest({ ...x, numerator: -x.numerator });
+  return search(
+    (bound) => compared(x, bound) >= 0n,
+    (a, b) => compared(x, times(plus(a, b), half)),
+  );
+}
+
+/** The double nearest to the square root. */
+export function nearestRoot(x: Fraction): number {
+  const square = (a: Fraction): Fraction => times(a, a);
+  return search(
+    (bound) => compared(x, square(bound)) >= 0n,
+    (a, b) => compared(x, square(times(plus(a, b), half))),
+  );
+}
+
+export function sumOf(values: readonly number[]): number {
+  return nearest(total(values.map(fractionOf)));
+}
+
+export function averageOf(values: readonly number[]): number {
+  return nearest(dividedBy(total(values.map(fractionOf)), whole(values.length)));
 }
 
 /** The point a fraction f of the way from a to b; exact at both ends. */
@@ -21,22 +114,24 @@ export function lerp(a: number, b: number, f: number): number {
 /** Linear interpolation between order statistics. A zero of either sign sorts with -0 first. */
 export function percentileOf(values: readonly number[], percentile: number): number {
   const sorted = Float64Array.from(values).sort();
-  const rank = (percentile / 100) * (sorted.length - 1);
-  const k = Math.floor(rank);
-  const f = rank - k;
-  const below = sorted[k] ?? Number.NaN;
-  return f === 0 ? below : lerp(below, sorted[k + 1] ?? Number.NaN, f);
+  const rank = times(fractionOf(percentile), { numerator: BigInt(sorted.length - 1), denominator: 100n });
+  const k = rank.numerator / rank.denominator;
+  const f = minus(rank, whole(k));
+  const below = sorted[Number(k)] ?? Number.NaN;
+  if (f.numerator === 0n) return below;
+  const above = sorted[Number(k) + 1] ?? Number.NaN;
+  if (below === above) return below;
+  const [a, b] = [fractionOf(below), fractionOf(above)];
+  return nearest(plus(a, times(minus(b, a), f)));
 }
 
-/** Variance with n-1, around the first value. Not finite when a sum on the way is not (§1.2). */
-export function varianceOf(values: readonly number[]): number {
-  const first = values[0] ?? Number.NaN;
-  const n = values.length;
-  const distances = values.map((x) => x - first);
-  const s1 = sumOf(distances);
-  const s2 = sumOf(distances.map((d) => d * d));
-  const squares = s2 - (s1 * s1) / n;
-  return Number.isFinite(squares) ? Math.max(0, squares / (n - 1)) : Number.NaN;
+/** Variance with n-1: (Σx² - (Σx)²/n) / (n-1). */
+export function varianceOf(values: readonly number[]): Fraction {
+  const numbers = values.map(fractionOf);
+  const sum = total(numbers);
+  const squares = total(numbers.map((x) => times(x, x)));
+  const spread = minus(squares, dividedBy(times(sum, sum), whole(values.length)));
+  return dividedBy(spread, whole(values.length - 1));
 }
 
 /** §3 Round: to the nearest, judged on the digits of the shortest decimal form, in whole numbers. Zero is +0. */

@@ -4,7 +4,8 @@ import { roundTo } from './numbers.js';
 import { heldValue, linearValue } from './pairs.js';
 import { earliestAfter, latestAtOrBefore, type Outcome, type Sample, settle } from './series.js';
 import { DAY_MS, parseDuration, parseInstant, YEARS_END_MS, YEARS_START_MS } from './time.js';
-import type { Windows } from './windows.js';
+import { type Windows, windowsOf } from './windows.js';
+import { civilMs, clockOf, firstInstantFrom, zoneOrNone } from './zones.js';
 
 export function mapValues(samples: readonly Sample[], f: (value: number) => number): Outcome {
   return settle(
@@ -67,16 +68,67 @@ export function shiftByTime(samples: readonly Sample[], shiftMs: number): Outcom
   );
 }
 
+/** The months and days that a calendar window stands for. */
+const CALENDAR: Readonly<Record<string, readonly [months: number, days: number]>> = {
+  daily: [0, 1],
+  p1d: [0, 1],
+  pt24h: [0, 1],
+  weekly: [0, 7],
+  p1w: [0, 7],
+  monthly: [1, 0],
+  p1m: [1, 0],
+  yearly: [12, 0],
+  p1y: [12, 0],
+};
+
 /** Moves every sample by whole windows; `windowCount` is negative for backward. */
-export function shiftByWindow(samples: readonly Sample[], windowCount: number, windows: Windows): Outcome {
-  if (windows.lengthMs !== undefined) return shiftByTime(samples, windowCount * windows.lengthMs);
+export function shiftByWindow(
+  samples: readonly Sample[],
+  windowCount: number,
+  interval: string,
+  timezone: string | undefined,
+): Outcome {
+  const windows = windowsOf(interval, timezone);
+  const calendar = CALENDAR[interval.toLowerCase()];
+  if (windows.lengthMs !== undefined && Number.isInteger(windows.lengthMs)) {
+    return shiftByTime(samples, windowCount * windows.lengthMs);
+  }
   const moved = samples.map(({ timeMs, value }) => {
+    if (windowCount === 0) return { timeMs, value };
+    if (calendar !== undefined) return { timeMs: movedByCalendar(timeMs, windowCount, calendar, timezone), value };
     const startMs = windows.borderAtOrBefore(timeMs);
     const targetMs = borderAway(startMs, windowCount, windows);
     const movedMs = timeMs + (targetMs - startMs); // in this order: one rounding, and none by no window
     return { timeMs: Math.min(movedMs, windows.borderAfter(targetMs)), value };
   });
-  return settle(moved, {});
+  return settle(
+    moved.map((sample, given) => ({ ...sample, given })).sort((a, b) => a.timeMs - b.timeMs || a.given - b.given),
+    {},
+  );
+}
+
+/** The local time of day stays, the day of the month too, or becomes the last of a shorter month. */
+function movedByCalendar(
+  timeMs: number,
+  count: number,
+  [months, days]: readonly [number, number],
+  timezone: string | undefined,
+): number {
+  const zone = zoneOrNone(timezone);
+  const secondMs = Math.floor(timeMs / 1000) * 1000;
+  const shownMs = clockOf(secondMs, zone);
+  const midnightMs = Math.floor(shownMs / DAY_MS) * DAY_MS;
+  // The start of a day stays one, whatever the clock shows at it.
+  const localMs = firstInstantFrom(midnightMs, zone) === timeMs ? midnightMs : shownMs;
+  const date = new Date(midnightMs);
+  const month = date.getUTCMonth() + months * count;
+  const lastDay = new Date(civilMs(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
+  const day = months === 0 ? date.getUTCDate() + days * count : Math.min(date.getUTCDate(), lastDay);
+  const targetMs =
+    civilMs(date.getUTCFullYear(), months === 0 ? date.getUTCMonth() : month, day) + localMs - midnightMs;
+  const instantMs = firstInstantFrom(targetMs, zone);
+  const isShown = clockOf(instantMs, zone) === targetMs;
+  return isShown ? timeMs + (instantMs - secondMs) : instantMs;
 }
 
 /** The border so many windows away; the walk ends early where every further result is out of range all the same. */
@@ -98,7 +150,7 @@ function bordersWithin(windows: Windows, firstMs: number, lastMs: number): numbe
   return borders;
 }
 
-/** At each tick from the first sample to the end of the run (`untilMs`, or else the last sample), the value held. */
+/** At each tick from the first sample to the last, or before `untilMs` where the run has one, the value held. */
 export function holdLastValue(
   samples: readonly Sample[],
   windows: Windows,
@@ -108,7 +160,8 @@ export function holdLastValue(
   const [first] = samples;
   const last = samples.at(-1);
   if (first === undefined || last === undefined) return { samples: [], dropped: {} };
-  const candidates = bordersWithin(windows, first.timeMs, untilMs ?? last.timeMs).flatMap((tickMs) => {
+  const ticks = bordersWithin(windows, first.timeMs, untilMs ?? last.timeMs).filter((tickMs) => tickMs !== untilMs);
+  const candidates = ticks.flatMap((tickMs) => {
     const value = heldValue(samples, tickMs, maxholdMs);
     return value === undefined ? [] : [{ timeMs: tickMs, value }];
   });

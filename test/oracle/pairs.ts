@@ -1,6 +1,7 @@
 // Arithmetic, comparison and logic, and how two inputs meet (semantics §3: Two inputs).
 
-import { lerp } from './numbers.js';
+import { mod, pow } from './each-value.js';
+import { fractionOf, lerp, minus } from './numbers.js';
 import {
   countDropped,
   type Dropped,
@@ -14,26 +15,38 @@ import { parseDuration } from './time.js';
 
 const truth = (condition: boolean): number => (condition ? 1 : 0);
 
+/** |a - b| <= tolerance, of the exact difference. */
+function isNear(a: number, b: number, tolerance: number): boolean {
+  const { numerator, denominator } = minus(fractionOf(a), fractionOf(b));
+  const size = { numerator: numerator < 0n ? -numerator : numerator, denominator };
+  return minus(size, fractionOf(tolerance)).numerator <= 0n;
+}
+
 /** First `op` second. `tolerance` is for Eq and Ne. */
 const BINARY: Readonly<Record<string, (a: number, b: number, tolerance: number) => number>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
   div: (a, b) => a / b,
-  eq: (a, b, tolerance) => truth(a === b || Math.abs(a - b) <= tolerance),
-  ne: (a, b, tolerance) => truth(!(a === b || Math.abs(a - b) <= tolerance)),
+  eq: (a, b, tolerance) => truth(isNear(a, b, tolerance)),
+  ne: (a, b, tolerance) => truth(!isNear(a, b, tolerance)),
   lt: (a, b) => truth(a < b),
   lte: (a, b) => truth(a <= b),
   gt: (a, b) => truth(a > b),
   gte: (a, b) => truth(a >= b),
   and: (a, b) => truth(a !== 0 && b !== 0),
   or: (a, b) => truth(a !== 0 || b !== 0),
+  min: (a, b) => Math.min(a, b),
+  max: (a, b) => Math.max(a, b),
+  pow: (a, b) => pow(a, b),
+  mod: (a, b) => mod(a, b),
 };
 
 export interface PairParameters {
   readonly tolerance?: number | undefined;
   readonly align?: string | undefined;
   readonly maxhold?: string | undefined;
+  readonly maxgap?: string | undefined;
 }
 
 export function isBinary(operation: string): boolean {
@@ -86,7 +99,8 @@ interface Aligned {
 function align(first: readonly Sample[], second: readonly Sample[], parameters: PairParameters): Aligned {
   const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
   const held = (samples: readonly Sample[]) => (timeMs: number) => heldValue(samples, timeMs, maxholdMs);
-  const lined = (samples: readonly Sample[]) => (timeMs: number) => linearValue(samples, timeMs);
+  const maxgapMs = parameters.maxgap === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxgap);
+  const lined = (samples: readonly Sample[]) => (timeMs: number) => linearValue(samples, timeMs, maxgapMs);
   const exact = (samples: readonly Sample[]) => (timeMs: number) => heldValue(samples, timeMs, 0);
   const mode = parameters.align?.toLowerCase() ?? 'inner';
   const union = unionOfTimes(first, second);
@@ -97,12 +111,13 @@ function align(first: readonly Sample[], second: readonly Sample[], parameters: 
       return pairsAt(union, held(first), held(second));
     case 'linear':
       return pairsAt(union, lined(first), lined(second));
-    case 'asof':
-      return pairsAt(
-        first.map(({ timeMs }) => timeMs),
-        exact(first),
-        held(second),
-      );
+    case 'asof': {
+      const times = first.map(({ timeMs }) => timeMs);
+      const { pairs, unmatchedCount } = pairsAt(times, exact(first), held(second));
+      // Of the second, those that no sample of the first looks up.
+      const lookedUp = new Set(pairs.map(({ timeMs }) => latestAtOrBefore(second, timeMs)));
+      return { pairs, unmatchedCount: unmatchedCount + second.length - lookedUp.size };
+    }
     default:
       throw new Error(`no such align: ${mode}`);
   }
@@ -136,11 +151,15 @@ export function heldValue(samples: readonly Sample[], timeMs: number, maxholdMs:
 }
 
 /** A sample at the time is taken as it is; between two it is interpolated; outside the first and last, unknown. */
-export function linearValue(samples: readonly Sample[], timeMs: number): number | undefined {
+export function linearValue(
+  samples: readonly Sample[],
+  timeMs: number,
+  maxgapMs = Number.POSITIVE_INFINITY,
+): number | undefined {
   const before = latestAtOrBefore(samples, timeMs);
   if (before === undefined || before.timeMs === timeMs) return before?.value;
   const after = earliestAfter(samples, timeMs);
-  if (after === undefined) return undefined;
+  if (after === undefined || after.timeMs - before.timeMs > maxgapMs) return undefined;
   const f = (timeMs - before.timeMs) / (after.timeMs - before.timeMs);
   return lerp(before.value, after.value, f);
 }

@@ -1,6 +1,7 @@
 // A request run over its inputs (semantics §1 and §4): sources cleaned, steps in the order they need each other.
 
 import { type AggregateParameters, aggregate, aggregatePipeline } from './aggregate.js';
+import { type ExtensionParameters, runExtension } from './extensions.js';
 import {
   byRanges,
   cleanse,
@@ -15,8 +16,8 @@ import {
 } from './operations.js';
 import { isBinary, type PairParameters, withScalar, withSecond } from './pairs.js';
 import { countDropped, type Dropped, type Outcome, type Sample } from './series.js';
-import { parseDuration } from './time.js';
-import { type Windows, windowsOf } from './windows.js';
+import { DAY_MS, parseDuration } from './time.js';
+import { windowsOf } from './windows.js';
 
 export interface OracleSeries {
   timeseriesId: string;
@@ -44,6 +45,7 @@ interface Reference {
 }
 
 type Parameters = Partial<AggregateParameters> &
+  ExtensionParameters &
   PairParameters &
   RangeParameters & {
     readonly scalar?: number;
@@ -162,7 +164,7 @@ function runStep(
   const parameters = step.parameters ?? {};
   const timezone = parameters.timezone ?? options.timezone;
   const first = must(series[0], 'an input');
-  if (isBinary(operation)) {
+  if (isBinary(operation) && series.length <= 2) {
     if (parameters.scalar !== undefined) return withScalar(operation, first, parameters.scalar, parameters);
     return withSecond(operation, first, must(series[1], 'a second input'), parameters);
   }
@@ -198,11 +200,14 @@ function runStep(
       return holdLastValue(first, ticks, durationOr(parameters.maxhold, Number.POSITIVE_INFINITY), options.untilMs);
     }
     case 'resample': {
-      const grid = windowsOf(must(parameters.frequency, 'frequency'), undefined); // the epoch grid, whatever the zone
+      const grid = windowsOf(must(parameters.frequency, 'frequency'), gridZone(parameters, timezone));
       return resample(first, grid, parameters.method, durationOr(parameters.maxgap, Number.POSITIVE_INFINITY));
     }
-    default:
-      throw new Error(`no such operation: ${step.operation}`);
+    default: {
+      const outcome = runExtension(operation, series, { ...parameters, timezone, untilMs: options.untilMs });
+      if (outcome === undefined) throw new Error(`no such operation: ${step.operation}`);
+      return outcome;
+    }
   }
 }
 
@@ -215,19 +220,23 @@ function runShift(
   const { function: functionName, shift, direction = 'forward', window, timezone } = step.parameters ?? {};
   const sign = direction.toLowerCase() === 'backward' ? -1 : 1;
   if (functionName?.toLowerCase() === 'shiftbytime') return shiftByTime(samples, sign * parseDuration(String(shift)));
-  const windows =
-    window === undefined
-      ? must(windowsUpstream(step, options, producers), 'a window')
-      : windowsOf(window, timezone ?? options.timezone);
-  return shiftByWindow(samples, sign * Number(shift), windows);
+  const own = window === undefined ? undefined : { interval: window, timezone: options.timezone };
+  const found = own ?? must(windowsUpstream(step, options, producers), 'a window');
+  return shiftByWindow(samples, sign * Number(shift), found.interval, timezone ?? found.timezone);
+}
+
+/** Points that are whole days apart follow the zone; all others lie on the epoch grid. */
+function gridZone({ frequency }: Parameters, timezone: string | undefined): string | undefined {
+  return parseDuration(must(frequency, 'frequency')) % DAY_MS === 0 ? timezone : undefined;
+}
+
+interface Found {
+  readonly interval: string;
+  readonly timezone: string | undefined;
 }
 
 /** §3 Shift: the windows of the nearest step upstream that has some, the fewest steps away, first inputs first. */
-function windowsUpstream(
-  step: Step,
-  options: OracleOptions,
-  producers: ReadonlyMap<string, Step>,
-): Windows | undefined {
+function windowsUpstream(step: Step, options: OracleOptions, producers: ReadonlyMap<string, Step>): Found | undefined {
   let nearby: Step[] = [step];
   while (nearby.length > 0) {
     const inputs = nearby.flatMap(({ input }) => input);
@@ -241,16 +250,16 @@ function windowsUpstream(
   return undefined;
 }
 
-function ownWindows(step: Step, options: OracleOptions): Windows | undefined {
+function ownWindows(step: Step, options: OracleOptions): Found | undefined {
   const { interval, frequency, pipeline, timezone = options.timezone } = step.parameters ?? {};
   switch (operationOf(step)) {
     case 'aggregate':
     case 'holdlastvalue':
-      return windowsOf(must(interval, 'interval'), timezone);
+      return { interval: must(interval, 'interval'), timezone };
     case 'aggregatepipeline':
-      return windowsOf(must(pipeline?.at(-1)?.interval, 'a stage'), timezone);
+      return { interval: must(pipeline?.at(-1)?.interval, 'a stage'), timezone };
     case 'resample':
-      return windowsOf(must(frequency, 'frequency'), undefined);
+      return { interval: must(frequency, 'frequency'), timezone: gridZone(step.parameters ?? {}, timezone) };
     default:
       return undefined;
   }

@@ -1,7 +1,8 @@
 // Windows (semantics §2): a row of borders in time. A window lies between two borders that follow each other.
 
+import { nearest } from './numbers.js';
 import { DAY_MS, parseDuration } from './time.js';
-import { civilMs, firstInstantFrom, zoneOrNone } from './zones.js';
+import { civilMs, clockOf, firstInstantFrom, stretchesAround, zoneOrNone } from './zones.js';
 
 export interface Windows {
   /** The length, where all windows have the same by definition: no zone, no months. */
@@ -22,59 +23,64 @@ const NAMED_MS: Readonly<Record<string, number>> = {
 export function windowsOf(interval: string, timezone: string | undefined): Windows {
   const zone = zoneOrNone(timezone);
   const name = interval.toLowerCase();
-  if (name === 'weekly') return calendarWindows(WEEKS, zone, zone === undefined ? 7 * DAY_MS : undefined);
+  if (name === 'weekly' || interval === 'P1W')
+    return calendarWindows(WEEKS, zone, zone === undefined ? 7 * DAY_MS : undefined);
   if (name === 'monthly' || interval === 'P1M') return calendarWindows(MONTHS, zone, undefined);
   if (name === 'yearly' || interval === 'P1Y') return calendarWindows(YEARS, zone, undefined);
   const lengthMs = NAMED_MS[name] ?? parseDuration(interval);
   if (!(lengthMs > 0)) throw new Error(`a window needs a length: ${interval}`);
   if (zone === undefined) return tiles(lengthMs);
+  if (lengthMs % DAY_MS === 0) return calendarWindows(runsOfDays(lengthMs / DAY_MS), zone, undefined);
   if (lengthMs > DAY_MS) throw new Error(`with a zone, no window longer than a day: ${interval}`);
-  const days = calendarWindows(DAYS, zone, undefined);
-  return lengthMs === DAY_MS ? days : tilesOfDays(lengthMs, days);
+  return clockWindows(lengthMs, zone);
 }
 
-/** The greatest whole k with origin + k·length at or before the time. */
-function tileAtOrBefore(originMs: number, lengthMs: number, timeMs: number): number {
-  let k = Math.floor((timeMs - originMs) / lengthMs);
-  while (originMs + k * lengthMs > timeMs) k -= 1; // the division may have rounded, either way
-  while (originMs + (k + 1) * lengthMs <= timeMs) k += 1;
-  return k;
+/** A length in whole nanoseconds. */
+const nanosecondsOf = (ms: number): bigint =>
+  Number.isInteger(ms) ? BigInt(ms) * 1_000_000n : BigInt(Math.round(ms * 1_000_000));
+
+/** The double nearest to k lengths after the epoch, by a clock that is so far ahead. */
+function pointOf(k: number, lengthMs: number, offsetMs: number): number {
+  const ns = BigInt(k) * nanosecondsOf(lengthMs) - BigInt(offsetMs) * 1_000_000n;
+  return ns % 1_000_000n === 0n ? Number(ns / 1_000_000n) : nearest({ numerator: ns, denominator: 1_000_000n });
 }
 
-/** The epoch grid: borders at the whole multiples of the length. */
+/** The epoch grid: borders at the whole multiples of the length, each the nearest double. */
 function tiles(lengthMs: number): Windows {
-  const tile = (timeMs: number) => tileAtOrBefore(0, lengthMs, timeMs);
+  const near = (timeMs: number): number[] => {
+    const k = Math.floor(timeMs / lengthMs);
+    return [k - 2, k - 1, k, k + 1, k + 2].map((one) => pointOf(one, lengthMs, 0));
+  };
+  return { lengthMs, ...amongBorders(near) };
+}
+
+function amongBorders(near: (timeMs: number) => number[]): Omit<Windows, 'lengthMs'> {
   return {
-    lengthMs,
-    borderAtOrBefore: (timeMs) => tile(timeMs) * lengthMs,
-    borderBefore(timeMs) {
-      const k = tile(timeMs);
-      return k * lengthMs === timeMs ? (k - 1) * lengthMs : k * lengthMs;
-    },
-    borderAfter: (timeMs) => (tile(timeMs) + 1) * lengthMs,
+    borderAtOrBefore: (timeMs) => Math.max(...near(timeMs).filter((border) => border <= timeMs)),
+    borderBefore: (timeMs) => Math.max(...near(timeMs).filter((border) => border < timeMs)),
+    borderAfter: (timeMs) => Math.min(...near(timeMs).filter((border) => border > timeMs)),
   };
 }
 
-/** Windows shorter than a day tile each local day from its midnight; the last one is cut at the next midnight. */
-function tilesOfDays(lengthMs: number, days: Windows): Windows {
-  return {
-    lengthMs: undefined,
-    borderAtOrBefore(timeMs) {
-      const midnightMs = days.borderAtOrBefore(timeMs);
-      return midnightMs + tileAtOrBefore(midnightMs, lengthMs, timeMs) * lengthMs;
-    },
-    borderBefore(timeMs) {
-      const midnightMs = days.borderBefore(timeMs);
-      const k = tileAtOrBefore(midnightMs, lengthMs, timeMs);
-      const borderMs = midnightMs + k * lengthMs;
-      return borderMs === timeMs ? midnightMs + (k - 1) * lengthMs : borderMs;
-    },
-    borderAfter(timeMs) {
-      const midnightMs = days.borderAtOrBefore(timeMs);
-      const k = tileAtOrBefore(midnightMs, lengthMs, timeMs);
-      return Math.min(midnightMs + (k + 1) * lengthMs, days.borderAfter(timeMs));
-    },
+/** Borders wherever the local clock shows a multiple of the length, or jumps over one. */
+function clockWindows(lengthMs: number, zone: string): Windows {
+  const near = (timeMs: number): number[] => {
+    const stretches = stretchesAround(Math.floor(clockOf(timeMs, zone) / 1000) * 1000, zone);
+    return stretches.flatMap(({ startMs, endMs, offsetMs }, index) => {
+      const around = [startMs, Math.min(Math.max(timeMs, startMs), endMs), endMs].filter(Number.isFinite);
+      const shown = around.flatMap((ms) => {
+        const k = Math.floor((ms + offsetMs) / lengthMs);
+        return [k - 2, k - 1, k, k + 1, k + 2].map((one) => pointOf(one, lengthMs, offsetMs));
+      });
+      const borders = shown.filter((border) => border >= startMs && border < endMs);
+      const before = stretches[index - 1]?.offsetMs;
+      if (before === undefined || before > offsetMs) return borders;
+      // From what the clock was about to show to what it shows: the last multiple up to there.
+      const last = Math.floor((startMs + offsetMs) / lengthMs);
+      return pointOf(last, lengthMs, before) >= startMs ? [...borders, startMs] : borders;
+    });
   };
+  return { lengthMs: undefined, ...amongBorders(near) };
 }
 
 /** Days, weeks, months or years, numbered through; `startLocalMs` is the local midnight that starts number n. */
@@ -83,13 +89,13 @@ interface Periods {
   startLocalMs(n: number): number;
 }
 
-const DAYS: Periods = {
-  numberAt: (date) => Math.floor(date.getTime() / DAY_MS),
-  startLocalMs: (n) => n * DAY_MS,
-};
+const runsOfDays = (length: number): Periods => ({
+  numberAt: (date) => Math.floor(date.getTime() / DAY_MS / length),
+  startLocalMs: (n) => n * length * DAY_MS,
+});
 /** 1970-01-01 was a Thursday: the Monday before is day -3. */
 const WEEKS: Periods = {
-  numberAt: (date) => Math.floor((DAYS.numberAt(date) + 3) / 7),
+  numberAt: (date) => Math.floor((Math.floor(date.getTime() / DAY_MS) + 3) / 7),
   startLocalMs: (n) => (n * 7 - 3) * DAY_MS,
 };
 const MONTHS: Periods = {
@@ -114,10 +120,5 @@ function calendarWindows(periods: Periods, zone: string | undefined, lengthMs: n
     const n = periods.numberAt(new Date(Math.floor(timeMs)));
     return [n - 2, n - 1, n, n + 1, n + 2].map(borderMs);
   };
-  return {
-    lengthMs,
-    borderAtOrBefore: (timeMs) => Math.max(...bordersNear(timeMs).filter((border) => border <= timeMs)),
-    borderBefore: (timeMs) => Math.max(...bordersNear(timeMs).filter((border) => border < timeMs)),
-    borderAfter: (timeMs) => Math.min(...bordersNear(timeMs).filter((border) => border > timeMs)),
-  };
+  return { lengthMs, ...amongBorders(bordersNear) };
 }

@@ -61,26 +61,37 @@ function offsetMs(timezone: string, timeMs: number): number {
 }
 
 /** A stretch of time, [startMs, endMs), through which the zone's offset stays the same. */
-interface Stretch {
+export interface Stretch {
   readonly startMs: number;
   readonly endMs: number;
   readonly offsetMs: number;
 }
 
 /** The stretches around a local time, in order, wide enough to hold every instant it may mean. */
-function stretchesAround(localMs: number, timezone: string): Stretch[] {
+export function stretchesAround(localMs: number, timezone: string): Stretch[] {
+  return stretchesBetween(localMs - OFFSET_MS_MAX, localMs + OFFSET_MS_MAX, timezone, LOOK_MS);
+}
+
+/** The stretches from the one at `fromMs` to that at `toMs`, whose end is not looked for. */
+export function stretchesBetween(fromMs: number, toMs: number, timezone: string, lookMs: number): Stretch[] {
   const stretches: Stretch[] = [];
-  let startMs = Math.floor((localMs - OFFSET_MS_MAX) / LOOK_MS) * LOOK_MS;
-  const lastMs = localMs + OFFSET_MS_MAX + LOOK_MS;
-  for (let lookMs = startMs; lookMs < lastMs; lookMs += LOOK_MS) {
-    const before = offsetMs(timezone, lookMs);
-    if (offsetMs(timezone, lookMs + LOOK_MS) === before) continue;
-    const endMs = changeBetween(lookMs, lookMs + LOOK_MS, timezone);
+  let startMs = Math.floor(fromMs / lookMs) * lookMs;
+  const lastMs = (Math.floor(toMs / lookMs) + 1) * lookMs;
+  for (let atMs = startMs; atMs < lastMs; atMs += lookMs) {
+    const before = offsetMs(timezone, atMs);
+    if (offsetMs(timezone, atMs + lookMs) === before) continue;
+    const endMs = changeBetween(atMs, atMs + lookMs, timezone);
     stretches.push({ startMs, endMs, offsetMs: before });
     startMs = endMs;
   }
   stretches.push({ startMs, endMs: Number.POSITIVE_INFINITY, offsetMs: offsetMs(timezone, lastMs) });
   return stretches;
+}
+
+/** What the local clock shows at an instant, in whole milliseconds. */
+export function clockOf(timeMs: number, zone: string | undefined): number {
+  const wholeMs = Math.floor(timeMs);
+  return zone === undefined ? wholeMs : wholeMs + offsetMs(zone, Math.floor(wholeMs / 1000) * 1000);
 }
 
 /** The first second with another offset than at `lowMs`, by halving. */

@@ -15,6 +15,7 @@ import { systemRandom } from '../../src/service/system.js';
 import { IDENTITY_SHARD } from '../../src/storage/shard.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { clients, tokens } from '../../src/storage/tables/identity.js';
+import { type StoreUnderTest, storeUnderTest } from '../storage/under-test.js';
 
 /** A clock that stands still until it is moved; timers run when it passes them. */
 export interface TestClock extends Clock {
@@ -62,12 +63,13 @@ export interface TestServiceOptions {
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** The service over the real embedded database in a temporary folder, without a socket, its clocks held. */
+/** The service over a real store of its own, without a socket, its clocks held. */
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const directory = mkdtempSync(join(tmpdir(), 'windrow-service-'));
   const clock = createTestClock(options.nowMs ?? START_MS);
   const logLines: string[] = [];
-  let running = await start(directory, clock, logLines, options);
+  const store = await storeUnderTest(directory);
+  let running = await start(directory, store, clock, logLines, options);
   const context = () => running.service.context;
   return {
     get app() {
@@ -113,10 +115,11 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     },
     reopen: async () => {
       await running.close();
-      running = await start(directory, clock, logLines, options);
+      running = await start(directory, store, clock, logLines, options);
     },
     close: async () => {
       await running.close();
+      await store.remove();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -124,6 +127,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
 
 async function start(
   directory: string,
+  store: StoreUnderTest,
   clock: TestClock,
   logLines: string[],
   { settings, storage }: TestServiceOptions,
@@ -135,14 +139,14 @@ async function start(
     for (const one of [method].flat()) routes.push({ method: one, url });
   });
   const expectNamed = watchErrors(app);
-  const own = storage === undefined ? undefined : await storage(directory, clock);
+  const own = await (storage === undefined ? store.open(clock) : storage(directory, clock));
   const service = await openService(
     {
       clock,
       scheduler: clock.scheduler,
       // The load of a test machine is no matter of what is tested.
       settings: { eventLoopDelayMsMax: 0, ...settings },
-      ...(own === undefined ? { dataDirectory: directory } : { storage: own }),
+      storage: own,
     },
     app.log,
   );
@@ -157,7 +161,7 @@ async function start(
       await service.stop();
       await app.close();
       await service.close();
-      await own?.close();
+      await own.close();
       expectNamed();
     },
   };

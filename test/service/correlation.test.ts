@@ -21,7 +21,17 @@ const linesSince = (count: number) => service.logLines.slice(count).map((line) =
 
 describe('4.2: x-correlation-id', () => {
   it("is the caller's own, echoed, and stands in every line that the request logs", async () => {
-    for (const id of ['a', 'trace_17.b-C', 'x'.repeat(128)]) {
+    for (const id of [
+      'a',
+      'trace_17.b-C',
+      'x'.repeat(128),
+      'Root=1-67891233-abcdef012345678912345678;Parent=463ac35c9f6413ad;Sampled=1',
+      '|7d5d747b-1a2b3c4d.5e6f_',
+      'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
+      '{F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6}',
+      '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      'svc/req#17@host+a~b:c',
+    ]) {
       const before = service.logLines.length;
       const urls = ['/core/timeseries', '/core/timeseries/none/samples', '/nowhere', '/core/timeseries/%zz/samples'];
       for (const url of urls) {
@@ -44,11 +54,11 @@ describe('4.2: x-correlation-id', () => {
     expect(new Set(logged).size).toBe(20);
   });
 
-  it('is refused with anything but 1 to 128 letters, digits, ".", "_" and "-", and never echoed', async () => {
-    for (const id of ['', 'a b', 'a"b', 'ä', 'x'.repeat(129), '{}', 'a,b', '<script>']) {
+  it('is refused where it is empty, too long, or could be more than a word, and never echoed', async () => {
+    for (const id of ['', 'a b', 'a"b', 'ä', 'x'.repeat(129), 'a\\b', 'a,b', '<script>']) {
       const answer = await service.app.inject({ url: '/health/live', headers: { [HEADER]: id } });
       expect([id, answer.statusCode]).toEqual([id, 400]);
-      expect(answer.json().status.message).toMatch(/^header x-correlation-id: expected 1 to 128 letters/);
+      expect(answer.json().status.message).toMatch(/^header x-correlation-id: expected 1 to 128 characters of ASCII/);
       expect(answer.headers[HEADER]).toMatch(UUID);
     }
   });

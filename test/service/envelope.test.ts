@@ -62,6 +62,24 @@ const cases = (): Case[] => [
     message: /"none", metric Raw/,
   },
   {
+    what: 'a file of the documentation that there is none of',
+    code: 404,
+    request: { url: '/docs/static/nope' },
+    message: /^there is no GET \/docs\/static\/nope; /,
+  },
+  {
+    what: 'the id of a transaction, however long',
+    code: 404,
+    request: { url: `/core/status/${'x'.repeat(10_000)}`, headers: bearer },
+    message: /^there is no transaction /,
+  },
+  {
+    what: 'the name of a series that is longer than any',
+    code: 400,
+    request: { url: `/core/timeseries/${'x'.repeat(5000)}/samples`, headers: bearer },
+    message: /timeseriesId/,
+  },
+  {
     what: 'a method that the path does not have',
     code: 405,
     request: { method: 'PUT', url: '/core/timeseries/a/samples', headers: bearer },

@@ -83,6 +83,7 @@ const own: Readonly<Record<string, () => InjectOptions>> = {
   'DELETE /core/events/{id} 404': () => remove('/core/events/none'),
   'GET /core/timeseries/{timeseriesId}/samples 404': () => get('/core/timeseries/none/samples'),
   'GET /core/timeseries/{timeseriesId}/live 404': () => get('/core/timeseries/none/live'),
+  'DELETE /core/retention 404': () => remove('/core/retention?metric=none'),
   'GET /core/samples 404': () => get('/core/samples?timeseries_ids=none'),
   'GET /core/samples/live 404': () => get('/core/samples/live?timeseries_ids=none'),
   'DELETE /core/timeseries/{timeseriesId}/samples 404': () => remove('/core/timeseries/none/samples?all=true'),
@@ -101,6 +102,7 @@ const own: Readonly<Record<string, () => InjectOptions>> = {
 function usual(method: Method, path: string): InjectOptions {
   const url = path.replaceAll(/\{\w+\}/g, 'a').replace(/^\/core\/samples(\/live)?$/, '$&?timeseries_ids=a');
   if (method !== 'POST') return { method, url, headers: bearer };
+  if (path.endsWith('retention')) return post(url, { keep: 'P90D' });
   if (path.endsWith('operations')) return post(url, [item('computed')]);
   return post(path, path.endsWith('events') ? [{ id: 'e' }] : [sample('a', 'Raw')]);
 }

@@ -2,6 +2,7 @@ import parse from 'parse-prometheus-text-format';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StorageFullError } from '../../src/storage/errors.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
+import { itemWork } from '../../src/storage/tables/operations.js';
 import { openTestService, type TestService } from './app.js';
 import { failingStorage, type Trouble } from './failing-storage.js';
 
@@ -91,6 +92,26 @@ describe('7.2: 503', () => {
     expect(line).toMatchObject({ level: 50, err: { message: 'a secret of ours' } });
   });
 
+  it('is one line in the log, with its reason and no stack, however many there are', async () => {
+    trouble.write = new StorageFullError('the store: the disk is full');
+    const before = service.logLines.length;
+    const refused = [await post(1), await post(2)];
+    const token = await service.app.inject({
+      method: 'POST',
+      url: '/idm/ims/connect/token',
+      headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' },
+      payload: 'grant_type=client_credentials&scope=core_read',
+    });
+    expect([...refused, token].map(({ statusCode }) => statusCode)).toEqual([503, 503, 503]);
+    const lines = service.logLines.slice(before).map((line) => JSON.parse(line));
+    const ids = [...refused, token].map(({ headers: { 'x-correlation-id': id } }) => id);
+    expect(lines.filter(({ correlationId }) => ids.includes(correlationId))).toEqual(
+      ids.map((correlationId) =>
+        expect.objectContaining({ correlationId, level: 40, statusCode: 503, reason: 'the store: the disk is full' }),
+      ),
+    );
+  });
+
   it('an overloaded process is 503 with Retry-After, but for those who ask how it is', async () => {
     await service.close();
     service = await openTestService({ settings: { eventLoopDelayMsMax: 1 } });
@@ -112,6 +133,38 @@ describe('7.2: 503', () => {
 });
 
 describe('/metrics', () => {
+  it('has what wakes an operator: failed and late items, backlog, followers, disk, errors of the store', async () => {
+    await service.close();
+    service = await openTestService();
+    headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
+    const figures = async () => {
+      const families = parse((await get('/metrics')).body);
+      return new Map(families.map(({ name, metrics }) => [name, Number(metrics[0]?.value ?? 0)]));
+    };
+    await post(1);
+    const { storage, clock } = service.service.context;
+    await storage.transaction(7, async (tx) => {
+      const work = { organisation: 'acme', dueMs: clock.nowMs() };
+      await tx.insert(itemWork, { ...work, itemId: 'a', attemptCount: 1 });
+      await tx.insert(itemWork, { ...work, itemId: 'b', attemptCount: 0, dueMs: clock.nowMs() + 1000 });
+    });
+    await expect(
+      storage.transaction(7, async () => {
+        throw new StorageFullError('the store: the disk is full');
+      }),
+    ).rejects.toThrow();
+    const found = await figures();
+    for (const name of ['items_failed', 'followers', 'compacted_commits', 'compaction_errors_total']) {
+      expect([name, found.has(`windrow_${name}`)]).toEqual([name, true]);
+    }
+    expect(found.get('windrow_items_late')).toBe(1);
+    expect(found.get('windrow_items_retrying')).toBe(1);
+    expect(found.get('windrow_compaction_backlog_commits')).toBeGreaterThan(0);
+    expect(found.get('windrow_store_errors_total')).toBe(1);
+    expect(found.get('windrow_disk_free_bytes')).toBeGreaterThan(0);
+    expect(found.get('windrow_store_bytes')).toBeGreaterThan(0);
+  });
+
   it('is read by a Prometheus parser, and counts what was done', async () => {
     await post(1);
     await get('/core/timeseries/a/samples');

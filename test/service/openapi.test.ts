@@ -4,6 +4,8 @@ import { openTestService, type TestService } from './app.js';
 
 interface Operation {
   readonly summary?: string;
+  readonly description?: string;
+  readonly operationId?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: unknown }[];
@@ -14,6 +16,7 @@ interface Operation {
 interface Document {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly license: { readonly name: string } };
+  readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly components: { readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -63,9 +66,29 @@ describe('/openapi.json', () => {
       const of = `${method} ${path}`;
       expect([of, operation.summary]).toEqual([of, expect.stringMatching(/\w/)]);
       expect([of, operation.tags?.every((tag) => headings.includes(tag))]).toEqual([of, true]);
+      expect([of, operation.operationId, operation.description]).toEqual([
+        of,
+        expect.stringMatching(/^[a-z][A-Za-z]+$/),
+        expect.stringMatching(/\w/),
+      ]);
       const isOpen = /^\/(?:health|metrics|\.well-known)/.test(path);
       const scheme = path.startsWith('/idm') ? 'client' : 'token';
-      expect([of, operation.security ?? []]).toEqual([of, isOpen ? [] : [{ [scheme]: [] }]]);
+      expect([of, operation.security]).toEqual([of, isOpen ? [] : [{ [scheme]: [] }]]);
+    }
+  });
+
+  it('has a name for each operation that is its own, a server, and the choices of texts that have some', () => {
+    const names = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    expect(document.servers).toEqual([{ url: '/' }]);
+    const text = JSON.stringify(document);
+    for (const choices of [
+      ['Created', 'Running', 'Active', 'Completed', 'Failed'],
+      ['stream', 'Batch'],
+      ['PT15M', 'PT1H', 'PT24H'],
+      ['client_credentials', 'password'],
+    ]) {
+      expect(text).toContain(`"enum":${JSON.stringify(choices)}`);
     }
   });
 
@@ -106,7 +129,11 @@ describe('/openapi.json', () => {
       const { post, get } = document.paths[path]!;
       expect(Object.keys(post!.requestBody!.content)).toEqual(forms);
       expect(headers(post!)).toEqual(['Content-Encoding', 'source', 'partition', 'offset']);
-      expect(Object.keys(get!.responses[200]!.content!)).toEqual(forms);
+      // The others stand in words: a union with texts would have every generated client cast.
+      expect(Object.keys(get!.responses[200]!.content!)).toEqual(['application/json']);
+      for (const form of forms) expect(get!.description).toContain(form);
+      const { schema } = get!.responses[200]!.content!['application/json']!;
+      expect(schema).toMatchObject({ required: ['status', 'data', 'paging'], properties: { data: { type: 'array' } } });
       expect(headers(get!)).toEqual(['continuationToken']);
     }
     const live = document.paths['/core/samples/live']!.get!;

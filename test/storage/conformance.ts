@@ -12,7 +12,7 @@ import { describeValues } from './conformance/values.js';
 export interface OpenedStorage {
   readonly storage: Storage;
   /** Sets the clock of leases forward. */
-  advance(ms: number): void;
+  advance(ms: number): void | Promise<void>;
   /** Closes the store and opens the same one again. */
   reopen(): Promise<Storage>;
   /** Closes what is open and removes all of it. */
@@ -25,7 +25,7 @@ export type OpenStorage = (tables: readonly Table<never>[]) => Promise<OpenedSto
 /** The store of the test that runs. */
 export interface Current {
   storage: Storage;
-  advance(ms: number): void;
+  advance(ms: number): void | Promise<void>;
   reopen(): Promise<void>;
 }
 

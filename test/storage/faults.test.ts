@@ -179,6 +179,22 @@ describe('failures under the store', () => {
     }
   });
 
+  it('a work that takes long, but goes on, is not ended', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const long = opened.storage.transaction(SHARD, async (tx) => {
+        for (let i = 0; i < 6; i++) {
+          await tx.insert(things, thing({ id: `slow ${i}` }));
+          await vi.advanceTimersByTimeAsync(6000);
+        }
+        return tx.count(things);
+      });
+      expect(await long).toBe(7);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('space that was freed is used again, and what is far too much given back while nobody writes', async () => {
     const { storage } = opened;
     const fileBytes = () =>

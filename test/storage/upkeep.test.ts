@@ -152,14 +152,20 @@ describe('the upkeep of a store', () => {
     expect((await read(again, 'Raw')).value).toEqual(samplesOf('Raw', 0, 20_000).value);
   });
 
-  it('a flipped bit in the log is named and refused', async () => {
+  it('a flipped bit in the log is named and refused, and all else is read', async () => {
     const storage = await open();
     await append(storage, 'Raw', 0, 300);
+    await append(storage, 'Other', 0, 300);
     await storage.close();
-    flipWithin(storedBytes('sample_log', 'changes'));
+    flipWithin(storedBytes('sample_log', 'changes', '"commit" = 1').slice(60));
     const { faults } = await checkStore(directory);
-    expect(faults).toEqual([expect.stringContaining('300 samples of acme, part 0 of commit 1, are damaged')]);
-    await expect(read(await open(), 'Raw')).rejects.toMatchObject({ code: 'storage.damaged' });
+    expect(faults).toEqual([
+      expect.stringMatching(/^300 samples of acme, part 0 of commit 1, are damaged.*"pump" Raw/),
+    ]);
+    const again = await open();
+    await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged' });
+    expect((await read(again, 'Raw', { fromMs: 301 * 60_000 })).timeMs).toHaveLength(0);
+    expect((await read(again, 'Other')).timeMs).toHaveLength(300);
   });
 
   it('a copy whose files do not belong together is refused when it is opened', async () => {

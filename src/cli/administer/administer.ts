@@ -1,27 +1,34 @@
-import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import type { Administration } from '../../service/identity/administration.js';
 import type { OfOrganisation } from '../../service/identity/names.js';
-import type { Storage } from '../../storage/storage.js';
-import { type Command, type Given, requiredOf, textOf } from '../command.js';
+import { type Command, type Given, textOf } from '../command.js';
 import { EXIT_DONE, fileFailure } from '../failure.js';
+import { type Place, placeOf, storeOptions } from '../store.js';
 import type { Io } from '../terminal/io.js';
 
-// Told by its name: to open it would make it.
-const STORE_NAME = /^windrow\.db$/;
-
-/** Options of every command that works with clients, users and collections. */
-export const dataDirOption = { flag: '--data-dir', value: 'DIR', summary: 'the data directory of the service' };
+/** Options of commands that work with clients, users and collections. */
 export const orgOption = { flag: '--org', value: 'ORG', summary: 'the organisation' };
 const someOrgOption = { flag: '--org', value: 'ORG', summary: 'of this organisation alone (default: of all)' };
+export const addressOption = {
+  flag: '--address',
+  value: 'ADDRESS',
+  summary: 'forget the failures of this address too',
+};
 export const jsonOption = { flag: '--json', summary: 'print JSON, for a program' };
+
+/** The address of `addressOption`, where it is given. */
+export function addressOf(given: Given): { readonly address?: string } {
+  const address = textOf(given, '--address');
+  return address === undefined ? {} : { address };
+}
+
 const administrationNotes: readonly string[] = [
-  'Works while the service runs (on the machine that it runs on, as its user), which sees it at once, and while it ' +
-    'does not.',
+  'Works while the service runs (with --data-dir: on the machine that it runs on, as its user), which sees it at ' +
+    'once, and while it does not.',
 ];
 
-/** A command that does something with the clients, users and collections of a data directory. */
+/** A command that does something with the clients, users and collections of a store. */
 interface Administering<Asked, Result> extends Omit<Command, 'act'> {
   /** Whether it makes the store where there is none. */
   readonly isMaking?: true;
@@ -35,11 +42,12 @@ export function administering<Asked, Result>(parts: Administering<Asked, Result>
   const { isMaking = false, ask, work, tell, ...texts } = parts;
   const command: Command = {
     ...texts,
+    options: [...texts.options, ...storeOptions],
     notes: [...administrationNotes, ...(texts.notes ?? [])],
     act: async (given, io) => {
       const asked = await ask(given, command, io);
-      const directory = requiredOf(given, command, '--data-dir');
-      const result = await administer(directory, io, isMaking, (administration) => work(administration, asked));
+      const place = placeOf(given, command, io);
+      const result = await administer(place, io, isMaking, (administration) => work(administration, asked));
       await tell?.(result, given, io);
       return EXIT_DONE;
     },
@@ -47,48 +55,50 @@ export function administering<Asked, Result>(parts: Administering<Asked, Result>
   return command;
 }
 
-/** Opens the store of a data directory for some work on it. @param isMaking makes it where there is none. */
+/** Opens a store for some work on it. @param isMaking makes it where there is none. */
 export async function administer<Result>(
-  directory: string,
+  place: Place,
   io: Io,
   isMaking: boolean,
   work: (administration: Administration) => Promise<Result>,
 ): Promise<Result> {
-  const isThere = hasStore(directory);
-  if (!isThere && !isMaking) {
+  const isMissing = place.directory !== undefined && !hasStore(place.directory, io);
+  if (isMissing && !isMaking) {
     const mend = 'check --data-dir; `windrow serve` and the `add` commands make a store';
-    throw new WindrowError('file.missing', `${directory}: there is no store of windrow; ${mend}`);
+    throw new WindrowError('file.missing', `${place.directory}: there is no store of windrow; ${mend}`);
   }
   // Loaded here, so that --help needs no package.
   const { createAdministration } = await import('../../service/identity/administration.js');
   const { systemClock, systemRandom } = await import('../../service/system.js');
   // What it makes is nobody else's to read.
   process.umask(0o077);
-  const storage = await openStorage(directory);
+  const storage = await openPlace(place);
   try {
     const result = await work(createAdministration({ storage, clock: systemClock, random: systemRandom }));
-    if (!isThere) await io.stderr.write(`windrow: made a new store in ${resolve(directory)}\n`);
+    if (isMissing) await io.stderr.write(`windrow: made a new store in ${resolve(place.directory)}\n`);
     return result;
   } finally {
     await storage.close();
   }
 }
 
-async function openStorage(directory: string): Promise<Storage> {
-  const { prepareDataDirectory } = await import('../../service/data-directory.js');
+async function openPlace({ directory, address }: Place) {
   const { systemClock } = await import('../../service/system.js');
-  const { openSqliteStorage } = await import('../../storage/index.js');
+  const { openStorage } = await import('../../storage/index.js');
+  if (address !== undefined) return openStorage({ address, clock: systemClock });
+  const { prepareDataDirectory } = await import('../../service/data-directory.js');
   try {
     prepareDataDirectory(directory);
-    return await openSqliteStorage({ directory, clock: systemClock });
+    return await openStorage({ directory, clock: systemClock });
   } catch (error) {
     throw fileFailure(error, directory, 'write');
   }
 }
 
-function hasStore(directory: string): boolean {
+// Told by its name: to open it would make it.
+function hasStore(directory: string, { fs }: Io): boolean {
   try {
-    return readdirSync(directory).some((name) => STORE_NAME.test(name));
+    return fs.readdirSync(directory).includes('windrow.db');
   } catch {
     return false; // no such directory
   }
@@ -104,7 +114,7 @@ interface Listing<Entry> extends Pick<Command, 'name' | 'summary' | 'examples'> 
 export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>): Command {
   return administering({
     ...texts,
-    options: [someOrgOption, dataDirOption, jsonOption],
+    options: [someOrgOption, jsonOption],
     ask: (given): OfOrganisation => {
       const organisation = textOf(given, '--org');
       return organisation === undefined ? {} : { organisation };

@@ -1,5 +1,14 @@
 import { argumentOf, type CommandGroup, requiredOf, textOf } from '../command.js';
-import { addedAt, administering, dataDirOption, jsonOption, listCommand, orgOption, print } from './administer.js';
+import {
+  addedAt,
+  addressOf,
+  addressOption,
+  administering,
+  jsonOption,
+  listCommand,
+  orgOption,
+  print,
+} from './administer.js';
 
 const add = administering({
   name: 'client add',
@@ -13,7 +22,6 @@ const add = administering({
       value: 'GRANTS',
       summary: 'client_credentials, password, or both with a comma (default: client_credentials)',
     },
-    dataDirOption,
     jsonOption,
   ],
   notes: [
@@ -64,7 +72,7 @@ const remove = administering({
   name: 'client remove',
   summary: 'Remove a client: its tokens hold no longer, and its access to collections ends.',
   argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
-  options: [dataDirOption],
+  options: [],
   examples: [
     {
       line: 'windrow client remove 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
@@ -75,10 +83,25 @@ const remove = administering({
   work: (administration, client) => administration.removeClient(client),
 });
 
+const unlock = administering({
+  name: 'client unlock',
+  summary: 'Let a client in again at once that has failed too often to get a token.',
+  argument: { name: 'ID', summary: 'its id, as `windrow client list` tells it' },
+  options: [addressOption],
+  examples: [
+    {
+      line: 'windrow client unlock 0198c1f0-0000-7000-8000-000000000000 --data-dir /var/lib/windrow',
+      does: 'forget its failures',
+    },
+  ],
+  ask: (given, command) => ({ clientId: argumentOf(given, command), ...addressOf(given) }),
+  work: (administration, client) => administration.unlockClient(client),
+});
+
 export const client: CommandGroup = {
   name: 'client',
-  summary: 'Add, list and remove clients: the programs that may use the service.',
-  commands: [add, list, remove],
+  summary: 'Add, list, remove and unlock clients: the programs that may use the service.',
+  commands: [add, list, remove, unlock],
 };
 
 function listOf(text: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { argumentOf, type Command, type CommandGroup, type Given, requiredOf } from '../command.js';
-import { addedAt, administering, dataDirOption, jsonOption, listCommand, orgOption, print } from './administer.js';
+import { addedAt, administering, jsonOption, listCommand, orgOption, print } from './administer.js';
 
 const add = administering({
   name: 'collection add',
@@ -8,7 +8,6 @@ const add = administering({
   options: [
     orgOption,
     { flag: '--allow', value: 'CLIENT', summary: 'ids of clients that may use it', isList: true },
-    dataDirOption,
     jsonOption,
   ],
   notes: ['A client reads a collection with core_read, and writes to it with core_write.'],
@@ -48,7 +47,6 @@ const remove = administering({
   options: [
     orgOption,
     { flag: '--client', value: 'CLIENT', summary: 'shut these clients out, and keep the collection', isList: true },
-    dataDirOption,
   ],
   examples: [
     { line: 'windrow collection remove alarms --org acme --data-dir data', does: 'remove it, and its events' },

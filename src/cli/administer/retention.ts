@@ -2,7 +2,7 @@ import { formatDuration, parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import type { RetentionScope } from '../../service/identity/retention.js';
 import { type Command, type CommandGroup, type Given, requiredOf, textOf } from '../command.js';
-import { administering, dataDirOption, listCommand, orgOption } from './administer.js';
+import { administering, listCommand, orgOption } from './administer.js';
 
 const scopeOptions = [
   orgOption,
@@ -17,7 +17,6 @@ const set = administering({
   options: [
     ...scopeOptions,
     { flag: '--keep', value: 'DURATION', summary: 'how long, such as P90D or PT12H (ISO 8601)' },
-    dataDirOption,
   ],
   notes: [
     'A running service deletes what is older within some minutes, by segments of some thousand samples: a segment ' +
@@ -52,10 +51,14 @@ const list = listCommand({
 const remove = administering({
   name: 'retention remove',
   summary: 'Remove a rule: what it was about is kept for ever, or as long as a more general rule says.',
-  options: [...scopeOptions, dataDirOption],
+  options: [...scopeOptions],
   examples: [{ line: 'windrow retention remove --org acme --data-dir /var/lib/windrow', does: 'the general rule' }],
   ask: scopeOf,
-  work: (administration, scope) => administration.removeRetention(scope),
+  work: async (administration, scope) => {
+    if ((await administration.removeRetention(scope)) !== undefined) return;
+    const mend = '`windrow retention list` tells the rules';
+    throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
+  },
 });
 
 export const retention: CommandGroup = {

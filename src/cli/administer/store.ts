@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import { backupStore, checkStore, restoreStore, type StoreReport } from '../../storage/index.js';
-import { argumentOf, type Command, requiredOf } from '../command.js';
+import { argumentOf, type Command, type Given, requiredOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED, fileFailure } from '../failure.js';
 import { jsonOption, print } from './administer.js';
 
@@ -22,7 +22,7 @@ export const backup: Command = {
   ],
   examples: [{ line: 'windrow backup /var/lib/windrow --to monday.db', does: 'a backup of everything' }],
   act: async (given, io) => {
-    const directory = argumentOf(given, backup);
+    const directory = directoryOf(given, backup, 'copied with pg_basebackup, or with pg_dump');
     const file = requiredOf(given, backup, '--to');
     if (!existsSync(`${directory}/windrow.db`)) {
       throw new WindrowError('file.missing', `${directory}: there is no store of windrow; check the directory`);
@@ -72,11 +72,18 @@ export const check: Command = {
   ],
   examples: [{ line: 'windrow check /var/lib/windrow', does: 'read all of it' }],
   act: async (given, io) => {
-    const report = await checkStore(argumentOf(given, check));
+    const report = await checkStore(directoryOf(given, check, 'checked with pg_amcheck'));
     await print(given, io, report, described(report));
     return report.faults.length === 0 ? EXIT_DONE : EXIT_FAILED;
   },
 };
+
+// PostgreSQL has programs of its own for this, which know more of it.
+function directoryOf(given: Given, command: Command, how: string): string {
+  const directory = argumentOf(given, command);
+  if (!/^postgres(?:ql)?:/.test(directory)) return directory;
+  throw new WindrowError('arguments', `${command.name}: expected a data directory; a store in PostgreSQL is ${how}`);
+}
 
 function described({ faults, ...counts }: StoreReport): string {
   const lines = [

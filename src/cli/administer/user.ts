@@ -1,5 +1,5 @@
 import { argumentOf, type CommandGroup, requiredOf } from '../command.js';
-import { addedAt, administering, dataDirOption, listCommand, orgOption } from './administer.js';
+import { addedAt, addressOf, addressOption, administering, listCommand, orgOption } from './administer.js';
 import { readPassword } from './password.js';
 
 const add = administering({
@@ -9,7 +9,6 @@ const add = administering({
   options: [
     orgOption,
     { flag: '--password-stdin', summary: 'read the password from standard input (default: ask at the terminal)' },
-    dataDirOption,
   ],
   notes: ['A user belongs to one organisation, and logs in through clients of it alone.'],
   examples: [
@@ -45,7 +44,7 @@ const remove = administering({
   name: 'user remove',
   summary: 'Remove a user: the tokens that were got with the password hold no longer.',
   argument: { name: 'NAME', summary: 'what the user logs in with' },
-  options: [orgOption, dataDirOption],
+  options: [orgOption],
   examples: [{ line: 'windrow user remove zoe --org acme --data-dir /var/lib/windrow', does: 'shut a user out' }],
   ask: (given, command) => ({
     username: argumentOf(given, command),
@@ -54,8 +53,28 @@ const remove = administering({
   work: (administration, user) => administration.removeUser(user),
 });
 
+const unlock = administering({
+  name: 'user unlock',
+  summary: 'Let a user in again at once whose password was wrong too often.',
+  argument: { name: 'NAME', summary: 'what the user logs in with' },
+  options: [orgOption, addressOption],
+  examples: [
+    { line: 'windrow user unlock zoe --org acme --data-dir /var/lib/windrow', does: "forget the user's failures" },
+    {
+      line: 'windrow user unlock zoe --org acme --address 192.0.2.7 --data-dir data',
+      does: 'and those of all at an address',
+    },
+  ],
+  ask: (given, command) => ({
+    username: argumentOf(given, command),
+    organisation: requiredOf(given, command, '--org'),
+    ...addressOf(given),
+  }),
+  work: (administration, user) => administration.unlockUser(user),
+});
+
 export const user: CommandGroup = {
   name: 'user',
-  summary: 'Add, list and remove users: people who log in through a client.',
-  commands: [add, list, remove],
+  summary: 'Add, list, remove and unlock users: people who log in through a client.',
+  commands: [add, list, remove, unlock],
 };

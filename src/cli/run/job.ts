@@ -102,7 +102,8 @@ function threadCount({ inputs }: Job, { mode, threads }: Settings, { threads: po
 function instantOption(text: string): string | number {
   if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text;
   const number = Number(text);
-  return Math.abs(number) < EPOCH_SECONDS_END ? number * 1000 : number;
+  // The decimal is moved, not multiplied: its nearest double of milliseconds is the time that a file's row has.
+  return Math.abs(number) < EPOCH_SECONDS_END ? Number(`${text}e3`) : number;
 }
 
 // What of a file may be left unread.

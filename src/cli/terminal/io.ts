@@ -30,6 +30,8 @@ export interface Io {
   readonly stderr: Outlet;
   readonly fs: FileSystem;
   readonly tempFolder: string;
+  /** Variables of the environment. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** A clock in milliseconds that never runs backwards. */
   readonly clock: () => number;
   readonly threads: Threads;
@@ -82,6 +84,7 @@ export function processIo(code: URL): Io {
     stderr: processOutlet('stderr'),
     fs,
     tempFolder: tmpdir(),
+    environment: process.env,
     // Not `performance`, which Node loads when it is first asked: two milliseconds.
     clock: () => Number(process.hrtime.bigint()) / 1e6,
     threads: {

@@ -1,6 +1,7 @@
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { type Arena, openArena, workIn } from '../../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { clearZeroSign } from '../../kernels/columns.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import { type SortedInput, sortInput } from './sorted-input.js';
 
@@ -60,6 +61,7 @@ function layOut(inputs: readonly SortedInput[]): LaidOut {
 
 function remember({ arena, series }: LaidOut, inputs: readonly SortedInput[]): readonly Series[] {
   for (const [index, one] of series.entries()) {
+    clearZeroSign(one.timeMs, one.timeMs.length);
     const { missing, duplicateMs } = inputs[index]!;
     loadedSeries.set(one, { arena, missing, duplicateMs });
   }

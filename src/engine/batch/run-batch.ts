@@ -2,7 +2,7 @@ import type { Chunk } from '../../core/chunk.js';
 import { parseDuration } from '../../core/duration.js';
 import { InputError } from '../../core/errors.js';
 import { concatenate, type Series, seriesKey, seriesName } from '../../core/series.js';
-import { type Arena, homeArena, workIn } from '../../kernels/arena.js';
+import { type Arena, currentArena, workIn } from '../../kernels/arena.js';
 import { firstAtOrAfter } from '../../kernels/search.js';
 import { operationsByName } from '../../operations/index.js';
 import { planInTimezone } from '../../plan/create-plan.js';
@@ -83,7 +83,7 @@ function arenaOf(given: readonly SortedInput[]): Arena {
     arena = loaded.arena;
     length = series.timeMs.length;
   }
-  return arena ?? homeArena();
+  return arena ?? currentArena();
 }
 
 function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: SortedInput[]; unused: number } {

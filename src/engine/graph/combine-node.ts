@@ -25,8 +25,12 @@ export class CombineNode implements Node {
   readonly #pairs: Pairs;
   readonly #meeting: Meeting;
 
-  /** @param maxHoldMs how old a held value may be. */
-  constructor(runner: CombineRunner, align: Align, maxHoldMs: number, context: NodeContext) {
+  constructor(
+    runner: CombineRunner,
+    align: Align,
+    limits: Pick<Meeting, 'maxHoldMs' | 'maxGapMs'>,
+    context: NodeContext,
+  ) {
     this.#align = align;
     this.#match = matchers[align];
     this.#counts = context.counts;
@@ -36,7 +40,7 @@ export class CombineNode implements Node {
       state: this.state,
       pair: (timeMs, first, second) => pairs.add(timeMs, first, second),
       unmatched: (input, count) => this.#countUnmatched(input, count),
-      maxHoldMs,
+      ...limits,
     };
     this.inlets = [{ receive: (chunk) => this.#receive(0, chunk) }, { receive: (chunk) => this.#receive(1, chunk) }];
   }
@@ -62,7 +66,7 @@ export class CombineNode implements Node {
     this.#pairs.flush();
     const { lists } = this.state;
     this.#countUnmatched(0, lists[FIRST_TIMES]!.length);
-    this.#countUnmatched(1, this.#align === 'asof' ? 0 : lists[SECOND_TIMES]!.length);
+    this.#countUnmatched(1, lists[SECOND_TIMES]!.length);
     for (const list of lists) list.clear();
   }
 

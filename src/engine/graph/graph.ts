@@ -32,6 +32,8 @@ export class Graph {
   readonly #stepMs: Float64Array;
   /** The watermark between two stages of a step. */
   readonly #stageMs = new Float64Array(1);
+  /** See `Node.advance`. */
+  readonly #coming = new Float64Array(1);
 
   constructor(plan: Plan, sources: readonly Source[], steps: readonly GraphStep[], limits: readonly SampleLimit[]) {
     this.sources = sources;
@@ -56,12 +58,15 @@ export class Graph {
         if (from === 'source') this.sources[index]!.tellWatermark(marks, side);
         else marks[side] = this.#stepMs[index]!;
       }
+      if (step.comesFrom < 0) this.#coming[0] = Number.NEGATIVE_INFINITY;
+      else this.sources[step.comesFrom]!.tellComing(this.#coming, 0);
       let given = marks;
-      nodes[0]!.advance(given);
+      nodes[0]!.advance(given, this.#coming);
+      this.#coming[0] = Number.NEGATIVE_INFINITY;
       for (let n = 1; n < nodes.length; n++) {
         this.#stageMs[0] = nodes[n - 1]!.watermarkMs(given);
         given = this.#stageMs;
-        nodes[n]!.advance(given);
+        nodes[n]!.advance(given, this.#coming);
       }
       if (step.isAwaited) this.#stepMs[step.at] = lastOf(nodes).watermarkMs(given);
     }
@@ -97,6 +102,8 @@ interface ActiveStep {
   readonly inputs: readonly PlanInput[];
   /** The watermarks of its inputs. */
   readonly marks: Float64Array;
+  /** The source each of whose samples comes to its one input, −1 without one. */
+  readonly comesFrom: number;
   /** Whether another active step reads its watermark. */
   isAwaited: boolean;
 }
@@ -105,14 +112,21 @@ interface ActiveStep {
 // before it.
 function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
   const origins: PlanInput[] = [];
+  // The source of which each step gives every sample, whatever its value.
+  const wholeOf: number[] = [];
   const active: ActiveStep[] = [];
   for (const [at, { nodes }] of steps.entries()) {
     const inputs = plan.steps[at]!.inputs.map((input) => (input.from === 'step' ? origins[input.index]! : input));
     const hasState = nodes.some((node) => node.state !== undefined);
+    const { inputs: read, operation } = plan.steps[at]!;
+    const [first] = read;
+    const whole =
+      read.length > 1 || first === undefined ? -1 : first.from === 'source' ? first.index : wholeOf[first.index]!;
+    wholeOf.push(operationsByName.get(operation)?.results === 'one a sample' ? whole : -1);
     origins.push(hasState ? { from: 'step', index: at } : inputs[0]!);
     if (!hasState) continue;
     const marks = new Float64Array(inputs.length).fill(Number.NEGATIVE_INFINITY);
-    active.push({ at, nodes, inputs, marks, isAwaited: false });
+    active.push({ at, nodes, inputs, marks, comesFrom: whole, isAwaited: false });
   }
   const awaited = new Set(active.flatMap(({ inputs }) => inputs.map(({ from, index }) => `${from} ${index}`)));
   for (const step of active) step.isAwaited = awaited.has(`step ${step.at}`);
@@ -158,7 +172,7 @@ function wire(
   for (const [item, { step }] of plan.items.entries()) itemsOf[step]!.push(item);
   const limits: SampleLimit[] = [];
   const steps: GraphStep[] = [];
-  const run: RunContext = { untilMs: settings.untilMs, advancedMs, column };
+  const run = { untilMs: settings.untilMs, advancedMs, column };
   for (const [index, planStep] of plan.steps.entries()) {
     const mayOverwrite = planStep.inputs.every(({ from, index: at }) => readerCount[from][at] === 1);
     const step = openStep(planStep, settings, run, { column, mayOverwrite }, limits);
@@ -192,13 +206,13 @@ function countReaders(plan: Plan): Readonly<Record<PlanInput['from'], number[]>>
 function openStep(
   step: PlanStep,
   settings: RunSettings,
-  run: RunContext,
+  run: Omit<RunContext, 'inputCount'>,
   place: Pick<NodeContext, 'column' | 'mayOverwrite'>,
   limits: SampleLimit[],
 ): GraphStep {
   const operation = operationsByName.get(step.operation);
   if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
-  const opened = operation.open(step.parameters, run);
+  const opened = operation.open(step.parameters, { ...run, inputCount: step.inputs.length });
   const counts: StepCounts[] = [];
   const nodes = (isList(opened) ? opened : [opened]).map((runner) => {
     const own = zeroStepCounts();
@@ -251,7 +265,8 @@ function openNode(runner: Runner, step: PlanStep, context: NodeContext): Node {
     case 'combine': {
       const align = alignOf(step.parameters);
       const maxHoldMs = durationMsIn(step.parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-      return new CombineNode(runner, align, maxHoldMs, context);
+      const maxGapMs = durationMsIn(step.parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+      return new CombineNode(runner, align, { maxHoldMs, maxGapMs }, context);
     }
   }
 }

@@ -9,7 +9,10 @@ export interface Meeting {
   readonly pair: (timeMs: number, first: number, second: number) => void;
   /** Counts samples of an input (0 or 1) that stay without a partner. */
   readonly unmatched: (input: 0 | 1, count: number) => void;
+  /** How old a held value may be. */
   readonly maxHoldMs: number;
+  /** How long a gap is interpolated over. */
+  readonly maxGapMs: number;
 }
 
 /** Brings on what can be decided when no sample before the watermarks will come any more. */
@@ -27,6 +30,7 @@ const FIRST_VALUE = 2;
 const HAS_SECOND = 3;
 const SECOND_MS = 4;
 const SECOND_VALUE = 5;
+const IS_USED = 0; // with asof: whether the second's last sample was looked up
 
 /** Equal times alone. */
 const matchInner: Matcher = ({ state, pair, unmatched }, firstWatermarkMs, secondWatermarkMs) => {
@@ -85,8 +89,11 @@ const matchAsof: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
   const [firstTimes, firstValues, secondTimes, secondValues] = lists(state);
   let i = 0;
   let j = 0;
+  let alone = 0;
   const passTo = (t: number): void => {
     while (j < secondTimes.length && secondTimes.at(j) <= t) {
+      if (slots[HAS_SECOND] === 1 && slots[IS_USED] === 0) alone++;
+      slots[IS_USED] = 0;
       pass(slots, HAS_SECOND, secondTimes.at(j), secondValues.at(j));
       j++;
     }
@@ -95,17 +102,21 @@ const matchAsof: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
     const t = firstTimes.at(i);
     passTo(t);
     const isKnown = slots[HAS_SECOND] === 1 && t - slots[SECOND_MS]! <= maxHoldMs;
-    if (isKnown) pair(t, firstValues.at(i), slots[SECOND_VALUE]!);
-    else unmatched(0, 1);
+    if (isKnown) {
+      slots[IS_USED] = 1;
+      pair(t, firstValues.at(i), slots[SECOND_VALUE]!);
+    } else unmatched(0, 1);
   }
   // Samples of the first input yet to come lie at or after its watermark: before it only the last counts.
   if (i === firstTimes.length) passTo(firstWatermarkMs);
+  if (firstWatermarkMs === Number.POSITIVE_INFINITY && slots[HAS_SECOND] === 1 && slots[IS_USED] === 0) alone++;
+  unmatched(1, alone);
   drop(state, i, j);
 };
 
 /** At every time of either input that lies between known samples of the other. */
 const matchLinear: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
-  const { state, pair, unmatched } = meeting;
+  const { state, pair, unmatched, maxGapMs } = meeting;
   const { slots } = state;
   const [firstTimes, firstValues, secondTimes, secondValues] = lists(state);
   let i = 0;
@@ -124,7 +135,8 @@ const matchLinear: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
       const isOtherNextKnown = otherNextMs !== Number.POSITIVE_INFINITY;
       const isOtherEnded = otherWatermarkMs === Number.POSITIVE_INFINITY;
       if (!isOtherNextKnown && !isOtherEnded && (hasOther || !(t < otherWatermarkMs))) break;
-      if (!hasOther || !isOtherNextKnown) unmatched(isFirst ? 0 : 1, 1);
+      const isGap = otherNextMs - slots[isFirst ? SECOND_MS : FIRST_MS]! > maxGapMs;
+      if (!hasOther || !isOtherNextKnown || isGap) unmatched(isFirst ? 0 : 1, 1);
       else if (isFirst) pair(t, firstValues.at(i), between(slots, HAS_SECOND, b, secondValues.at(j), t));
       else pair(t, between(slots, HAS_FIRST, a, firstValues.at(i), t), secondValues.at(j));
     }

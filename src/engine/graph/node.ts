@@ -32,9 +32,10 @@ export interface Node {
   readonly outlets: Inlet[];
   /**
    * Takes the promise that no sample before these times (one for each input) will come. Asked of nodes with a state
-   * alone, as `watermarkMs` is: the others pass on the promise that they are given.
+   * alone, as `watermarkMs` is: the others pass on the promise that they are given. `coming[0]` is a time at or after
+   * which a sample will come for certain, −Infinity where none is known of.
    */
-  advance(watermarksMs: Float64Array): void;
+  advance(watermarksMs: Float64Array, coming: Float64Array): void;
   /** The time before which it will give nothing more, once it has taken that promise. */
   watermarkMs(watermarksMs: Float64Array): number;
   /** The inputs have ended. */

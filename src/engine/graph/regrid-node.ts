@@ -16,7 +16,7 @@ import {
 
 /** A step with a state, whose results have times of their own. */
 export class RegridNode implements Node, Inlet {
-  readonly inlets: readonly Inlet[] = [this];
+  readonly inlets: readonly Inlet[];
   readonly outlets: Inlet[] = [];
   readonly state: State;
   readonly #runner: RegridRunner;
@@ -29,23 +29,27 @@ export class RegridNode implements Node, Inlet {
     this.#runner = runner;
     this.#counts = context.counts;
     this.#output = new ChunkOutput(scratchChunk(context), this.outlets, context);
+    const others = Array.from({ length: (runner.inputCount ?? 1) - 1 }, (_, index): Inlet => {
+      return { receive: (chunk) => this.receive(chunk, index + 1) };
+    });
+    this.inlets = [this, ...others];
   }
 
-  receive(chunk: Chunk): void {
+  receive(chunk: Chunk, input = 0): void {
     this.#counts.samplesIn += chunk.count;
-    this.#runner.push(this.state, chunk, this.#output);
+    this.#runner.push(this.state, chunk, this.#output, input);
     this.#output.flush();
   }
 
-  advance(watermarksMs: Float64Array): void {
-    const watermarkMs = watermarksMs[0]!;
+  advance(watermarksMs: Float64Array, coming: Float64Array): void {
+    const watermarkMs = earliest(watermarksMs);
     if (watermarkMs === Number.NEGATIVE_INFINITY) return;
-    this.#runner.advance(this.state, watermarkMs, this.#output);
+    this.#runner.advance(this.state, watermarkMs, this.#output, coming[0]!);
     this.#output.flush();
   }
 
   watermarkMs(watermarksMs: Float64Array): number {
-    const watermarkMs = watermarksMs[0]!;
+    const watermarkMs = earliest(watermarksMs);
     return watermarkMs === Number.NEGATIVE_INFINITY ? watermarkMs : this.#runner.watermark(this.state, watermarkMs);
   }
 
@@ -59,6 +63,12 @@ export class RegridNode implements Node, Inlet {
     this.#runner.start?.(this.state);
     this.#output.clear();
   }
+}
+
+function earliest(watermarksMs: Float64Array): number {
+  let watermarkMs = watermarksMs[0]!;
+  for (let i = 1; i < watermarksMs.length; i++) watermarkMs = Math.min(watermarkMs, watermarksMs[i]!);
+  return watermarkMs;
 }
 
 /** Gathers a regrid's results into chunks. */
@@ -113,7 +123,7 @@ class ChunkOutput implements Output {
     if (count > this.#timeMs.length) this.#limit.check(this.#counts.samplesOut + this.#count + Math.ceil(count));
   }
 
-  drop(reason: 'duplicate' | 'insufficient', count: number): void {
+  drop(reason: Parameters<Output['drop']>[0], count: number): void {
     this.#counts[reason] += count;
   }
 

@@ -3,7 +3,7 @@ import { DoubleList } from '../../core/list.js';
 import { type Columns, type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { currentArena } from '../../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../../kernels/check.js';
-import { copyInto } from '../../kernels/columns.js';
+import { clearZeroSign, copyInto } from '../../kernels/columns.js';
 import type { State } from '../../operations/operation.js';
 import type { RunSettings } from '../options.js';
 import { type SourceCounts, zeroSourceCounts } from './counts.js';
@@ -88,18 +88,19 @@ export class Source {
     this.counts.samplesIn += count;
     this.#slots[GREATEST_MS] = lastMs;
     if (!isHere) copyInto(out.value, value, count);
+    const isZeroCleared = !isHere && clearZeroSign(out.timeMs, count);
     const isInRun = firstMs >= this.#fromMs && lastMs < this.#untilMs;
     if (isInRun && (known === 'all' || isAllFinite(out.value, 0, count))) {
       this.counts.samplesOut += count;
       const whole = this.#whole;
       whole.timeMs = isHere ? timeMs : out.timeMs;
-      whole.inputTimeMs = timeMs;
+      whole.inputTimeMs = isZeroCleared ? undefined : timeMs;
       whole.value = isHere ? value : out.value;
       // A step with two inputs may hold it until the other's chunk comes, as no other of this source comes before.
       whole.isReadOnly = true;
       whole.count = count;
       deliver(this.outlets, whole);
-    } else this.#pushInRun(timeMs, value, count);
+    } else this.#pushInRun(isHere ? timeMs : out.timeMs, value, count);
     return true;
   }
 
@@ -129,6 +130,12 @@ export class Source {
     marks[at] = this.#watermarkMs();
   }
 
+  /** The greatest time of a sample that is held back and will be given for certain; −Infinity without one. */
+  tellComing(marks: Float64Array, at: number): void {
+    const { length } = this.#pendingTimes;
+    marks[at] = length === 0 ? Number.NEGATIVE_INFINITY : this.#pendingTimes.at(length - 1);
+  }
+
   /** Forgets everything, as if nothing had come yet. */
   reset(): void {
     this.#slots.fill(Number.NEGATIVE_INFINITY);
@@ -146,7 +153,7 @@ export class Source {
   // Takes the columns, not the numbers, which would be boxed on their way.
   #pushOne(columns: Columns, index: number): void {
     const slots = this.#slots;
-    const timeMs = columns.timeMs[index]!;
+    const timeMs = columns.timeMs[index]! + 0; // -0 becomes 0
     const value = columns.value[index]!;
     if (value - value !== 0) this.counts.missing++;
     else if (timeMs < this.#fromMs || timeMs >= this.#untilMs) {
@@ -188,6 +195,8 @@ export class Source {
     const last = to - 1;
     const lastMs = timeMs[last]!;
     if (timeMs[from]! < Math.max(this.#fromMs, slots[PROMISED_MS]!) || lastMs >= this.#untilMs) return false;
+    // One by one the time -0 is seen.
+    if (timeMs[from]! <= 0 && lastMs >= 0) return false;
     if (value[last]! - value[last]! !== 0) return false;
     // What waits there goes on, so that the columns are free to look in. Where nothing may be late one sample at most
     // is held back, which these follow, and all of them but the last go on.

@@ -23,10 +23,23 @@ function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 
     case DIV: return f64x2.div(a, b);
     case LT: return v128.and(v128.xor(f64x2.lt(a, b), flip), one);
     case GT: return v128.and(v128.xor(f64x2.gt(a, b), flip), one);
-    case NEAR: return v128.and(v128.xor(f64x2.le(f64x2.abs(f64x2.sub(a, b)), tolerance), flip), one);
+    case NEAR: return v128.and(v128.xor(isNear(a, b, tolerance), flip), one);
     case AND: return v128.and(v128.and(f64x2.ne(a, zero), f64x2.ne(b, zero)), one);
     default: return v128.and(v128.or(f64x2.ne(a, zero), f64x2.ne(b, zero)), one);
   }
+}
+
+// As in ../compare.ts: judged on the exact difference.
+// @ts-ignore: decorator
+@inline
+function isNear(a: v128, b: v128, tolerance: v128): v128 {
+  const difference = f64x2.sub(a, b);
+  const size = f64x2.abs(difference);
+  const part = f64x2.sub(difference, a);
+  const cut = f64x2.sub(f64x2.sub(a, f64x2.sub(difference, part)), f64x2.add(b, part));
+  const outward = v128.xor(cut, v128.xor(difference, size));
+  const isMet = v128.and(f64x2.eq(size, tolerance), f64x2.le(outward, f64x2.splat(0)));
+  return v128.or(f64x2.lt(size, tolerance), isMet);
 }
 
 // Only infinity and NaN minus themselves have a bit set.

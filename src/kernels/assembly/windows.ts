@@ -55,14 +55,16 @@ function pair(low: usize, high: usize): v128 {
   return v128.load64_lane(high, v128.load64_zero(low), 1);
 }
 
-// The compensated sums of windows. Two go side by side in the two lanes, each in its own time order: one of the first
-// half of the windows and one of the second, so that memory is read as two even streams.
-export function sumWindows(value: usize, borders: usize, windowCount: i32, sums: usize): void {
+// The exact sums of windows, or their means. Two go side by side in the two lanes: one of the first half of the windows
+// and one of the second, so that memory is read as two even streams. Where a sum takes more than two doubles, or its
+// mean lies too close to the middle between two, the result is NaN.
+export function sumWindows(value: usize, borders: usize, windowCount: i32, isMean: i32, results: usize): void {
   const half = (windowCount + 1) >> 1;
   for (let w = 0; w < half; w++) {
     const edge = borders + (<usize>w << 2);
-    let low = value + (<usize>load<u32>(edge) << 3);
+    const lowFirst = value + (<usize>load<u32>(edge) << 3);
     const lowLast = value + (<usize>load<u32>(edge, 4) << 3);
+    let low = lowFirst;
     let high = low;
     let highLast = low;
     const isPair = w + half < windowCount;
@@ -71,44 +73,95 @@ export function sumWindows(value: usize, borders: usize, windowCount: i32, sums:
       high = value + (<usize>load<u32>(other) << 3);
       highLast = value + (<usize>load<u32>(other, 4) << 3);
     }
+    const highFirst = high;
     let sum = f64x2.splat(0);
     let lost = f64x2.splat(0);
+    let spilt = f64x2.splat(0);
     const lowShared = lowLast - low < highLast - high ? lowLast : low + (highLast - high);
     while (low < lowShared) {
       const x = pair(low, high);
       const next = f64x2.add(sum, x);
       const part = f64x2.sub(next, sum);
-      lost = f64x2.add(lost, f64x2.add(f64x2.sub(sum, f64x2.sub(next, part)), f64x2.sub(x, part)));
+      const loss = f64x2.add(f64x2.sub(sum, f64x2.sub(next, part)), f64x2.sub(x, part));
       sum = next;
+      const lostNext = f64x2.add(lost, loss);
+      const lostPart = f64x2.sub(lostNext, lost);
+      // Bits of a zero of either sign but the sign: none.
+      spilt = v128.or(
+        spilt,
+        f64x2.add(f64x2.sub(lost, f64x2.sub(lostNext, lostPart)), f64x2.sub(loss, lostPart)),
+      );
+      lost = lostNext;
       low += 8;
       high += 8;
     }
-    const out = sums + (<usize>w << 3);
-    f64.store(out, rest(low, lowLast, f64x2.extract_lane(sum, 0), f64x2.extract_lane(lost, 0)));
+    const out = results + (<usize>w << 3);
+    const lowCount = isMean ? <f64>((lowLast - lowFirst) >> 3) : 1;
+    const lane0 = f64x2.extract_lane(spilt, 0);
+    f64.store(out, rest(low, lowLast, f64x2.extract_lane(sum, 0), f64x2.extract_lane(lost, 0), lane0, lowCount));
     if (isPair) {
-      const second = rest(high, highLast, f64x2.extract_lane(sum, 1), f64x2.extract_lane(lost, 1));
+      const highCount = isMean ? <f64>((highLast - highFirst) >> 3) : 1;
+      const lane1 = f64x2.extract_lane(spilt, 1);
+      const second = rest(high, highLast, f64x2.extract_lane(sum, 1), f64x2.extract_lane(lost, 1), lane1, highCount);
       f64.store(out + (<usize>half << 3), second);
     }
   }
 }
 
-function rest(from: usize, to: usize, sumBefore: f64, lostBefore: f64): f64 {
+function rest(from: usize, to: usize, sumBefore: f64, lostBefore: f64, spiltBefore: f64, count: f64): f64 {
   let sum = sumBefore;
   let lost = lostBefore;
+  let spilt = Math.abs(spiltBefore);
   for (let at = from; at < to; at += 8) {
     const x = f64.load(at);
     const next = sum + x;
     const part = next - sum;
-    lost += sum - (next - part) + (x - part);
+    const loss = sum - (next - part) + (x - part);
     sum = next;
+    const lostNext = lost + loss;
+    const lostPart = lostNext - lost;
+    spilt += Math.abs(lost - (lostNext - lostPart) + (loss - lostPart));
+    lost = lostNext;
   }
-  return sum + lost;
+  if (!(spilt == 0)) return f64.NaN;
+  const whole = sum + lost;
+  if (count == 1) return whole;
+  const wholePart = whole - sum;
+  return quotient(whole, sum - (whole - wholePart) + (lost - wholePart), count);
 }
 
-export function sumsToMeans(sums: usize, borders: usize, windowCount: i32): void {
-  for (let w = 0; w < windowCount; w++) {
-    const edge = borders + (<usize>w << 2);
-    const at = sums + (<usize>w << 3);
-    f64.store(at, f64.load(at) / <f64>(load<u32>(edge, 4) - load<u32>(edge)));
-  }
+// As `quotientOf` of ../exact/results.ts.
+function quotient(high: f64, low: f64, divisor: f64): f64 {
+  const size = Math.abs(high);
+  if (!(size > SMALL && size < LARGE)) return high == 0 ? 0 : f64.NaN;
+  const quotient = high / divisor;
+  const whole = <i32>divisor;
+  if ((whole & (whole - 1)) == 0) return quotient;
+  const product = quotient * divisor;
+  const left = high - product - productError(quotient, divisor, product);
+  const rest = left + low;
+  const correction = rest / divisor;
+  const doubt = Math.abs(correction) * 8.881784197001252e-16;
+  const result = quotient + (correction - doubt);
+  if (result == quotient + (correction + doubt)) return result;
+  const again = correction * divisor;
+  const part = rest - left;
+  const isWhole = left - (rest - part) + (low - part) == 0;
+  const isExact = isWhole && again == rest && productError(correction, divisor, again) == 0;
+  return isExact && Math.abs(again) > SMALL ? quotient + correction : f64.NaN;
+}
+
+const SMALL: f64 = 1.1830521861667747e-271;
+const LARGE: f64 = 8.452712498170644e270;
+
+// @ts-ignore: decorator
+@inline
+function productError(x: f64, y: f64, product: f64): f64 {
+  const xScaled = 134217729 * x;
+  const xHigh = xScaled - (xScaled - x);
+  const xLow = x - xHigh;
+  const yScaled = 134217729 * y;
+  const yHigh = yScaled - (yScaled - y);
+  const yLow = y - yHigh;
+  return xLow * yLow - (product - xHigh * yHigh - xLow * yHigh - xHigh * yLow);
 }

@@ -1,8 +1,8 @@
 import { describeIssue, describeValue, type ErrorCode, type Issue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
+import { inTurns } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from '../http/errors.js';
 import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
-import { inTurns } from '../turns.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
 import { EVENTS_A_TURN, type EventDraft, objectFault } from './record.js';
 

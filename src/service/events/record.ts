@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { inTurns } from '../../storage/next-turn.js';
 import type { EventRow } from '../../storage/tables/events.js';
-import { inTurns } from '../turns.js';
 import { type EventField, eventFieldNames, eventFields } from './fields.js';
 
 /** An event without the versions that storage makes of it. */

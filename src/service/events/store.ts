@@ -1,8 +1,8 @@
+import { groupBy } from '../../core/group.js';
+import { inTurns } from '../../storage/next-turn.js';
 import type { Condition, Reader, Transaction } from '../../storage/storage.js';
 import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/events.js';
-import { groupBy } from '../group.js';
 import { equal } from '../store.js';
-import { inTurns } from '../turns.js';
 import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
 
 /** A collection, as the rows of its events name it. */

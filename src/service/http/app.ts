@@ -17,32 +17,36 @@ import { answerError } from './errors.js';
 /** What a server of our own is made with. */
 export interface AppOptions extends Pick<ServiceContext, 'clock' | 'random'> {
   readonly log: FastifyBaseLogger;
-  /** Whether `x-forwarded-for` of a proxy tells the caller's address. */
-  readonly trustProxy?: boolean;
+  /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */
+  readonly trustedProxyCount?: number;
   /** How long the headers of a request may take, from the begin of the connection or their first byte. */
   readonly headersMsMax?: number;
 }
 
 const IDLE_CHECK_MS = 50;
 const LINGER_MS = 1000;
+/** Node's own, of headers and URL together. */
+const HEADERS_BYTES_MAX = 16 * 1024;
 /** How often Node looks for headers that are late. */
 const HEADERS_CHECK_MS = 1000;
 
 /** A Fastify instance of our own, whose every answer is one of the service, also where no route is reached. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, clock, random, trustProxy = false, headersMsMax = defaultSettings.headersMsMax } = options;
+  const { log, clock, random, trustedProxyCount = 0, headersMsMax = defaultSettings.headersMsMax } = options;
   const app = fastify({
     http: { headersTimeout: headersMsMax, connectionsCheckingInterval: HEADERS_CHECK_MS },
     loggerInstance: log,
     // The service logs one line a request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),
-    trustProxy,
+    // Of the header's addresses the last ones are written by these proxies, all before them by anybody.
+    trustProxy: trustedProxyCount > 0 ? (_address, hop) => hop < trustedProxyCount : false,
     genReqId: createRequestIds({ clock, random }),
     // Idle keep-alive connections do not hold up a stop; requests that run do.
     forceCloseConnections: 'idle',
     // The service refuses requests itself while it stops, in its own form.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    // No limit of its own: headers and URL have one together.
+    routerOptions: { maxParamLength: HEADERS_BYTES_MAX, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       reply.header('x-correlation-id', request.id);
       answerError(error, request, reply);
@@ -75,12 +79,15 @@ function closeQuietConnections(app: FastifyInstance): void {
 export function addNotFound(app: FastifyInstance): void {
   const routes: { readonly path: RegExp; readonly methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
+    // Of CORS, for any path, also those that there are none of.
+    if (method === 'OPTIONS' && url.endsWith('*')) return;
     routes.push({ path: pathPattern(url), methods: [method].flat() });
   });
   app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.replace(/\?.*$/s, '');
     const methods = routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods);
-    if (methods.length === 0) {
+    // A route that found nothing hands on to here as well.
+    if (methods.length === 0 || methods.includes(request.method)) {
       const message = `there is no ${request.method} ${path}; ${app.prefix}/docs lists every endpoint`;
       return reply.code(404).send(errorEnvelope(404, message, {}));
     }

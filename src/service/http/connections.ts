@@ -95,7 +95,7 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     isDue = false;
     const nowMs = clock.monotonicMs();
     for (const [raw, one] of receiving) {
-      if (raw.complete || raw.destroyed || raw.socket.destroyed) receiving.delete(raw);
+      if (raw.complete || raw.socket.destroyed) receiving.delete(raw);
       else if (isBodyStalled(raw, one, nowMs, context)) {
         receiving.delete(raw);
         metrics.connectionsEnded.inc({ reason: 'body' });

@@ -6,7 +6,9 @@ import { badRequest } from './errors.js';
 const HEADER = 'x-correlation-id';
 // What `createRequestIds` makes; another server counts its requests, which tells nothing later.
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const ALLOWED = /^[A-Za-z0-9._-]{1,128}$/;
+// Ids of other systems too: `Root=1-67891233-abcdef`, `|7d5d747b.1a2b.`, `urn:uuid:…`, `{guid}`. Nothing that a list or
+// HTML would read as more than text.
+export const CORRELATION_ID = /^[!#-+\--;=?-[\]-~]{1,128}$/;
 
 /** The request ids of a server of our own: the caller's correlation id, or a new one. */
 export function createRequestIds({ clock, random }: Pick<ServiceContext, 'clock' | 'random'>) {
@@ -17,12 +19,13 @@ export function createRequestIds({ clock, random }: Pick<ServiceContext, 'clock'
 }
 
 function isCorrelationId(given: unknown): given is string {
-  return typeof given === 'string' && ALLOWED.test(given);
+  return typeof given === 'string' && CORRELATION_ID.test(given);
 }
 
 /**
- * Gives every request its correlation id: the caller's (`x-correlation-id`: letters, digits, `.`, `_`, `-`, at
- * most 128), or a new one. It is echoed, and stands in every line that the request logs.
+ * Gives every request its correlation id: the caller's (`x-correlation-id`: at most 128 characters of
+ * ASCII without spaces, double quotes, commas, `<`, `>` and backslashes), or a new one. It is
+ * echoed, and stands in every line that the request logs.
  */
 export function addCorrelation(app: FastifyInstance, context: ServiceContext): void {
   app.decorateRequest('correlationId', '');
@@ -39,7 +42,7 @@ export function addCorrelation(app: FastifyInstance, context: ServiceContext): v
     }
     reply.header(HEADER, correlationId);
     if (given !== undefined && !isAllowed) {
-      const expected = '1 to 128 letters, digits, ".", "_" or "-"';
+      const expected = '1 to 128 characters of ASCII without spaces, double quotes, commas, <, > and backslashes';
       throw badRequest(`header ${HEADER}: expected ${expected}; leave it out to have one made`);
     }
   });
@@ -49,7 +52,10 @@ export function addCorrelation(app: FastifyInstance, context: ServiceContext): v
 export function addRequestLog(app: FastifyInstance): void {
   app.addHook('onResponse', async (request, reply) => {
     const durationMs = Math.round(reply.elapsedTime * 1000) / 1000;
-    request.log.info({ ...describe(request), statusCode: reply.statusCode, durationMs }, 'answered');
+    const line = { ...describe(request), statusCode: reply.statusCode, durationMs };
+    const { unavailableReason: reason } = request;
+    if (reason === undefined) request.log.info(line, 'answered');
+    else request.log.warn({ ...line, reason }, 'unavailable');
   });
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(describe(request), 'the caller went away');

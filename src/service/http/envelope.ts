@@ -26,6 +26,12 @@ export function aroundRecords(paging: Paging): readonly [head: string, tail: str
   return [`{"status":${JSON.stringify(status)},"data":[`, `],"paging":${JSON.stringify(paging)}}`];
 }
 
+/** One of some names, as generators of clients read it best. */
+export function oneOf(names: readonly string[], description?: string) {
+  const options = description === undefined ? {} : { description };
+  return Type.Unsafe<string>({ type: 'string', enum: [...names], ...options });
+}
+
 export const nullableText = Type.Union([Type.String(), Type.Null()]);
 
 const statusSchema = Type.Object({ message: Type.String(), code: Type.String() });

@@ -64,12 +64,30 @@ export function addErrorHandler(app: FastifyInstance): void {
 
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, details, headers } = describeError(error);
-  if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
+  noteFailure(error, statusCode, request);
   return reply
     .code(statusCode)
     .headers(headers)
     .type('application/json')
     .send(errorEnvelope(statusCode, message, details));
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why the request was answered with 503, for the line that is logged of it. */
+    unavailableReason?: string;
+  }
+}
+
+/** Our faults are logged with their stack. A 503 is told of in the one line of its request: there may be very many. */
+export function noteFailure(error: Error, statusCode: number, request: FastifyRequest): void {
+  if (statusCode < 500) return;
+  if (statusCode !== 503) {
+    request.log.error({ err: error }, 'request failed');
+    return;
+  }
+  const { message, cause } = error;
+  request.unavailableReason = cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 function describeError(error: FastifyError): ServiceError {

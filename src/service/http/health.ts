@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { ServiceContext } from '../context.js';
-import { envelope, envelopeSchema } from './envelope.js';
+import { envelope, envelopeSchema, oneOf } from './envelope.js';
 import { unavailable } from './errors.js';
 
 /** Whether new work is taken: false from the moment a stop begins. */
@@ -27,11 +27,11 @@ export function addStopRefusal(app: FastifyInstance, readiness: Readiness): void
 
 const STOPPING = 'the service is stopping; try again later';
 
-const healthAnswer = envelopeSchema(Type.Object({ state: Type.String({ description: 'live or ready' }) }));
+const healthAnswer = envelopeSchema(Type.Object({ state: oneOf(['live', 'ready']) }));
 
 /** `/health/live`: the process answers. `/health/ready`: the store can be read, and new work is taken. */
 export function registerHealth(app: FastifyInstance, { storage }: ServiceContext, readiness: Readiness): void {
-  const schema = (summary: string) => ({ summary, tags: ['Health'], response: { 200: healthAnswer } });
+  const schema = (summary: string) => ({ summary, tags: ['Health'], security: [], response: { 200: healthAnswer } });
   const config = { isAlwaysAnswered: true };
   app.get('/health/live', { config, schema: schema('Whether the process answers') }, async () =>
     envelope({ state: 'live' }),

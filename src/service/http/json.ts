@@ -1,7 +1,7 @@
 import { createScanner } from 'jsonc-parser';
 import { findJsonFault } from '../../formats/json-fault.js';
 import { placeOf } from '../../formats/json-place.js';
-import { nextTurn } from '../turns.js';
+import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
 
 /** So much text is parsed before others are answered: some milliseconds of work. */

@@ -15,6 +15,13 @@ export function createMetrics() {
     eventsWritten: counter('events_written_total', 'Events stored durably'),
     tokensIssued: counter('tokens_issued_total', 'Access tokens issued'),
     commits: counter('commits_total', 'Commits that wrote'),
+    compactionErrors: counter('compaction_errors_total', 'Times that samples were not compacted, which is tried again'),
+    storeErrors: new Counter({
+      name: 'windrow_store_errors_total',
+      help: 'Reads and transactions that the store refused or failed at',
+      labelNames: ['code'],
+      registers: [registry],
+    }),
     connectionsEnded: new Counter({
       name: 'windrow_connections_ended_total',
       help: 'Connections that were ended: limit (silent, and another came), body or answer (it stalled)',
@@ -22,12 +29,13 @@ export function createMetrics() {
       registers: [registry],
     }),
     /** Adds a figure that is looked up when somebody asks for it. */
-    watch: (name: string, help: string, read: () => number | Promise<number>) => {
+    watch: (name: string, help: string, read: () => number | Promise<number>): void => {
       const gauge: Gauge = new Gauge({
         name: `windrow_${name}`,
         help,
         registers: [registry],
-        collect: async () => gauge.set(await read()),
+        // A figure that cannot be had takes no other with it.
+        collect: async () => gauge.set(await Promise.resolve(read()).catch(() => Number.NaN)),
       });
     },
     requestSeconds: new Histogram({
@@ -47,7 +55,7 @@ export function registerMetrics(app: FastifyInstance, { registry, requestSeconds
     const labels = { method: request.method, route, status: String(reply.statusCode) };
     requestSeconds.observe(labels, reply.elapsedTime / 1000);
   });
-  const schema = { summary: 'Figures for Prometheus', tags: ['Health'], produces: ['text/plain'] };
+  const schema = { summary: 'Figures for Prometheus', tags: ['Health'], security: [], produces: ['text/plain'] };
   app.get('/metrics', { config: { isAlwaysAnswered: true }, schema }, async (_request, reply) => {
     reply.type(registry.contentType);
     return registry.metrics();

@@ -41,6 +41,7 @@ const ownStatuses: Readonly<Record<string, readonly ErrorStatus[]>> = {
   'get /core/samples': [404, 406],
   'get /core/timeseries/{timeseriesId}/samples': [404, 406],
   'delete /core/timeseries/{timeseriesId}/samples': [404, 409],
+  'delete /core/retention': [404],
   'get /core/samples/live': [404],
   'get /core/timeseries/{timeseriesId}/live': [404],
 };
@@ -155,16 +156,30 @@ const writing: StreamedForms = {
 
 const page = {
   type: 'object',
+  required: ['status', 'data', 'paging'],
   properties: {
-    status: { type: 'object', properties: { message: text, code: text } },
-    data: samples,
-    paging: { type: 'object', properties: { continuationToken: { type: ['string', 'null'] } } },
+    status: { type: 'object', required: ['message', 'code'], properties: { message: text, code: text } },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['timeseriesId', 'metric', 'timestamp', 'val'],
+        properties: { timeseriesId: text, metric: text, timestamp: text, val: { type: 'number' } },
+      },
+    },
+    paging: {
+      type: 'object',
+      required: ['continuationToken'],
+      properties: { continuationToken: { type: ['string', 'null'] } },
+    },
   },
 };
 
+// JSON alone: with the texts of the other forms beside it, generated clients could not tell what an answer is. The
+// description of the routes names them.
 const reading: StreamedForms = {
   parameters: [pageToken],
-  content: { [JSON_TYPE]: { schema: page }, ...streamed('timestamp,timeseriesId,metric,value') },
+  content: { [JSON_TYPE]: { schema: page } },
 };
 
 const following: StreamedForms = {
@@ -188,4 +203,36 @@ export const streamedForms: Readonly<Record<string, StreamedForms>> = {
   'get /core/timeseries/{timeseriesId}/live': following,
   'get /core/timeseries': listing,
   'get /metrics': { content: { 'text/plain': { schema: text } } },
+};
+
+/** How generated clients call each operation, and what there is to say where its route has a summary alone. */
+export const namedOperations: Readonly<Record<string, { readonly id: string; readonly description?: string }>> = {
+  'post /idm/ims/connect/token': { id: 'getToken' },
+  'post /idm/ims/connect/revoke': { id: 'revokeToken' },
+  'post /idm/ims/connect/introspect': { id: 'introspectToken' },
+  'get /.well-known/oauth-authorization-server': { id: 'getServerMetadata' },
+  'post /core/samples': { id: 'writeSamples' },
+  'get /core/samples': { id: 'readSamples' },
+  'get /core/samples/live': { id: 'followSamples' },
+  'post /core/timeseries/{timeseriesId}/samples': { id: 'writeSeriesSamples' },
+  'get /core/timeseries/{timeseriesId}/samples': { id: 'readSeriesSamples' },
+  'get /core/timeseries/{timeseriesId}/live': { id: 'followSeries' },
+  'delete /core/timeseries/{timeseriesId}/samples': {
+    id: 'deleteSeriesSamples',
+    description: 'Results that rest on the deleted samples are computed anew.',
+  },
+  'get /core/timeseries': { id: 'listSeries', description: 'In pages, in the order of their names.' },
+  'post /operations': { id: 'registerOperations' },
+  'post /core/operations': { id: 'registerCoreOperations' },
+  'get /core/operations': { id: 'listItems', description: 'In pages, in the order of their registration.' },
+  'get /core/operations/{itemId}': { id: 'getItem', description: 'With its state, and why it failed where it did.' },
+  'delete /core/operations/{itemId}': { id: 'deleteItem', description: 'Answered with the item as it was.' },
+  'get /core/status': { id: 'listTransactions' },
+  'get /core/status/{transactionId}': { id: 'getTransaction' },
+  'get /core/events': { id: 'listEvents' },
+  'post /core/events': { id: 'writeEvents' },
+  'delete /core/events/{id}': { id: 'deleteEvent', description: 'Pages that were begun before still show it.' },
+  'get /health/live': { id: 'getLiveness', description: 'Answered also while the service is overloaded or stops.' },
+  'get /health/ready': { id: 'getReadiness', description: '503 while the store fails or the service stops.' },
+  'get /metrics': { id: 'getMetrics', description: 'In the text format of Prometheus.' },
 };

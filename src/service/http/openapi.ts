@@ -2,7 +2,8 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { errorAnswersOf, errorComponents, streamedForms } from './openapi-answers.js';
+import { CORRELATION_ID } from './correlation.js';
+import { errorAnswersOf, errorComponents, namedOperations, streamedForms } from './openapi-answers.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,7 +13,7 @@ declare module 'fastify' {
 }
 
 /** `/openapi.json` (OpenAPI 3.1), read from the schemas of the routes that are registered after it, and `/docs`. */
-export async function addOpenApi(app: FastifyInstance): Promise<void> {
+export async function addOpenApi(app: FastifyInstance, publicUrl: string): Promise<void> {
   // A host that writes an OpenAPI of its own sees our routes, but not the schemes that their security names.
   app.addHook('onRoute', (route) => {
     const { security, ...schema } = route.schema ?? {};
@@ -26,6 +27,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
     transformObject: (given) => {
       if (!('openapiObject' in given)) return given.swaggerObject;
       completeOperations(given.openapiObject, app.prefix);
+      Object.assign(given.openapiObject, { servers: [{ url: serverUrl(publicUrl, app.prefix) }] });
       return given.openapiObject;
     },
     openapi: {
@@ -34,6 +36,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
         title: 'windrow',
         description: 'Time-series computation: samples in, operations registered, results as series; events beside.',
         version: packageJson.version,
+        contact: { name: packageJson.author },
         license: { name: packageJson.license, identifier: packageJson.license },
       },
       components: {
@@ -61,11 +64,19 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
 const correlationId = {
   name: 'x-correlation-id',
   in: 'header',
-  description: 'Echoed, and in every log line of the request: letters, digits, ".", "_", "-"; made when left out',
-  schema: { type: 'string' as const, pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  description: 'Echoed, and in every log line of the request; made when left out',
+  schema: { type: 'string' as const, pattern: CORRELATION_ID.source },
 };
 
+// What the paths stand below, which have the prefix of a plugin in them already; relative where nobody said.
+function serverUrl(publicUrl: string, prefix: string): string {
+  const url = publicUrl.replace(/\/+$/, '');
+  return (prefix !== '' && url.endsWith(prefix) ? url.slice(0, -prefix.length) : url) || '/';
+}
+
 interface Operation {
+  operationId?: string;
+  description?: string;
   parameters?: readonly object[];
   requestBody?: object;
   readonly security?: readonly object[];
@@ -80,6 +91,10 @@ function completeOperations({ paths = {} }: { readonly paths?: object }, prefix:
       const route = `${method} ${path.slice(prefix.length)}`;
       const { parameters = [], requestBody, content } = streamedForms[route] ?? {};
       const { parameters: own = [], security = [], responses } = operation;
+      const named = namedOperations[route];
+      // test/service/openapi.test.ts holds that there is none without a name.
+      if (named !== undefined)
+        Object.assign(operation, { description: named.description, ...operation, operationId: named.id });
       operation.parameters = [...own, ...parameters, { $ref: '#/components/parameters/CorrelationId' }];
       if (requestBody !== undefined) operation.requestBody = requestBody;
       const done = content === undefined ? {} : { 200: { description: 'Done', content } };

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { describeValue } from '../../core/errors.js';
 import { didYouMean } from '../../core/suggest.js';
-import { ServiceError } from './errors.js';
+import { badRequest, ServiceError } from './errors.js';
 
 interface RequestIssue {
   readonly place: string;
@@ -92,6 +92,20 @@ export function addParameterCheck(app: FastifyInstance): void {
     const known = namesIn(schema);
     const unknown = Object.keys(Object(query)).filter((name) => !known.includes(name));
     if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
+  });
+}
+
+/** 400 for two Host headers: a proxy may go by the other one than we do (RFC 9112, section 3.2). */
+export function addHostCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { rawHeaders } = request.raw;
+    let hostCount = 0;
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i]!;
+      if (name.length === 4 && name.toLowerCase() === 'host') hostCount++;
+    }
+    if (hostCount > 1) throw badRequest(`header Host: expected once, received ${hostCount} times`);
+    done();
   });
 }
 

@@ -1,8 +1,8 @@
-import { addClient, listClients, type NewClient, removeClient } from './clients.js';
+import { addClient, listClients, type NewClient, removeClient, unlockClient } from './clients.js';
 import { addCollection, type CollectionAccess, listCollections, removeCollection } from './collections.js';
 import type { AdministrationContext, OfOrganisation } from './names.js';
 import { listRetention, type RetentionScope, removeRetention, setRetention } from './retention.js';
-import { addUser, listUsers, type NewUser, removeUser, type UserName } from './users.js';
+import { addUser, listUsers, type NewUser, removeUser, type UserName, unlockUser } from './users.js';
 
 export type Administration = ReturnType<typeof createAdministration>;
 
@@ -15,9 +15,11 @@ export function createAdministration(context: AdministrationContext) {
     addClient: (client: NewClient) => addClient(context, client),
     listClients: (of: OfOrganisation) => listClients(context, of),
     removeClient: (client: { readonly clientId: string }) => removeClient(context, client),
+    unlockClient: (client: { readonly clientId: string; readonly address?: string }) => unlockClient(context, client),
     addUser: (user: NewUser) => addUser(context, user),
     listUsers: (of: OfOrganisation) => listUsers(context, of),
     removeUser: (user: UserName) => removeUser(context, user),
+    unlockUser: (user: UserName & { readonly address?: string }) => unlockUser(context, user),
     addCollection: (access: CollectionAccess) => addCollection(context, access),
     listCollections: (of: OfOrganisation) => listCollections(context, of),
     removeCollection: (access: CollectionAccess) => removeCollection(context, access),

@@ -7,6 +7,7 @@ import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkChoices, checkName, type OfOrganisation } from './names.js';
 import { allScopes, grantTypes } from './principal.js';
 import { createSecret, equalHashes, hashSecret } from './secrets.js';
+import { clientSubject, unlock } from './throttle.js';
 
 export interface NewClient {
   readonly organisation: string;
@@ -59,10 +60,7 @@ export async function removeClient(
 ): Promise<void> {
   const organisation = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     const client = await tx.get(clients, { clientId });
-    if (client === undefined) {
-      const mend = '`windrow client list` tells their ids';
-      throw new WindrowError('identity.missing', `there is no client of the id ${clientId}; ${mend}`);
-    }
+    if (client === undefined) throw noClient(clientId);
     await tx.delete(clients, equal({ clientId }));
     await tx.delete(tokens, equal({ clientId }));
     return client.organisation;
@@ -70,6 +68,24 @@ export async function removeClient(
   // Ids are never given twice, so that a grant that stays behind, should this be as far as it comes, opens nothing.
   await writeReserved(storage, shardOf(organisation), (tx) =>
     tx.delete(collectionGrants, equal({ organisation, clientId })),
+  );
+}
+
+/** Forgets its failures, and those of an address where one is given: it may ask for tokens again at once. */
+export async function unlockClient(
+  { storage }: AdministrationContext,
+  { clientId, address }: { readonly clientId: string; readonly address?: string },
+): Promise<void> {
+  await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    if ((await tx.get(clients, { clientId })) === undefined) throw noClient(clientId);
+    await unlock(tx, clientSubject(clientId), address);
+  });
+}
+
+function noClient(clientId: string): WindrowError {
+  return new WindrowError(
+    'identity.missing',
+    `there is no client of the id ${clientId}; \`windrow client list\` tells their ids`,
   );
 }
 

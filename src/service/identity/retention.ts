@@ -1,7 +1,6 @@
-import { WindrowError } from '../../core/errors.js';
 import { SHARD_COUNT, shardOf } from '../../storage/shard.js';
 import { type RetentionRow, retention } from '../../storage/tables/samples.js';
-import { writeReserved } from '../store.js';
+import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 
 /** Which samples a rule is about: '' stands for every series, or every metric. */
@@ -33,13 +32,15 @@ export async function listRetention(
   return rules;
 }
 
-export async function removeRetention({ storage }: AdministrationContext, scope: RetentionScope): Promise<void> {
-  const where = (['organisation', 'kind', 'timeseriesId', 'metric'] as const).map(
-    (name) => [name, '=', scope[name]] as const,
-  );
-  await writeReserved(storage, shardOf(scope.organisation), async (tx) => {
-    if ((await tx.delete(retention, where)) > 0) return;
-    const mend = '`windrow retention list` tells the rules';
-    throw new WindrowError('identity.missing', `there is no such rule of ${scope.organisation}; ${mend}`);
+/** @returns the rule as it was; undefined where there was none. */
+export async function removeRetention(
+  { storage }: AdministrationContext,
+  { organisation, kind, timeseriesId, metric }: RetentionScope,
+): Promise<RetentionRow | undefined> {
+  const key = { organisation, kind, timeseriesId, metric };
+  return writeReserved(storage, shardOf(organisation), async (tx) => {
+    const row = await tx.get(retention, key);
+    await tx.delete(retention, equal(key));
+    return row;
   });
 }

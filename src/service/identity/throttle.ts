@@ -1,11 +1,59 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import { throttles } from '../../storage/tables/identity.js';
+import { expected } from './names.js';
+import { hashSecret } from './secrets.js';
 
 const WINDOW_MS = 60_000;
 const FORGET_AFTER_MS = 10 * WINDOW_MS;
+/** So many times as often may somebody fail from all addresses, and all who share an address. */
+const LOOSE_FACTOR = 10;
 
-/** Failures of one subject: a client, or an address. */
+/** What failures are counted by. */
+export interface Subject {
+  readonly name: string;
+  /** Failures within a minute that block it, where 1 is what somebody may have at one address. */
+  readonly factor: number;
+}
+
+/**
+ * What the failures of a client or user at an address are counted by: mostly by both together, so that whoever mistypes
+ * shuts out nobody else there, and whoever guesses shuts out nobody elsewhere; and each alone with a looser bound.
+ *
+ * @param who of `clientSubject` or `userSubject`.
+ */
+export function subjectsAt(who: string, address: string): readonly Subject[] {
+  const place = addressSubject(address);
+  return [
+    { name: `${who} ${place}`, factor: 1 },
+    { name: who, factor: LOOSE_FACTOR },
+    { name: `address ${place}`, factor: LOOSE_FACTOR },
+  ];
+}
+
+// Whatever somebody sends as a name, perhaps a secret by mistake, is not written down as it came.
+export function clientSubject(clientId: string): string {
+  return `client ${hashSecret(clientId)}`;
+}
+
+export function userSubject(organisation: string, username: string): string {
+  return `user ${hashSecret(JSON.stringify([organisation, username.normalize('NFC')]))}`;
+}
+
+/** Forgets the failures of a client or user, everywhere, and those of an address where one is given. */
+export async function unlock(tx: Transaction, who: string, address: string | undefined): Promise<void> {
+  await tx.delete(throttles, [['subject', '=', who]]);
+  // The names that begin with it and a space.
+  await tx.delete(throttles, [
+    ['subject', '>=', `${who} `],
+    ['subject', '<', `${who}!`],
+  ]);
+  if (address === undefined) return;
+  if (isIP(address) === 0) throw expected('address', 'an address such as 192.0.2.7 or 2001:db8::7', address);
+  await tx.delete(throttles, [['subject', '=', `address ${addressSubject(address)}`]]);
+}
+
+/** Failures of one subject. */
 export interface Failures {
   readonly windowStartMs: number;
   readonly failureCount: number;
@@ -32,9 +80,9 @@ export function countFailure(failures: Failures | undefined, nowMs: number, fail
   };
 }
 
-export async function readBlockMs(tx: Reader, subjects: readonly string[], nowMs: number): Promise<number> {
+export async function readBlockMs(tx: Reader, subjects: readonly Subject[], nowMs: number): Promise<number> {
   let longestMs = 0;
-  for (const subject of subjects) {
+  for (const { name: subject } of subjects) {
     longestMs = Math.max(longestMs, blockedForMs(await tx.get(throttles, { subject }), nowMs));
   }
   return longestMs;
@@ -42,12 +90,12 @@ export async function readBlockMs(tx: Reader, subjects: readonly string[], nowMs
 
 export async function writeFailure(
   tx: Transaction,
-  subjects: readonly string[],
+  subjects: readonly Subject[],
   nowMs: number,
   failureCountMax: number,
 ): Promise<void> {
-  for (const subject of subjects) {
-    const counted = countFailure(await tx.get(throttles, { subject }), nowMs, failureCountMax);
+  for (const { name: subject, factor } of subjects) {
+    const counted = countFailure(await tx.get(throttles, { subject }), nowMs, factor * failureCountMax);
     await tx.put(throttles, { subject, ...counted });
   }
 }

@@ -4,6 +4,7 @@ import { tokens, users } from '../../storage/tables/identity.js';
 import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 import { isPasswordHash } from './passwords.js';
+import { unlock, userSubject } from './throttle.js';
 
 export interface UserName {
   readonly organisation: string;
@@ -36,6 +37,23 @@ export async function listUsers({ storage }: AdministrationContext, { organisati
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }
 
+/** Forgets the user's failures, and those of an address where one is given: who knows the password gets in at once. */
+export async function unlockUser(
+  { storage }: AdministrationContext,
+  { organisation, username, address }: UserName & { readonly address?: string },
+): Promise<void> {
+  await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
+    const user = await tx.get(users, { organisation, username: username.normalize('NFC') });
+    if (user === undefined) throw noUser(organisation, username);
+    await unlock(tx, userSubject(organisation, username), address);
+  });
+}
+
+function noUser(organisation: string, username: string): WindrowError {
+  const mend = '`windrow user list` tells their names';
+  return new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
+}
+
 /** Revokes the tokens that were got with the user's password. */
 export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
   const { organisation } = user;
@@ -43,10 +61,7 @@ export async function removeUser({ storage }: AdministrationContext, user: UserN
   const where = equal({ organisation, username });
   await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     const removedCount = await tx.delete(users, where);
-    if (removedCount === 0) {
-      const mend = '`windrow user list` tells their names';
-      throw new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
-    }
+    if (removedCount === 0) throw noUser(organisation, username);
     await tx.delete(tokens, where);
   });
 }

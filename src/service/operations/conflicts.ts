@@ -1,11 +1,11 @@
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
+import { inTurns } from '../../storage/next-turn.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
 import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
 import { equal } from '../store.js';
-import { inTurns } from '../turns.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
 /** The item of which a series is the result. */

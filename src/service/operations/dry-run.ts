@@ -3,9 +3,9 @@ import type { SeriesReference } from '../../core/series.js';
 import { explain } from '../../index.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
+import { inTurns } from '../../storage/next-turn.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
-import { inTurns } from '../turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 

@@ -1,5 +1,6 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { inTurns } from '../../storage/next-turn.js';
 import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Transaction } from '../../storage/storage.js';
@@ -19,7 +20,6 @@ import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
 import { moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
 import { equal } from '../store.js';
-import { inTurns } from '../turns.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 

@@ -2,15 +2,16 @@ import { parseDuration } from '../../core/duration.js';
 import { hashText } from '../../core/hash.js';
 import type { SeriesReference } from '../../core/series.js';
 import { createPlan, type Issue, type Plan, RequestError } from '../../index.js';
+import { inTurns } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';
 import { nameProblem } from '../timeseries/write/json.js';
-import { inTurns } from '../turns.js';
 import { outputOf } from './compute/step.js';
 
 /** Items of one request, and steps of all their plans together: an item's plan has those of the items it reads too. */
 const ITEMS_MAX = 1000;
 const STEPS_MAX = 20_000;
+const FAULTS_MAX = 500;
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
 export async function readOperations(body: unknown, rangesMax = defaultSettings.requestRangesMax) {
@@ -32,15 +33,20 @@ function checkSize(body: readonly unknown[], rangesMax: number): void {
   if (body.length > ITEMS_MAX) throw tooLarge(`${ITEMS_MAX} items`, `${body.length}`);
   let stepCount = 0;
   let rangeCount = 0;
+  let faultCount = 0;
   for (const item of body) {
     const steps: unknown = Object(item).operations;
     if (!Array.isArray(steps)) continue;
     stepCount += steps.length;
     if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps`, 'more');
     for (const step of steps) {
+      const { operation, input, output } = Object(step);
+      // Each fault is told with its place, which takes longer than planning a step.
+      if (typeof operation !== 'string' || !Array.isArray(input) || !Array.isArray(output)) faultCount++;
+      if (faultCount > FAULTS_MAX) throw tooLarge(`${FAULTS_MAX} steps without operation, input or output`, 'more');
       // Lists of anything: of ranges, and of what a caller may send in their place.
       for (const list of Object.values(Object(Object(step).parameters))) rangeCount += lengthOf(list);
-      for (const list of [Object(step).input, Object(step).output]) rangeCount += Math.max(0, lengthOf(list) - 2);
+      for (const list of [input, output]) rangeCount += Math.max(0, lengthOf(list) - 2);
     }
     if (rangeCount > rangesMax) throw tooLarge(`${rangesMax} ranges`, 'more');
   }

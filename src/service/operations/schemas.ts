@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
-import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
+import { operationNames } from '../../operations/index.js';
+import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
+import { transactionStates } from '../status/transactions.js';
 
 // For /openapi.json and for writing answers: the body is checked by the engine, with better errors.
 
@@ -8,8 +10,10 @@ const seriesReference = Type.Object({
   metric: Type.String({ description: 'Raw: the samples as they came' }),
 });
 
+const processingType = oneOf(['stream', 'Batch']);
+
 const operationStep = Type.Object({
-  operation: Type.String({ description: 'Aggregate, Add, Mask, …' }),
+  operation: oneOf(operationNames),
   input: Type.Array(seriesReference),
   output: Type.Array(seriesReference),
   parameters: Type.Optional(Type.Object({}, { additionalProperties: true })),
@@ -19,8 +23,8 @@ export const operationsBody = Type.Array(
   Type.Object({
     metric: Type.String({ description: 'The name of the result' }),
     operations: Type.Array(operationStep),
-    processingType: Type.String({ description: 'stream or Batch' }),
-    frequency: Type.Optional(Type.String({ description: 'Of a batch: PT15M, PT1H or PT24H; once without it' })),
+    processingType,
+    frequency: Type.Optional(oneOf(['PT15M', 'PT1H', 'PT24H'], 'Of a batch, which runs once without it')),
   }),
 );
 
@@ -48,7 +52,7 @@ export const dryRunAnswer = envelopeSchema(
       Type.Object({
         timeseriesId: Type.String(),
         metric: Type.String(),
-        processingType: Type.String(),
+        processingType,
         replaces: Type.Union([Type.String(), Type.Null()], { description: 'The item that there is of this result' }),
         plan: Type.Object({}, { additionalProperties: true }),
         explain: Type.String(),
@@ -67,11 +71,11 @@ export const itemSchema = Type.Object({
   itemId: Type.String(),
   timeseriesId: Type.String({ description: 'Of the result' }),
   metric: Type.String({ description: 'Of the result' }),
-  processingType: Type.String(),
+  processingType,
   frequency: nullableText,
   operations: Type.Array(Type.Object({}, { additionalProperties: true })),
   sources: Type.Array(seriesReference),
-  state: Type.String({ description: 'Created, Running, Active, Completed or Failed' }),
+  state: oneOf(transactionStates),
   transactionId: Type.String({ description: 'Tells of the item at /core/status' }),
   retryCount: Type.Integer(),
   message: nullableText,

@@ -1,14 +1,15 @@
 import { Type } from 'typebox';
-import { envelopeSchema, nullableText, pageSchema } from '../http/envelope.js';
+import { envelopeSchema, nullableText, oneOf, pageSchema } from '../http/envelope.js';
+import { transactionStates } from './transactions.js';
 
 export const transactionSchema = Type.Object({
   id: Type.String(),
   enqueuedTimestamp: Type.String({ description: 'ISO 8601 with fractional seconds and UTC offset' }),
   receivedTimestamp: Type.String({ description: 'Likewise' }),
-  messageType: Type.String({ description: 'Request, or Item for one of its items' }),
-  requestAction: Type.String({ description: 'Create, or Replace where an item was there before' }),
-  state: Type.String({ description: 'Created, Running, Active, Completed or Failed' }),
-  requestObject: Type.String({ description: 'Operations, or Operation for one of its items' }),
+  messageType: oneOf(['Request', 'Item'], 'Item for one of the items of a request'),
+  requestAction: oneOf(['Create', 'Replace'], 'Replace where an item was there before'),
+  state: oneOf(transactionStates),
+  requestObject: oneOf(['Operations', 'Operation'], 'Operation for one of the items of a request'),
   transactionIDList: Type.Array(Type.String(), {
     description: "Of a request: those of its items, in their order. Of an item: its request's",
   }),
@@ -17,7 +18,7 @@ export const transactionSchema = Type.Object({
     TimeseriesId: Type.String({ description: 'Of the result' }),
     OrgId: Type.String(),
     TimeseriesType: Type.String({ description: 'The metric of the result' }),
-    status: Type.String({ description: 'The state' }),
+    status: oneOf(transactionStates, 'The state'),
   }),
   retryCount: Type.Integer(),
   message: Type.Union([Type.String(), Type.Null()], { description: 'What failed' }),

@@ -59,7 +59,8 @@ export function stateOf({ state }: { readonly state: string }): TransactionState
 }
 
 /** How far a transaction, and the item that it tells of, has come. */
-export type TransactionState = 'Created' | 'Running' | 'Active' | 'Completed' | 'Failed';
+export const transactionStates = ['Created', 'Running', 'Active', 'Completed', 'Failed'] as const;
+export type TransactionState = (typeof transactionStates)[number];
 
 /** How many children of a transaction are in each state; what is not named is 0. */
 export type ChildStates = Readonly<Partial<Record<TransactionState, number>>>;

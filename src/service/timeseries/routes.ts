@@ -7,10 +7,12 @@ import { badRequest, ServiceError } from '../http/errors.js';
 import { type RouteParts, security } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
 import { answerSamples } from './read/answer.js';
+import { Feeds } from './read/feed.js';
 import { follow } from './read/follow.js';
 import { listSeries } from './read/list-series.js';
 import { readSeriesList } from './read/query.js';
 import { checkSeries } from './read/samples.js';
+import { registerRetention } from './retention.js';
 import {
   followQuery,
   listQuery,
@@ -27,6 +29,7 @@ export async function registerTimeseries(app: FastifyInstance, parts: RouteParts
   // A scope of its own: here bodies are streams.
   await app.register(async (scope) => registerIngest(scope, parts));
   registerDelete(app, parts);
+  registerRetention(app, parts);
   registerReading(app, parts);
   registerFollowing(app, parts);
 }
@@ -116,6 +119,8 @@ function createAnswer(
   { context, stopping }: RouteParts,
   onRequest: ReturnType<RouteParts['authorize']>,
 ) {
+  const feeds = new Feeds(context);
+  context.metrics.watch('followers', 'Callers who follow series', () => feeds.count);
   return async (request: FastifyRequest, reply: FastifyReply, references: readonly SeriesReference[]) => {
     const { organisation } = principalOf(request);
     await checkSeries(context, organisation, references);
@@ -132,7 +137,7 @@ function createAnswer(
       // A token ends, or is revoked, while its streams go on.
       isAllowed: () => lets(onRequest.call(app, request, reply)),
     };
-    const events = Readable.from(follow(context, follower), { highWaterMark: 1 });
+    const events = Readable.from(follow(context, feeds, follower), { highWaterMark: 1 });
     events.on('close', () => {
       stopping.removeEventListener('abort', end);
       end();

@@ -1,8 +1,7 @@
 import type { Reader, Transaction } from '../../storage/storage.js';
 import type { ClientRow } from '../../storage/tables/identity.js';
 import { authenticateClient, type Credentials } from '../identity/clients.js';
-import { hashSecret } from '../identity/secrets.js';
-import { addressSubject, readBlockMs, writeFailure } from '../identity/throttle.js';
+import { clientSubject, readBlockMs, type Subject, subjectsAt, writeFailure } from '../identity/throttle.js';
 import { invalidClient, OAuthError, tryLater } from './errors.js';
 import { decodePart, decodeUtf8, type Form } from './form.js';
 
@@ -16,7 +15,8 @@ export interface Sender {
 /** Credentials that were read and are still to be checked, with what their failures are counted by. */
 export interface Claimed {
   readonly readings: readonly Credentials[];
-  readonly subjects: readonly string[];
+  readonly subjects: readonly Subject[];
+  readonly address: string;
 }
 
 /**
@@ -38,19 +38,17 @@ export function readClaim({ authorization, address }: Sender, form: Form): Claim
   if (form.has('client_secret') || (clientId !== undefined && readings.every((one) => one.clientId !== clientId))) {
     throw new OAuthError('invalid_request', 'the client is named twice; send id and secret in the header alone');
   }
-  // Whatever somebody sends as an id, perhaps a secret by mistake, is not written down as it came.
-  const subject = `client ${hashSecret(readings[0].clientId)}`;
-  return { readings, subjects: [subject, `address ${addressSubject(address)}`] };
+  return { readings, subjects: subjectsAt(clientSubject(readings[0].clientId), address), address };
 }
 
-/** @returns what to answer while the client or the address has failed too often. */
+/** @returns what to answer while the client, the user or the address has failed too often. */
 export async function refuseThrottled(
   tx: Reader,
-  { subjects }: Claimed,
+  subjects: readonly Subject[],
   nowMs: number,
 ): Promise<OAuthError | undefined> {
   const blockMs = await readBlockMs(tx, subjects, nowMs);
-  return blockMs === 0 ? undefined : tryLater(429, 'too many failures of this client or address', blockMs);
+  return blockMs === 0 ? undefined : tryLater(429, 'too many failures of this client, user or address', blockMs);
 }
 
 /** Checks the credentials and counts a failure. Errors are returned, for what throws is not committed. */
@@ -60,7 +58,7 @@ export async function checkClaim(
   nowMs: number,
   failureCountMax: number,
 ): Promise<ClientRow | OAuthError> {
-  const refusal = await refuseThrottled(tx, claimed, nowMs);
+  const refusal = await refuseThrottled(tx, claimed.subjects, nowMs);
   if (refusal !== undefined) return refusal;
   const client = await authenticateClient(tx, claimed.readings);
   if (client !== undefined) return client;

@@ -59,13 +59,16 @@ export interface GrantedScope {
 }
 
 /**
- * What a client gets that asks for `wanted`: all of it, or an error; and all that it may ask for when it asks for
- * nothing in particular.
+ * What a client gets that asks for `wanted`: all of it, or an error. RFC 6749 (3.3) leaves open what comes of a request
+ * without a scope; the interface (4.1) requires one, so that no token carries more than somebody asked for.
  *
  * @throws OAuthError invalid_scope.
  */
 export function grantScope(wanted: string | undefined, allowed: readonly string[]): GrantedScope {
-  if (wanted === undefined) return { scopes: inOrder(new Set(allowed)), isOther: true };
+  if (wanted === undefined) {
+    const mend = `name what the token is for, of ${allowed.join(' ')}`;
+    throw new OAuthError('invalid_scope', `the parameter scope is missing; ${mend}`);
+  }
   const names = wanted.split(' ');
   const scopes = new Set<string>();
   for (const name of names) {

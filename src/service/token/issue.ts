@@ -4,7 +4,7 @@ import { type ClientRow, clients, users } from '../../storage/tables/identity.js
 import type { ServiceContext } from '../context.js';
 import type { Passwords } from '../identity/passwords.js';
 import { createSecret, hashSecret } from '../identity/secrets.js';
-import { forgetFailures, writeFailure } from '../identity/throttle.js';
+import { forgetFailures, type Subject, subjectsAt, userSubject, writeFailure } from '../identity/throttle.js';
 import { equal, writeReserved } from '../store.js';
 import { type Claimed, checkClaim, readClaim, refuseThrottled, type Sender } from './authentication.js';
 import { invalidClient, OAuthError } from './errors.js';
@@ -77,9 +77,15 @@ function issueAtOnce(
       await insertToken(tx, tokenHash, grant, nowMs, settings.tokenLifetimeS);
       return { client, request, passwordHash: undefined };
     }
+    const refusal = await refuseThrottled(tx, userSubjects(claimed, organisation, request.username), nowMs);
+    if (refusal !== undefined) return refusal;
     const user = await findUser(tx, organisation, request.username);
     return { client, request, passwordHash: user?.passwordHash };
   });
+}
+
+function userSubjects({ address }: Claimed, organisation: string, username: string): readonly Subject[] {
+  return subjectsAt(userSubject(organisation, username), address);
 }
 
 async function findUser(tx: Reader, organisation: string, username: string) {
@@ -104,13 +110,14 @@ async function issueToUser(
   const isSame = await passwords.verify(passwordHash ?? passwords.decoy, request.password);
   const isRight = isSame && passwordHash !== undefined;
   const newHash = isRight ? await rehash(passwords, passwordHash, request.password) : undefined;
+  const subjects = userSubjects(claimed, grant.client.organisation, request.username);
   const outcome = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     const nowMs = clock.nowMs();
     // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
-    const refusal = await refuseThrottled(tx, claimed, nowMs);
+    const refusal = await refuseThrottled(tx, subjects, nowMs);
     if (refusal !== undefined) return refusal;
     if (!isRight) {
-      await writeFailure(tx, claimed.subjects, nowMs, settings.tokenFailuresPerMinuteMax);
+      await writeFailure(tx, subjects, nowMs, settings.tokenFailuresPerMinuteMax);
       return wrongUser();
     }
     return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);

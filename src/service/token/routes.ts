@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../context.js';
-import { badRequest, notFound } from '../http/errors.js';
+import { badRequest, noteFailure, notFound } from '../http/errors.js';
 import { headerValues } from '../identity/authorize.js';
 import type { Sender } from './authentication.js';
 import { errorBody, OAuthError, oauthErrorFrom } from './errors.js';
@@ -96,7 +96,7 @@ function senderOf(request: FastifyRequest): Sender {
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = oauthErrorFrom(error);
-  if (answer.statusCode >= 500 && answer.error === 'server_error') request.log.error({ err: error }, 'request failed');
+  if (answer.statusCode >= 500) noteFailure(error, answer.statusCode, request);
   else request.log.info({ error: answer.error, address: request.ip }, 'no token');
   // A hook of the app may have ended the request before the one of this scope.
   forbidStoring(reply);

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { oneOf } from '../http/envelope.js';
+import { grantTypes } from '../identity/principal.js';
 
 const tags = ['Token'];
 const shared = { tags, consumes: ['application/x-www-form-urlencoded'], security: [{ client: [] }] };
@@ -24,10 +26,8 @@ export const tokenSchema = {
     'The scope granted is named in the answer where it is not, word for word, what was asked for.',
   ...shared,
   body: Type.Object({
-    grant_type: Type.String({ description: '`client_credentials` or `password`' }),
-    scope: Type.Optional(
-      Type.String({ description: 'Names with spaces between; all that the client may ask for when left out' }),
-    ),
+    grant_type: oneOf(grantTypes),
+    scope: Type.String({ description: 'What the token is for: names with spaces between' }),
     username: Type.Optional(Type.String({ description: 'For the password grant' })),
     password: Type.Optional(Type.String({ description: 'For the password grant' })),
   }),

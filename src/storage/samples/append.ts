@@ -1,5 +1,6 @@
 import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { isRising } from '../../kernels/check.js';
+import { inTurns } from '../next-turn.js';
 import type { Transaction } from '../storage.js';
 import { sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
@@ -81,6 +82,8 @@ async function takeOffset(tx: Transaction, organisation: string, origin: Origin)
   return true;
 }
 
+const CREATED_A_TURN = 500;
+
 /** Creates series, each once; gives their keys by name. */
 async function create(
   tx: Transaction,
@@ -91,7 +94,7 @@ async function create(
   itemId: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const keys = new Map<string, number>();
-  for (const reference of references) {
+  for await (const reference of inTurns(references, CREATED_A_TURN)) {
     const name = seriesKey(reference);
     if (keys.has(name)) continue;
     const key = progress.nextSeriesKey + keys.size;

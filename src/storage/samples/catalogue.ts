@@ -1,5 +1,7 @@
+import { groupBy } from '../../core/group.js';
 import type { SeriesReference } from '../../core/series.js';
-import type { Reader } from '../storage.js';
+import { inTurns } from '../next-turn.js';
+import type { Condition, Reader } from '../storage.js';
 import { type SeriesRow, series } from '../tables/samples.js';
 import type { Progress } from './progress.js';
 
@@ -38,16 +40,11 @@ export class Catalogue {
     const shelf = this.#shelfOf(tx, progress);
     const names = references.map((reference) => nameOf(organisation, reference));
     const found = names.map((name) => seenBy(tx, shelf?.byName.get(name)));
-    const ids = new Set<string>();
-    for (const [i, reference] of references.entries()) if (found[i] === undefined) ids.add(reference.timeseriesId);
-    if (ids.size === 0) return found;
+    const missing = references.filter((_, i) => found[i] === undefined);
+    if (missing.length === 0) return found;
     const rows = new Map<string, KnownSeries>();
-    for (const some of cut([...ids], SERIES_LOOKED_UP)) {
-      const where = [
-        ['organisation', '=', organisation],
-        ['timeseriesId', 'in', some],
-      ] as const;
-      for (const row of await tx.find(series, { where }))
+    for await (const where of inTurns(conditionsOf(missing), 1)) {
+      for (const row of await tx.find(series, { where: [['organisation', '=', organisation], ...where] }))
         rows.set(nameOf(organisation, row), this.#keep(tx, shelf, row));
     }
     return found.map((one, i) => one ?? rows.get(names[i]!));
@@ -63,7 +60,7 @@ export class Catalogue {
       if (known === undefined) missing.add(key);
       else found.set(key, known);
     }
-    for (const some of cut([...missing], SERIES_LOOKED_UP)) {
+    for await (const some of inTurns(cut([...missing], SERIES_LOOKED_UP), 1)) {
       const rows = await tx.find(series, { where: [['seriesKey', 'in', some]] });
       for (const row of rows) found.set(row.seriesKey, this.#keep(tx, shelf, row));
     }
@@ -96,6 +93,26 @@ export class Catalogue {
     }
     return known;
   }
+}
+
+/**
+ * Conditions that find these series and no others: together those of one metric or, where ids have many metrics, those
+ * of one id.
+ */
+function conditionsOf(references: readonly SeriesReference[]): (readonly Condition<SeriesRow>[])[] {
+  const byMetric = groupBy(references, ({ metric }) => metric);
+  const byId = groupBy(references, ({ timeseriesId }) => timeseriesId);
+  const [groups, shared, listed] =
+    byMetric.size <= byId.size
+      ? ([byMetric, 'metric', 'timeseriesId'] as const)
+      : ([byId, 'timeseriesId', 'metric'] as const);
+  return [...groups].flatMap(([value, group]) => {
+    const others = [...new Set(group.map((reference) => reference[listed]))];
+    return cut(others, SERIES_LOOKED_UP).map((some): readonly Condition<SeriesRow>[] => [
+      [shared, '=', value],
+      [listed, 'in', some],
+    ]);
+  });
 }
 
 function seenBy(tx: Reader, known: KnownSeries | undefined): KnownSeries | undefined {

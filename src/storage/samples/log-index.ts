@@ -1,14 +1,17 @@
 import type { SampleLogRow } from '../tables/samples.js';
-import { type LogHeads, readLogHeads } from './log-row.js';
+import { ALL_SERIES, inspectRow, type LogHeads } from './log-row.js';
+import type { DamagedRange } from './patch.js';
 
 /** A row of the log in memory. Its bytes may be let go of, and are then read again. */
 export interface LogRow {
   readonly commit: number;
   readonly part: number;
+  readonly organisation: string;
   readonly sampleCount: number;
   readonly heads: LogHeads;
   readonly byteCount: number;
   bytes: Uint8Array | undefined;
+  damage: DamagedRange | undefined;
 }
 
 /** Where the changes of a series are: rows in their order, and the place in each of them. */
@@ -17,18 +20,22 @@ export interface Places {
   readonly indexes: number[];
 }
 
-export function logRowOf({ commit, part, sampleCount, changes }: SampleLogRow): LogRow {
-  return { commit, part, sampleCount, heads: readLogHeads(changes), byteCount: changes.length, bytes: changes };
+export function logRowOf(row: SampleLogRow): LogRow {
+  const { commit, part, organisation, sampleCount, changes } = row;
+  const { heads, damage } = inspectRow(row);
+  return { commit, part, organisation, sampleCount, heads, byteCount: changes.length, bytes: changes, damage };
 }
 
 /**
- * Which rows of a span of the log tell of which series. Rows are added at the late end and forgotten at the early
- * one.
+ * Which rows of a span of the log tell of which series. Rows are added at the late end; what is forgotten at the
+ * early one is left out of another index.
  */
 export class LogIndex {
-  #rows: LogRow[] = [];
+  readonly #rows: LogRow[] = [];
   readonly #bySeries = new Map<number, Places>();
-  #fromCommit: number;
+  /** Damaged rows that do not tell their series. */
+  readonly #unknown: LogRow[] = [];
+  readonly #fromCommit: number;
   #untilCommit: number;
 
   /** An index of the commits after `fromCommit`; of none as yet. */
@@ -54,8 +61,15 @@ export class LogIndex {
     return this.#bySeries.keys();
   }
 
-  placesOf(key: number): Places | undefined {
-    return this.#bySeries.get(key);
+  /** Where the changes of a series are, and the rows that may have some of its organisation's. */
+  placesOf(organisation: string, key: number): Places | undefined {
+    const places = this.#bySeries.get(key);
+    const unknown = this.#unknown.filter((row) => row.organisation === organisation);
+    if (unknown.length === 0) return places;
+    const known = places?.rows.map((row, i) => ({ row, index: places.indexes[i]! })) ?? [];
+    const all = [...known, ...unknown.map((row) => ({ row, index: 0 }))];
+    all.sort((a, b) => a.row.commit - b.row.commit || a.row.part - b.row.part);
+    return { rows: all.map(({ row }) => row), indexes: all.map(({ index }) => index) };
   }
 
   /** Adds all the rows of the commits up to `untilCommit`, in their order; those that it has are passed over. */
@@ -68,6 +82,7 @@ export class LogIndex {
 
   addRow(row: LogRow): void {
     this.#rows.push(row);
+    if (row.heads === ALL_SERIES) this.#unknown.push(row);
     row.heads.keys.forEach((key, index) => {
       const places = this.#bySeries.get(key);
       if (places === undefined) this.#bySeries.set(key, { rows: [row], indexes: [index] });
@@ -78,26 +93,11 @@ export class LogIndex {
     });
   }
 
-  /** Forgets the rows of the commits up to this one. */
-  forget(commit: number): LogRow[] {
-    if (commit <= this.#fromCommit) return [];
-    this.#fromCommit = commit;
-    this.#untilCommit = Math.max(this.#untilCommit, commit);
-    const count = firstAfter(this.#rows, commit);
-    const forgotten = this.#rows.slice(0, count);
-    this.#rows = this.#rows.slice(count);
-    const keys = new Set<number>();
-    for (const { heads } of forgotten) for (const key of heads.keys) keys.add(key);
-    for (const key of keys) this.#forgetPlaces(key, commit);
-    return forgotten;
-  }
-
-  #forgetPlaces(key: number, commit: number): void {
-    const places = this.#bySeries.get(key);
-    if (places === undefined) return;
-    const count = firstAfter(places.rows, commit);
-    if (count === places.rows.length) this.#bySeries.delete(key);
-    else this.#bySeries.set(key, { rows: places.rows.slice(count), indexes: places.indexes.slice(count) });
+  /** An index of the commits after this one. This one stays, for readers of an older state who look into it. */
+  after(commit: number): LogIndex {
+    const index = new LogIndex(commit);
+    index.add(this.#rows.slice(firstAfter(this.#rows, commit)), this.#untilCommit);
+    return index;
   }
 }
 

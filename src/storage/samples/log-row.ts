@@ -1,10 +1,12 @@
 import { crc32 } from 'node:zlib';
+import { formatInstant } from '../../core/instant.js';
+import { nextDouble } from '../../core/next-double.js';
 import type { SeriesReference } from '../../core/series.js';
 import { DamagedSamplesError } from '../errors.js';
 import type { SampleLogRow } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readColumn, writeColumn } from './codec/column.js';
-import { combineAll, NO_PATCH, type Patch, sliceColumns, type TimeRange } from './patch.js';
+import { combineAll, type DamagedRange, NO_PATCH, outside, type Patch, sliceColumns, type TimeRange } from './patch.js';
 import type { Columns } from './samples.js';
 
 /** A change of the log, its series by key. */
@@ -15,8 +17,8 @@ export interface KeyedChange extends Columns {
   readonly name?: SeriesReference;
 }
 
-/** What the changes of a row are about, and where in its bytes each of them lies. */
-export interface LogHeads {
+/** What the changes of a row are about, and where in its bytes each of them lies. All of them lie within its times. */
+export interface LogHeads extends TimeRange {
   readonly keys: Float64Array;
   readonly counts: Int32Array;
   readonly flags: Uint8Array;
@@ -24,13 +26,16 @@ export interface LogHeads {
   readonly starts: Int32Array;
 }
 
-const VERSION = 1;
+const VERSION = 2;
+/** Without times of the row and a checksum of its heads. */
+const VERSION_OF_BEFORE = 1;
 const HAS_DELETED = 1;
 const HAS_NAME = 2;
 
 /**
- * The changes of a row as bytes: version, number of changes, for each its key, flags, number of samples and bytes
- * (so that the changes of one series are found without the others), then the changes themselves.
+ * The changes of a row as bytes: version, length and CRC-32 of its heads, the heads (number of changes, times of all of
+ * them, and of each its key, flags, number of samples and bytes, so that the changes of one series are found without
+ * the others), then the changes themselves. So a row whose samples are damaged still tells whose they are.
  */
 export function encodeLogRow(changes: readonly KeyedChange[]): Uint8Array {
   bodies.clear();
@@ -38,17 +43,34 @@ export function encodeLogRow(changes: readonly KeyedChange[]): Uint8Array {
     writeBody(bodies, change);
     return bodies.length;
   });
-  const row = new ByteWriter(bodies.length + 16 * changes.length + 16);
-  row.byte(VERSION);
-  row.varint(changes.length);
+  const heads = new ByteWriter(16 * changes.length + 32);
+  heads.varint(changes.length);
+  const { fromMs, untilMs } = timesOf(changes);
+  heads.double(fromMs);
+  heads.double(untilMs);
   changes.forEach(({ key, timeMs, deleted, name }, i) => {
-    row.varint(key);
-    row.byte((deleted === undefined ? 0 : HAS_DELETED) + (name === undefined ? 0 : HAS_NAME));
-    row.varint(timeMs.length);
-    row.varint(ends[i]! - (ends[i - 1] ?? 0));
+    heads.varint(key);
+    heads.byte((deleted === undefined ? 0 : HAS_DELETED) + (name === undefined ? 0 : HAS_NAME));
+    heads.varint(timeMs.length);
+    heads.varint(ends[i]! - (ends[i - 1] ?? 0));
   });
+  const row = new ByteWriter(bodies.length + heads.length + 16);
+  row.byte(VERSION);
+  row.varint(heads.length);
+  row.uint32(crc32(heads.written()));
+  row.bytes(heads.written());
   row.bytes(bodies.written());
   return row.toBytes();
+}
+
+function timesOf(changes: readonly KeyedChange[]): TimeRange {
+  let [fromMs, untilMs] = [Infinity, -Infinity];
+  for (const { timeMs, deleted } of changes) {
+    const last = timeMs.at(-1);
+    fromMs = Math.min(fromMs, deleted?.fromMs ?? Infinity, timeMs[0] ?? Infinity);
+    untilMs = Math.max(untilMs, deleted?.untilMs ?? -Infinity, last === undefined ? -Infinity : nextDouble(last));
+  }
+  return { fromMs, untilMs };
 }
 
 // A call runs to its end before another starts, so all of them use the same buffer.
@@ -72,20 +94,70 @@ export function logChecksum({ commit, part, changes }: Pick<SampleLogRow, 'commi
   return crc32(changes, crc32(new Uint8Array(Float64Array.of(commit, part).buffer)));
 }
 
-/** A row as it was read, if it is as it was written. */
-export function checkedRow(row: SampleLogRow): SampleLogRow {
-  if (row.checksum === null || row.checksum === logChecksum(row)) return row;
-  throw new DamagedSamplesError(
-    `${row.sampleCount} samples of ${row.organisation}, part ${row.part} of commit ${row.commit}, are damaged on the ` +
-      'disk before they were compacted; restore a backup',
-  );
+/** What a row of the log is about; `damage` where it is not as it was written. */
+export interface InspectedRow {
+  readonly heads: LogHeads;
+  readonly damage?: DamagedRange;
 }
 
+/** @param knownHeads of the row as it was read before, where it was. */
+export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedRow {
+  const isSound = row.checksum === null || row.checksum === logChecksum(row);
+  if (isSound) return { heads: knownHeads ?? readLogHeads(row.changes) };
+  const heads = knownHeads ?? headsOfDamaged(row.changes);
+  const { fromMs, untilMs } = heads;
+  const what = `${row.sampleCount} samples of ${row.organisation}, part ${row.part} of commit ${row.commit}`;
+  const isKnown = heads !== ALL_SERIES;
+  const range = isKnown
+    ? `of ${heads.keys.length} series from ${textOf(fromMs)} to ${textOf(untilMs)}`
+    : 'of any series';
+  const mend = isKnown
+    ? 'delete that range of these series and send it again, or restore a backup'
+    : 'restore a backup';
+  const error = new DamagedSamplesError(
+    `${what}, are damaged on the disk before they were compacted: ${range}; ${mend}; all else can be read`,
+  );
+  return { heads, damage: { fromMs, untilMs, error } };
+}
+
+/** Heads of a row that does not tell any more which series of its organisation it is about. */
+export const ALL_SERIES: LogHeads = Object.freeze({
+  fromMs: -Infinity,
+  untilMs: Infinity,
+  keys: new Float64Array(0),
+  counts: new Int32Array(0),
+  flags: new Uint8Array(0),
+  starts: new Int32Array(1),
+});
+
+function headsOfDamaged(bytes: Uint8Array): LogHeads {
+  try {
+    return bytes[0] === VERSION ? readLogHeads(bytes) : ALL_SERIES;
+  } catch (error) {
+    if (error instanceof RangeError) return ALL_SERIES;
+    throw error;
+  }
+}
+
+function textOf(timeMs: number): string {
+  return Number.isFinite(timeMs) ? formatInstant(timeMs) : String(timeMs);
+}
+
+/** Throws a RangeError where the heads are not as they were written. */
 export function readLogHeads(bytes: Uint8Array): LogHeads {
   const reader = new ByteReader(bytes);
   const version = reader.byte();
-  if (version !== VERSION) throw new RangeError(`the log of samples is damaged, or of a later version: ${version}`);
+  if (version !== VERSION && version !== VERSION_OF_BEFORE) {
+    throw new RangeError(`the log of samples is damaged, or of a later version: ${version}`);
+  }
+  if (version === VERSION) {
+    const headLength = reader.varint();
+    const checksum = reader.uint32();
+    const heads = bytes.subarray(reader.at, reader.at + headLength);
+    if (crc32(heads) !== checksum) throw new RangeError('the heads of a row of the log are damaged');
+  }
   const changeCount = reader.varint();
+  const [fromMs, untilMs] = version === VERSION ? [reader.double(), reader.double()] : [-Infinity, Infinity];
   const keys = new Float64Array(changeCount);
   const counts = new Int32Array(changeCount);
   const flags = new Uint8Array(changeCount);
@@ -97,7 +169,7 @@ export function readLogHeads(bytes: Uint8Array): LogHeads {
     starts[i + 1] = starts[i]! + reader.varint();
   }
   for (let i = 0; i <= changeCount; i++) starts[i]! += reader.at;
-  return { keys, counts, flags, starts };
+  return { fromMs, untilMs, keys, counts, flags, starts };
 }
 
 /** A change of the row. */
@@ -140,6 +212,7 @@ export interface FoundChange {
   readonly bytes: Uint8Array;
   readonly heads: LogHeads;
   readonly index: number;
+  readonly damage?: DamagedRange | undefined;
 }
 
 /**
@@ -147,6 +220,10 @@ export interface FoundChange {
  * one before, as most do, that is all.
  */
 export function patchOfFound(changes: readonly FoundChange[]): Patch {
+  const damaged = damageLeft(changes);
+  if (damaged !== undefined) {
+    return { ...patchOfFound(changes.filter(({ damage }) => damage === undefined)), damaged };
+  }
   if (changes.length === 0) return NO_PATCH;
   const count = changes.reduce((sum, { heads, index }) => sum + heads.counts[index]!, 0);
   const columns = { timeMs: new Float64Array(count), value: new Float64Array(count) };
@@ -167,4 +244,18 @@ export function patchOfFound(changes: readonly FoundChange[]): Patch {
       return patchOf(deleted === undefined ? part : { ...part, deleted });
     }),
   );
+}
+
+/** What damaged changes may have touched, but for what later ones have deleted; undefined where none is damaged. */
+function damageLeft(changes: readonly FoundChange[]): readonly DamagedRange[] | undefined {
+  let left: readonly DamagedRange[] | undefined;
+  for (const { bytes, heads, index, damage } of changes) {
+    if (damage !== undefined) left = [...(left ?? []), damage];
+    else if (left !== undefined && isDeletion(heads, index)) {
+      const reader = new ByteReader(bytes, heads.starts[index]);
+      const deleted = { fromMs: reader.double(), untilMs: reader.double() };
+      left = left.flatMap((range) => outside(range, deleted));
+    }
+  }
+  return left;
 }

@@ -1,3 +1,4 @@
+import type { DamagedSamplesError } from '../errors.js';
 import type { Columns } from './samples.js';
 import { concatenate, NO_COLUMNS } from './samples.js';
 
@@ -13,6 +14,12 @@ export interface TimeRange {
  */
 export interface Patch extends Columns {
   readonly deleted: readonly TimeRange[];
+  /** Where it may lack changes, as their bytes are damaged. */
+  readonly damaged?: readonly DamagedRange[];
+}
+
+export interface DamagedRange extends TimeRange {
+  readonly error: DamagedSamplesError;
 }
 
 export const NO_PATCH: Patch = Object.freeze({ ...NO_COLUMNS, deleted: [] });
@@ -77,12 +84,29 @@ export function between(columns: Columns, fromMs: number, untilMs: number): Colu
   return sliceColumns(columns, from, Math.max(from, indexAt(timeMs, untilMs)));
 }
 
-/** What a patch does within `[fromMs, untilMs)`. */
+/**
+ * What a patch does within `[fromMs, untilMs)`.
+ *
+ * @throws DamagedSamplesError where nobody knows what that is.
+ */
 export function patchBetween(patch: Patch, fromMs: number, untilMs: number): Patch {
+  for (const damage of patch.damaged ?? []) {
+    if (damage.untilMs > fromMs && damage.fromMs < untilMs) throw damage.error;
+  }
   const deleted = patch.deleted
     .filter((range) => range.untilMs > fromMs && range.fromMs < untilMs)
     .map((range) => ({ fromMs: Math.max(range.fromMs, fromMs), untilMs: Math.min(range.untilMs, untilMs) }));
   return { ...between(patch, fromMs, untilMs), deleted };
+}
+
+/** What is left of a range without another: up to two ranges. */
+export function outside<Range extends TimeRange>(range: Range, { fromMs, untilMs }: TimeRange): Range[] {
+  if (fromMs >= untilMs || fromMs >= range.untilMs || untilMs <= range.fromMs) return [range];
+  const parts = [
+    { ...range, untilMs: fromMs },
+    { ...range, fromMs: untilMs },
+  ];
+  return parts.filter((part) => part.fromMs < part.untilMs);
 }
 
 /** The index of the first time at or after an instant. */

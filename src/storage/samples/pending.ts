@@ -1,16 +1,22 @@
 import type { Reader, Transaction } from '../storage.js';
 import { type SampleLogRow, sampleLog } from '../tables/samples.js';
 import { firstAfter, LogIndex, type LogRow, logRowOf, type Places } from './log-index.js';
-import { checkedRow, type FoundChange, patchOfFound } from './log-row.js';
+import { type FoundChange, inspectRow, patchOfFound } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
+
+/** A series as the log knows it. */
+export interface SeriesOfLog {
+  readonly organisation: string;
+  readonly key: number;
+}
 
 /** The log as one reader sees it. */
 export interface PendingLog {
   /** What the log's changes of a series come to that are not in its segments. */
-  patchOf(key: number): Promise<Patch>;
+  patchOf(series: SeriesOfLog): Promise<Patch>;
   /** The same of the changes of the commits `(after, until]` alone. */
-  patchWithin(key: number, after: number, until: number): Promise<Patch>;
+  patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
   /** The rows of these commits, in their order. */
   rowsWithin(after: number, until: number): LogRow[];
 }
@@ -57,20 +63,26 @@ export class PendingLogs {
   async open(tx: Reader, progress: Progress): Promise<PendingLog> {
     const durable = await this.#durable(tx, progress);
     const tail = await this.#loadTail(tx, durable.untilCommit);
-    const indexes = [durable, tail];
-    const patchWithin = async (key: number, after: number, until: number): Promise<Patch> => {
+    // The first is shared: what comes to it while this reader is at work is not of its state.
+    const indexes = [
+      { index: durable, lastCommit: tx.lastCommit },
+      { index: tail, lastCommit: Infinity },
+    ];
+    const patchWithin = async ({ organisation, key }: SeriesOfLog, after: number, until: number): Promise<Patch> => {
       const found: FoundChange[] = [];
-      for (const index of indexes) {
-        const places = index.placesOf(key);
-        if (places !== undefined) await this.#collect(tx, places, after, until, found);
+      for (const { index, lastCommit } of indexes) {
+        const places = index.placesOf(organisation, key);
+        if (places !== undefined) await this.#collect(tx, places, after, Math.min(until, lastCommit), found);
       }
       return patchOfFound(found);
     };
     return {
-      patchOf: (key) => patchWithin(key, compactedOf(progress, key), Infinity),
+      patchOf: (series) => patchWithin(series, compactedOf(progress, series.key), Infinity),
       patchWithin,
       rowsWithin: (after, until) =>
-        indexes.flatMap(({ rows }) => rows.slice(firstAfter(rows, after), firstAfter(rows, until))),
+        indexes.flatMap(({ index: { rows }, lastCommit }) =>
+          rows.slice(firstAfter(rows, after), firstAfter(rows, Math.min(until, lastCommit))),
+        ),
     };
   }
 
@@ -90,7 +102,11 @@ export class PendingLogs {
     }
     // Where the compaction itself may yet be undone, the log is not cut: its rows would be missed.
     if (!isSettled) return index;
-    for (const row of index.forget(compactedCommit)) this.#release(row);
+    if (index.fromCommit < compactedCommit) {
+      for (const row of index.rows.slice(0, firstAfter(index.rows, compactedCommit))) this.#release(row);
+      index = index.after(compactedCommit);
+      this.#indexes.set(tx.shard, index);
+    }
     if (index.untilCommit < untilCommit) {
       const rows = await readRows(tx, index.untilCommit, untilCommit);
       for (const row of index.add(rows, untilCommit)) this.#keep(row);
@@ -105,8 +121,8 @@ export class PendingLogs {
       index.add(afterCommit < tx.lastCommit ? await readRows(tx, afterCommit, tx.lastCommit) : [], tx.lastCommit);
       for (const row of tail.own) index.addRow(row);
       tail.index = index;
-    } else {
-      tail.index.forget(afterCommit);
+    } else if (tail.index.fromCommit < afterCommit) {
+      tail.index = tail.index.after(afterCommit);
     }
     return tail.index;
   }
@@ -116,7 +132,8 @@ export class PendingLogs {
     const end = firstAfter(rows, until);
     for (let i = firstAfter(rows, after); i < end; i++) {
       const row = rows[i]!;
-      found.push({ bytes: row.bytes ?? (await this.#readAgain(tx, row)), heads: row.heads, index: indexes[i]! });
+      const bytes = row.bytes ?? (await this.#readAgain(tx, row));
+      found.push({ bytes, heads: row.heads, index: indexes[i]!, damage: row.damage });
     }
   }
 
@@ -124,7 +141,8 @@ export class PendingLogs {
     const { commit, part } = row;
     const found = await tx.get(sampleLog, { commit, part });
     if (found === undefined) throw new Error(`the log of shard ${tx.shard} lacks part ${part} of commit ${commit}`);
-    row.bytes = checkedRow(found).changes;
+    row.damage = inspectRow(found, row.heads).damage;
+    row.bytes = found.changes;
     this.#keep(row);
     return found.changes;
   }
@@ -173,7 +191,7 @@ export async function* logRows(tx: Reader, afterCommit: number, untilCommit: num
   const where = [['commit', '<=', untilCommit]] as const;
   for (let after: readonly number[] = [afterCommit, Number.MAX_SAFE_INTEGER]; ; ) {
     const rows = await tx.find(sampleLog, { where, orderBy, after, limit: ROWS_READ });
-    for (const row of rows) yield checkedRow(row);
+    yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_READ) return;
     after = [last.commit, last.part];

@@ -5,7 +5,7 @@ export type Progress = Readonly<SampleProgressRow>;
 
 const NAME = 'samples';
 
-const START: Progress = Object.freeze({
+export const START: Progress = Object.freeze({
   name: NAME,
   commit: 0,
   compactedCommit: 0,

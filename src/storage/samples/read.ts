@@ -1,4 +1,5 @@
 import { nextDouble } from '../../core/next-double.js';
+import { DamagedSamplesError } from '../errors.js';
 import type { Reader } from '../storage.js';
 import { provisionalSamples, type SeriesRow } from '../tables/samples.js';
 import { between, indexAt, isEmptyPatch, overlay, type Patch, patchBetween, sliceColumns } from './patch.js';
@@ -9,7 +10,7 @@ import {
   segmentsBefore,
   segmentsFrom,
   touchedAreas,
-  unpack,
+  unpackProvisional,
   unpackSegments,
 } from './segments.js';
 
@@ -34,7 +35,7 @@ export async function readSamples(tx: Reader, series: OpenSeries, range: SampleR
 
 export async function readProvisional(tx: Reader, seriesKey: number): Promise<Columns> {
   const row = await tx.get(provisionalSamples, { seriesKey });
-  return row === undefined ? NO_COLUMNS : unpack([row]);
+  return row === undefined ? NO_COLUMNS : unpackProvisional(row);
 }
 
 /** Goes from one end of the range to the other, some segments at a time, until there are enough samples. */
@@ -87,13 +88,22 @@ function cutTo(columns: Columns, limit: number, isLate: boolean): Columns {
 
 type Counted = Pick<SeriesInfo, 'sampleCount' | 'firstMs' | 'lastMs'>;
 
-/** What is known of a series: its row tells of the segments, the rest is added to it. */
+/**
+ * What is known of a series: its row tells of the segments, the rest is added to it. Of what is damaged it tells as
+ * much as can be known, for one damaged series does not hinder a list of all.
+ */
 export async function describeSeries(tx: Reader, row: SeriesRow, patch: Patch): Promise<SeriesInfo> {
-  const { timeseriesId, metric, itemId } = row;
-  const series = { key: row.seriesKey, patch, isResult: itemId !== null };
-  const finals = await countFinals(tx, row, series);
-  const counted = series.isResult ? await addProvisional(tx, series, finals) : finals;
-  return { timeseriesId, metric, itemId, ...counted };
+  const { timeseriesId, metric, itemId, sampleCount, firstMs, lastMs } = row;
+  const { timeMs, value, deleted } = patch;
+  const series = { key: row.seriesKey, patch: { timeMs, value, deleted }, isResult: itemId !== null };
+  try {
+    const finals = await countFinals(tx, row, series);
+    const counted = series.isResult ? await addProvisional(tx, series, finals) : finals;
+    return { timeseriesId, metric, itemId, ...counted };
+  } catch (error) {
+    if (!(error instanceof DamagedSamplesError)) throw error;
+    return { timeseriesId, metric, itemId, sampleCount, firstMs, lastMs };
+  }
 }
 
 async function countFinals(tx: Reader, row: SeriesRow, series: OpenSeries): Promise<Counted> {

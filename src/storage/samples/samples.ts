@@ -1,4 +1,5 @@
 import { type Columns, concatenate, type SeriesReference } from '../../core/series.js';
+import type { DamagedRange } from './patch.js';
 
 export { type Columns, concatenate };
 
@@ -43,6 +44,8 @@ export interface SeriesInfo extends SeriesReference {
 export interface LoggedChange extends SampleChange {
   readonly organisation: string;
   readonly commit: number;
+  /** Where there may be samples, or a deletion, whose bytes are damaged; there are then no others in the change. */
+  readonly damage?: DamagedRange;
 }
 
 /** A series is the result of an item, and is written by that item alone. */

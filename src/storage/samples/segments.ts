@@ -3,7 +3,7 @@ import { formatInstant } from '../../core/instant.js';
 import { nextDouble } from '../../core/next-double.js';
 import { DamagedSamplesError } from '../errors.js';
 import { equal, type Reader, type Transaction } from '../storage.js';
-import { type SegmentRow, segments } from '../tables/samples.js';
+import { type ProvisionalRow, type SegmentRow, segments } from '../tables/samples.js';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readColumn, writeColumn } from './codec/column.js';
 import { between, indexAt, type Patch, patchBetween } from './patch.js';
@@ -19,7 +19,7 @@ export interface PackedColumns {
 // A call runs to its end before another starts, so all of them use the same buffer.
 const writer = new ByteWriter(65_536);
 
-export function pack({ timeMs, value }: Columns): PackedColumns {
+function pack({ timeMs, value }: Columns): PackedColumns {
   const bytesOf = (column: Float64Array): Uint8Array => {
     writer.clear();
     writeColumn(writer, column, 'small');
@@ -29,7 +29,7 @@ export function pack({ timeMs, value }: Columns): PackedColumns {
 }
 
 /** The samples of rows that follow one another. */
-export function unpack(rows: readonly PackedColumns[]): Columns {
+function unpack(rows: readonly PackedColumns[]): Columns {
   if (rows.length === 0) return NO_COLUMNS;
   const count = rows.reduce((sum, { sampleCount }) => sum + sampleCount, 0);
   const timeMs = new Float64Array(count);
@@ -67,6 +67,20 @@ function damaged({ seriesKey, startMs, endMs, sampleCount }: SegmentRow, cause?:
 function checksumOf({ seriesKey, startMs, endMs, sampleCount, times, values }: Omit<SegmentRow, 'checksum'>): number {
   const head = new Uint8Array(Float64Array.of(seriesKey, startMs, endMs, sampleCount, times.length).buffer);
   return crc32(values, crc32(times, crc32(head)));
+}
+
+/** The row of a result's provisional samples, but for its commit. */
+export function packProvisional(seriesKey: number, columns: Columns): Omit<ProvisionalRow, 'commit'> {
+  const packed = { seriesKey, ...pack(columns) };
+  return { ...packed, checksum: checksumOf({ ...packed, startMs: 0, endMs: 0 }) };
+}
+
+/** @throws DamagedSamplesError where they are not as they were written. */
+export function unpackProvisional(row: ProvisionalRow): Columns {
+  const { seriesKey, checksum } = row;
+  if (checksum === null || checksum === checksumOf({ ...row, startMs: 0, endMs: 0 })) return unpack([row]);
+  const mend = 'the next sample has them computed anew; final results can be read';
+  throw new DamagedSamplesError(`the provisional results of series key ${seriesKey} are damaged on the disk; ${mend}`);
 }
 
 export async function insertSegment(tx: Transaction, seriesKey: number, columns: Columns): Promise<void> {

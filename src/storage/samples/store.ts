@@ -1,11 +1,12 @@
 import { type SeriesReference, seriesKey, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { inTurns } from '../next-turn.js';
 import { equal, type Reader, type Transaction } from '../storage.js';
 import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
 import { Catalogue } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
-import { readChange, readLogHeads } from './log-row.js';
+import { inspectRow, readChange } from './log-row.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { describeSeries, readProvisional, readSamples } from './read.js';
@@ -18,7 +19,7 @@ import {
   type SampleRange,
   type SeriesInfo,
 } from './samples.js';
-import { pack } from './segments.js';
+import { packProvisional } from './segments.js';
 
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
@@ -31,6 +32,8 @@ export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleS
   const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
   return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
 }
+
+const CHANGES_A_TURN = 1000;
 
 /**
  * Samples of many series over the tables of a shard: a log that takes changes fast, and per-series segments that
@@ -71,8 +74,9 @@ export class SampleStore {
     if (known === undefined || known.itemId === null) {
       throw new Error(`provisional samples of ${seriesKey(samples)}, which is not a result that is there`);
     }
-    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, equal({ seriesKey: known.key }));
-    else await tx.put(provisionalSamples, { seriesKey: known.key, commit: tx.commit, ...pack(samples) });
+    const { key } = known;
+    if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, equal({ seriesKey: key }));
+    else await tx.put(provisionalSamples, { commit: tx.commit, ...packProvisional(key, samples) });
   }
 
   /** Samples in time order (of the late end, still rising, when descending). Empty for an unknown series. */
@@ -83,7 +87,7 @@ export class SampleStore {
     if (known === undefined) return NO_COLUMNS;
     const log = await logs.open(tx, progress);
     const { key, itemId } = known;
-    return readSamples(tx, { key, patch: await log.patchOf(key), isResult: itemId !== null }, range);
+    return readSamples(tx, { key, patch: await log.patchOf(known), isResult: itemId !== null }, range);
   }
 
   /** The series of an organisation in order of (timeseriesId, metric), after a place, with their ranges. */
@@ -110,7 +114,10 @@ export class SampleStore {
   async #describe(tx: Reader, rows: readonly SeriesRow[]): Promise<SeriesInfo[]> {
     const log = await this.#parts.logs.open(tx, await readProgress(tx));
     const infos: SeriesInfo[] = [];
-    for (const row of rows) infos.push(await describeSeries(tx, row, await log.patchOf(row.seriesKey)));
+    for (const row of rows) {
+      const { organisation, seriesKey: key } = row;
+      infos.push(await describeSeries(tx, row, await log.patchOf({ organisation, key })));
+    }
     return infos;
   }
 
@@ -158,29 +165,33 @@ export class SampleStore {
    * Changes of the commits after `afterCommit`, in their order: what live items have not seen yet. Those of a commit
    * come together, so there can be more of them than `limit`; fewer mean that there are no more.
    *
+   * @param isWanted leaves out the changes of other series, which are not decoded.
    * @throws ForgottenChangesError when the log does not reach back so far; it does where `compact` was not told so.
    */
-  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity): Promise<LoggedChange[]> {
+  async changesAfter(tx: Reader, afterCommit: number, limit = Infinity, isWanted = all): Promise<LoggedChange[]> {
     const progress = await readProgress(tx);
     if (afterCommit < progress.forgottenCommit) throw new ForgottenChangesError(afterCommit, progress.forgottenCommit);
     const changes: LoggedChange[] = [];
     for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
       if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
-      changes.push(...(await this.#named(tx, progress, row)));
+      changes.push(...(await this.#named(tx, progress, row, isWanted)));
     }
     return changes;
   }
 
-  async #named(tx: Reader, progress: Progress, row: SampleLogRow): Promise<LoggedChange[]> {
+  async #named(tx: Reader, progress: Progress, row: SampleLogRow, isWanted: IsWanted): Promise<LoggedChange[]> {
     const { organisation, commit, changes: bytes } = row;
-    const heads = readLogHeads(bytes);
+    const { heads, damage } = inspectRow(row);
     const known = await this.#parts.catalogue.findByKeys(tx, progress, heads.keys);
     const changes: LoggedChange[] = [];
-    for (const [i, key] of heads.keys.entries()) {
-      const { name, key: _, ...change } = readChange(bytes, heads, i);
-      const series = name ?? known.get(key);
+    for await (const [i, key] of inTurns(heads.keys.entries(), CHANGES_A_TURN)) {
+      const now = known.get(key);
+      if (now !== undefined && !isWanted(organisation, now)) continue;
+      const whole = damage === undefined ? readChange(bytes, heads, i) : { key, ...NO_COLUMNS, damage };
+      const { name, key: _, ...change } = { name: undefined, ...whole };
+      const series = name ?? now;
       // Dropped meanwhile: a later change says so.
-      if (series === undefined) continue;
+      if (series === undefined || !isWanted(organisation, series)) continue;
       const { timeseriesId, metric } = series;
       changes.push({ organisation, commit, timeseriesId, metric, ...change });
     }
@@ -202,3 +213,8 @@ export class SampleStore {
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
   return { organisation, timeseriesId, metric };
 }
+
+/** Whether somebody wants the changes of a series. */
+export type IsWanted = (organisation: string, series: SeriesReference) => boolean;
+
+const all: IsWanted = () => true;

@@ -1,17 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashBytes } from '../../core/hash.js';
 import { StorageError } from '../errors.js';
-import { checkedRow, readLogHeads } from '../samples/log-row.js';
-import { unpackSegments } from '../samples/segments.js';
+import { inspectRow } from '../samples/log-row.js';
+import { unpackProvisional, unpackSegments } from '../samples/segments.js';
+import { columnNames, quote } from '../sql/statements.js';
 import type { Table } from '../table.js';
-import { itemCheckpoints } from '../tables/operations.js';
-import { type SampleLogRow, type SegmentRow, sampleLog, segments, series } from '../tables/samples.js';
+import { checkpointChecksum, type ItemCheckpointRow, itemCheckpoints } from '../tables/operations.js';
+import {
+  type ProvisionalRow,
+  provisionalSamples,
+  type SampleLogRow,
+  type SegmentRow,
+  sampleLog,
+  segments,
+  series,
+} from '../tables/samples.js';
 import { type Database, loadSqlite, SqliteFailure, type SqlRow } from './database.js';
+import { decodeRows } from './dialect.js';
 import { explained, FILE_NAME, faultsOf } from './open.js';
-import { readVersion } from './schema.js';
-import { columnNames, quote } from './statements.js';
-import { decodeRows } from './values.js';
+import { NEWEST_VERSION, readVersion } from './schema.js';
 
 /** What `windrow check` found. */
 export interface StoreReport {
@@ -38,7 +45,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
     database.exec('PRAGMA busy_timeout = 5000; BEGIN');
     const version = readVersion(database, path, {});
     const faults: string[] = faultsOf(database).map((fault) => `${FILE_NAME}: ${fault}`);
-    return { version, faults, ...(version < 2 ? { ...NOTHING } : readAll(database, faults)) };
+    return { version, faults, ...(version < NEWEST_VERSION ? { ...NOTHING } : readAll(database, faults)) };
   } catch (error) {
     throw explained(error, directory);
   } finally {
@@ -47,7 +54,7 @@ export async function checkStore(directory: string): Promise<StoreReport> {
   }
 }
 
-// A store of an older version has no checksums; opened once, it is of this one.
+// A store of an older version lacks checksums; opened once, it is of this one.
 const NOTHING = {
   seriesCount: 0,
   sampleCount: 0,
@@ -76,18 +83,23 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     countOf.set(key, (countOf.get(key) ?? 0) + row.sampleCount);
     attempt(() => unpackSegments([row]));
   });
-  eachRow<SampleLogRow>(database, sampleLog, faults, (row) => {
+  eachRow<SampleLogRow>(database, sampleLog, faults, (row, shard) => {
     count.logRowCount++;
     if (row.checksum === null) count.uncheckedCount++;
-    attempt(() => readLogHeads(checkedRow(row).changes));
+    attempt(() => {
+      const { heads, damage } = inspectRow(row);
+      if (damage !== undefined) faults.push(`${damage.error.message}${namesOf(database, shard, heads.keys)}`);
+    });
   });
-  eachRow(database, itemCheckpoints, faults, ({ itemId, ordinal, state }) => {
+  eachRow<ItemCheckpointRow>(database, itemCheckpoints, faults, (row) => {
+    const { itemId, ordinal, checksum } = row;
     count.checkpointCount++;
-    const end = state.length - 8;
-    const view = new DataView(state.buffer, state.byteOffset, state.byteLength);
-    if (end >= 0 && view.getBigUint64(end, true) === hashBytes(state, end)) return;
-    faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged`);
+    if (checksum === null) count.uncheckedCount++;
+    else if (checksum !== checkpointChecksum(row)) {
+      faults.push(`checkpoint ${ordinal} of item ${itemId} is damaged; the service computes it anew by itself`);
+    }
   });
+  eachRow<ProvisionalRow>(database, provisionalSamples, faults, (row) => attempt(() => unpackProvisional(row)));
   eachRow(database, series, faults, (row, shard) => {
     count.seriesCount++;
     const found = countOf.get(`${shard} ${row.seriesKey}`) ?? 0;
@@ -97,6 +109,19 @@ function readAll(database: Database, faults: string[]): Omit<StoreReport, 'versi
     faults.push(`${name}: its segments hold ${found} samples, and it should have ${row.sampleCount}`);
   });
   return count;
+}
+
+const NAMES_MAX = 10;
+
+/** Some of the series that a damaged row is about, for a sentence. */
+function namesOf(database: Database, shard: number, keys: Float64Array): string {
+  const names = Array.from(keys.subarray(0, NAMES_MAX), (key) => {
+    const sql = 'SELECT "timeseriesId", "metric" FROM "series" WHERE "shard" = ? AND "seriesKey" = ?';
+    const [row] = database.all(sql, [shard, key]);
+    return row === undefined ? `(key ${key}, deleted)` : `${JSON.stringify(row.timeseriesId)} ${row.metric}`;
+  });
+  if (names.length === 0) return '';
+  return ` (${names.join(', ')}${keys.length > NAMES_MAX ? ', …' : ''})`;
 }
 
 const ROWS_READ = 64;

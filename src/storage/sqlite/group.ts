@@ -1,7 +1,9 @@
+import type { Statement } from '../sql/statements.js';
+import { inTime, type SqlSession, SqlTransaction } from '../sql/transaction.js';
 import type { Claim, Transaction } from '../storage.js';
 import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
-import { inTime, SqliteTransaction } from './transaction.js';
+import { sqlite } from './dialect.js';
 
 /** A commit of a shard: numbers from one to another, both included. */
 export interface NewCommits {
@@ -80,6 +82,9 @@ export interface Job {
   reject(error: unknown): void;
 }
 
+/** What a transaction answers, it answers at once; a work that asks nothing for so long waits for something else. */
+export const QUIET_MS_MAX = 10_000;
+
 /** The work of a caller: alone undone when it throws, and answered when the group is on the disk. */
 export function createJob<Result>(
   shard: number,
@@ -90,13 +95,13 @@ export function createJob<Result>(
 ): Job {
   const run = async (database: GroupDatabase, counters: CommitCounters) => {
     let hasSavepoint = false;
-    const tx = new SqliteTransaction(database, shard, counters.numbersOf(shard), () => {
-      if (!hasSavepoint) database.exec('SAVEPOINT "work"');
+    const tx = new SqlTransaction(sessionOf(database), shard, counters.numbersOf(shard), () => {
+      database.exec('SAVEPOINT "work"');
       hasSavepoint = true;
     });
     try {
       if (claim !== undefined) checkClaim(database, shard, claim);
-      const result = await inTime(() => work(tx));
+      const result = await inTime(tx, QUIET_MS_MAX, () => work(tx));
       if (hasSavepoint) database.exec('RELEASE "work"');
       if (tx.hasWritten) counters.advance(shard);
       return () => resolve(result);
@@ -110,6 +115,15 @@ export function createJob<Result>(
     }
   };
   return { usesReserve, run, reject };
+}
+
+/** The open transaction of a database. */
+export function sessionOf(database: Database): SqlSession {
+  return {
+    dialect: sqlite,
+    run: ({ sql, values }: Statement) => database.run(sql, values),
+    all: ({ sql, values }: Statement) => database.all(sql, values),
+  };
 }
 
 /** The database as a group writes to it: remembers a failure of the disk, also one that a work has swallowed. */

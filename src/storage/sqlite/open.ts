@@ -1,12 +1,12 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError, StorageFullError } from '../errors.js';
-import type { Storage } from '../storage.js';
+import type { Storage, StorageClock } from '../storage.js';
 import { WorkerLock } from './claims.js';
 import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
 import { Reserve } from './disk-space.js';
 import { migrate, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
-import { SqliteStorage, type StorageClock } from './storage.js';
+import { SqliteStorage } from './storage.js';
 
 export interface SqliteOptions extends Schema {
   /** The folder of the store, made when it is not there. */

@@ -1,9 +1,9 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
+import { columnNames, quote } from '../sql/statements.js';
 import type { Column, ColumnType, Table } from '../table.js';
 import { tables as ownTables } from '../tables/index.js';
 import type { Database } from './database.js';
-import { columnNames, quote } from './statements.js';
 
 /** Identifies a file of windrow among other SQLite files: 'wndr'. */
 const APPLICATION_ID = 0x776e6472;
@@ -15,7 +15,10 @@ export type Migration = (database: Database) => void;
  * From version 1 to 2, from 2 to 3, … A new store is made from the tables as they are now, so what changes a table
  * after a release also adds a migration here; a step says its SQL in full, for the tables will change again.
  */
-const migrations: readonly Migration[] = [addChecksums];
+const migrations: readonly Migration[] = [addChecksums, addStateChecksums];
+
+/** The version of the stores that this windrow makes. */
+export const NEWEST_VERSION = 1 + migrations.length;
 
 export interface Schema {
   readonly tables?: readonly Table<never>[];
@@ -151,6 +154,13 @@ function addChecksums(database: Database): void {
   );
   database.exec(`DELETE FROM "windrow_meta" WHERE "name" = 'logEpoch'`);
   takeMarksAway(database);
+}
+
+/** 2 to 3: checksums of checkpoints and provisional results. */
+function addStateChecksums(database: Database): void {
+  for (const table of ['item_checkpoints', 'provisional_samples']) {
+    database.exec(`ALTER TABLE "${table}" ADD COLUMN "checksum" INTEGER`);
+  }
 }
 
 /** Version 1 put six byte order marks before text that began with one, as one of its adapters dropped the first. */

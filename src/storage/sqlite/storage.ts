@@ -1,22 +1,31 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
-import type { Claim, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import { inTime, SqlReader } from '../sql/transaction.js';
+import type {
+  Claim,
+  CommitListener,
+  Reader,
+  Storage,
+  StorageClock,
+  Transaction,
+  TransactionOptions,
+} from '../storage.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
 import type { Reserve } from './disk-space.js';
 import { isTrimDue, trim } from './disk-space.js';
-import { CommitCounters, createJob, GroupDatabase, type Job, type NewCommits, runGroup } from './group.js';
-import { inTime, SqliteReader } from './transaction.js';
+import {
+  CommitCounters,
+  createJob,
+  GroupDatabase,
+  type Job,
+  type NewCommits,
+  QUIET_MS_MAX,
+  runGroup,
+  sessionOf,
+} from './group.js';
 import { Turns } from './turns.js';
-
-/** Time, given in from outside. */
-export interface StorageClock {
-  /** Epoch milliseconds. */
-  nowMs(): number;
-  /** Milliseconds that never go back. */
-  monotonicMs(): number;
-}
 
 export interface StorageParts {
   readonly database: Database;
@@ -43,7 +52,7 @@ export class SqliteStorage implements Storage {
   readonly #counters: CommitCounters;
   readonly #turns = new Turns();
   readonly #queue: Job[] = [];
-  readonly #listeners = new Set<(shard: number, commit: number) => void>();
+  readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
   #isScheduled = false;
   #busyCount = 0;
@@ -62,12 +71,12 @@ export class SqliteStorage implements Storage {
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
     return this.#turns.read(async () => {
-      let tx: SqliteReader | undefined;
+      let tx: SqlReader | undefined;
       try {
         this.#beginReading();
-        const reader = new SqliteReader(this.#parts.database, shard, this.#counters.numbersOf(shard));
+        const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
         tx = reader;
-        return await inTime(() => work(reader));
+        return await inTime(reader, QUIET_MS_MAX, () => work(reader));
       } catch (error) {
         throw this.#parts.explain(error);
       } finally {
@@ -83,7 +92,7 @@ export class SqliteStorage implements Storage {
     if (this.#readerCount === 0) {
       try {
         database.exec('BEGIN');
-        this.#tell(this.#counters.refresh());
+        this.#tell(this.#counters.refresh(), false);
       } catch (error) {
         if (database.isInTransaction) database.exec('ROLLBACK');
         throw error;
@@ -121,7 +130,7 @@ export class SqliteStorage implements Storage {
     await this.#inGroup((database) => giveBackClaim(database, claim));
   }
 
-  onCommit(listener: (shard: number, commit: number) => void): () => void {
+  onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -204,12 +213,12 @@ export class SqliteStorage implements Storage {
       return job;
     };
     try {
-      this.#tell(this.#counters.refresh());
+      this.#tell(this.#counters.refresh(), false);
       const group = new GroupDatabase(database);
       const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
       const commits = this.#counters.settle();
       for (const answer of answers) answer();
-      this.#tell(commits);
+      this.#tell(commits, true);
       this.#tidyUp();
     } catch (error) {
       this.#counters.reset();
@@ -294,12 +303,12 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  #tell(commits: readonly NewCommits[]): void {
+  #tell(commits: readonly NewCommits[], isOwn: boolean): void {
     for (const { shard, fromCommit, lastCommit } of commits) {
       for (let commit = fromCommit; commit <= lastCommit; commit++) {
         // In turns of their own: what a listener throws is no failure of the commit.
         for (const listener of this.#listeners) {
-          queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit));
+          queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
         }
       }
     }

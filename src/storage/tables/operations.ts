@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { bytes, defineTable, integer, integerOrNull, type RowIn, realOrNull, text, textOrNull } from '../table.js';
 
 /** Transactions as the status endpoint shows them (interface 2.3). */
@@ -115,6 +116,15 @@ export const itemCheckpoints = defineTable(
     sampleCount: integer,
     byteCount: integer,
     state: bytes,
+    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    checksum: integerOrNull,
   },
   ['organisation', 'itemId', 'ordinal'],
 );
+export type ItemCheckpointRow = RowIn<typeof itemCheckpoints>;
+
+/** Of a checkpoint, to be written with it. */
+export function checkpointChecksum(row: Omit<ItemCheckpointRow, 'checksum' | 'byteCount'>): number {
+  const { organisation, itemId, ordinal, positions, emittedMs, sampleCount, state } = row;
+  return crc32(state, crc32(JSON.stringify([organisation, itemId, ordinal, positions, emittedMs, sampleCount])));
+}

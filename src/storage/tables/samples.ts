@@ -91,9 +91,18 @@ export type SegmentRow = RowIn<typeof segments>;
 /** The samples of a result that the next input may still change: what lies after its final ones. */
 export const provisionalSamples = defineTable(
   'provisional_samples',
-  { seriesKey: integer, commit: integer, sampleCount: integer, times: bytes, values: bytes },
+  {
+    seriesKey: integer,
+    commit: integer,
+    sampleCount: integer,
+    times: bytes,
+    values: bytes,
+    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    checksum: integerOrNull,
+  },
   ['seriesKey'],
 );
+export type ProvisionalRow = RowIn<typeof provisionalSamples>;
 
 /**
  * How far the samples of a shard are compacted. One row, `name` 'samples', read by each work on samples.

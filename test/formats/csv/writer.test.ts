@@ -29,7 +29,9 @@ describe('the CSV writer', () => {
   test('a row is the instant, the names and the number as their plain forms give them', () => {
     fc.assert(
       fc.property(samples, (rows) => {
-        const lines = rows.map(([timeMs, number]) => `${formatInstant(timeMs)},a,Raw,${String(number)}\n`);
+        const lines = rows.map(
+          ([timeMs, number]) => `${formatInstant(timeMs)},a,Raw,${Object.is(number, -0) ? '-0' : number}\n`,
+        );
         expect(writeCsv([seriesOf('a', 'Raw', rows)])).toBe(csvHeader + lines.join(''));
       }),
       { numRuns: 5000 },
@@ -44,7 +46,7 @@ describe('the CSV writer', () => {
         const series = seriesOf(
           id,
           metric,
-          rows.map(([timeMs, number]) => [timeMs + 0, number + 0]),
+          rows.map(([timeMs, number]) => [timeMs + 0, number]),
         );
         expect(readCsv(writeCsv([series])).series).toEqual([series]);
       }),

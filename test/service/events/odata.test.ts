@@ -131,6 +131,10 @@ describe('$filter (interface 4.4)', () => {
       { field: 'latitude', value: -1.5 },
     ];
     expect(filterOf("name eq 'x' and status eq null and latitude eq -1.5")).toEqual(expected);
+    expect(filterOf("name eq 'x' and status eq null and latitude eq '-1.5'")).toEqual(expected);
+    expect(filterOf("isUserEvent eq 'true' and altitude eq '1e3'")).toEqual(
+      filterOf('isUserEvent eq true and altitude eq 1000'),
+    );
     expect(filterOf(" ( (name eq 'x')\tand ( status eq null  and latitude eq -15e-1 ) ) ")).toEqual(expected);
   });
 
@@ -162,7 +166,8 @@ describe('$filter (interface 4.4)', () => {
     ['name eq 5', 8, /text in single quotes.*received 5/],
     ['name eq true', 8, /text in single quotes/],
     ['name eq NULL', 8, /text in single quotes/],
-    ["latitude eq '5'", 12, /a number.* received '5'/],
+    ["latitude eq 'north'", 13, /a number.* received north/],
+    ["latitude eq '5", 14, /a single quote that ends the value/],
     ['latitude eq 1.', 12, /a number/],
     ['latitude eq .5', 12, /a number/],
     ['latitude eq 5M', 12, /received 5M/],
@@ -170,8 +175,8 @@ describe('$filter (interface 4.4)', () => {
     ['latitude eq -INF', 12, /finite/],
     ['latitude eq NaN', 12, /finite/],
     ['latitude eq 1e999', 12, /range of a double/],
-    ['isUserEvent eq 1', 15, /true, false or null/],
-    ["isUserEvent eq 'true'", 15, /true, false or null/],
+    ['isUserEvent eq 1', 15, /true, false, 'true', 'false' or null/],
+    ["isUserEvent eq 'yes'", 16, /true, false, 'true', 'false' or null/],
     ["occurredAt eq 'yesterday'", 14, /instant/],
     ["occurredAt eq '2024-02-30'", 14, /which its month lacks/],
     ["eventDetails eq 'x'", 0, /eventDetails is an object, which can only be selected/],

@@ -100,3 +100,27 @@ describe.each([
     expect(many.mostInTurn).toBeLessThanOrEqual(1.5 * few.mostInTurn);
   });
 });
+
+it('a body that makes thousands of series lets others have turns while it is taken', async () => {
+  const mostOf = async (seriesCount: number): Promise<number> => {
+    const rig = await openRig();
+    try {
+      const { context, organisation } = rig;
+      const asked = countStatements(rig);
+      const changes = Array.from({ length: seriesCount }, (_, i) => ({
+        timeseriesId: `series ${i}`,
+        metric: 'Raw',
+        timeMs: Float64Array.of(START_MS),
+        value: Float64Array.of(i),
+      }));
+      await context.storage.transaction(shardOf(organisation), (tx) =>
+        context.samples.append(tx, organisation, changes),
+      );
+      asked.stop();
+      return asked.mostInTurn;
+    } finally {
+      await rig.close();
+    }
+  };
+  expect(await mostOf(4000)).toBeLessThanOrEqual(1.5 * (await mostOf(1000)));
+});

@@ -12,13 +12,13 @@ import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.j
 import { Worker } from '../../../src/service/operations/worker/worker.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
-import { openSqliteStorage } from '../../../src/storage/index.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
 import { shardOf } from '../../../src/storage/shard.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
+import { storeUnderTest } from '../../storage/under-test.js';
 
 /** A worker over the real store, which can be killed at any point; its clock stands until it is moved. */
 export interface Rig {
@@ -67,7 +67,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const directory = mkdtempSync(join(tmpdir(), 'windrow-operations-'));
   let nowMs = options.nowMs ?? Date.UTC(2026, 0, 1);
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const storage = await openSqliteStorage({ directory, clock });
+  const store = await storeUnderTest(directory);
+  const storage = await store.open(clock);
   const samples = createSampleStore({ clock });
   const context: ServiceContext = {
     storage,
@@ -127,6 +128,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       mortal.failFrom(0);
       await worker.stop();
       nowMs += context.settings.leaseMs + 1;
+      await store.advanceLeases(context.settings.leaseMs + 1);
       worker = start();
     },
     failFrom: (count, times) => mortal.failFrom(count, times),
@@ -149,6 +151,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     close: async () => {
       await worker.stop();
       await storage.close();
+      await store.remove();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -343,6 +343,24 @@ describe('over a socket', () => {
     });
   }
 
+  /** Requests on one connection, each sent as a whole once the one before it is answered. */
+  async function conversation(requests: readonly (readonly (string | Uint8Array)[])[]): Promise<string[]> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+    });
+    const answers: string[] = [];
+    for (const pieces of requests) {
+      text = '';
+      for (const piece of pieces) socket.write(piece);
+      await expect.poll(() => /\r\n\r\n.*\}$/s.test(text), { timeout: 20_000 }).toBe(true);
+      answers.push(text);
+    }
+    return answers;
+  }
+
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
   it('a fault at the begin of an endless body is answered while it still comes', async () => {
@@ -358,6 +376,21 @@ describe('over a socket', () => {
     expect(long).toMatch(/^HTTP\/1.1 400 .*line 2 has more than 65536 bytes/s);
     const csvFault = await exchange(endless('timestamp,value\nyesterday,1\n', `${instant(0)},1\n`));
     expect(csvFault).toMatch(/^HTTP\/1.1 400 .*the body, line 2, column 1 \(timestamp\)/s);
+  });
+
+  it('the rest of a body that is refused stands before no later request on the connection', async () => {
+    const bad = `{"val":\n${' '.repeat(500_000)}\n`;
+    const length = (body: string) => `content-length: ${Buffer.byteLength(body)}\r\n`;
+    const packed = gzipSync('\n'.repeat(2_000_000));
+    const first = [head(pathOf('rest'), LINES, length(bad)), bad];
+    const second = [
+      head(pathOf('rest'), LINES, `content-encoding: gzip\r\ncontent-length: ${packed.length}\r\n`),
+      packed,
+    ];
+    const good = JSON.stringify({ timestamp: instant(0), val: 1 });
+    const last = [head(pathOf('rest'), LINES, `${length(good)}connection: close\r\n`), good];
+    const answers = await conversation([first, second, last]);
+    expect(answers.map((answer) => answer.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 400', 'HTTP/1.1 200']);
   });
 
   it('a body that breaks off stores nothing as JSON, and is no fault of ours', async () => {
@@ -381,6 +414,11 @@ describe('over a socket', () => {
     expect(nonsense).toMatch(/^HTTP\/1.1 400 .*"message":"this is no HTTP request","code":"400"/s);
     const large = await exchange([head(`/core/samples?metric=${'x'.repeat(20_000)}`, CSV, 'content-length: 0\r\n')]);
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
+  });
+
+  it('two Host headers are refused: a proxy may go by the other one', async () => {
+    const two = await exchange([`GET /core/timeseries HTTP/1.1\r\nhost: a\r\nHOST: b\r\n${authorization()}\r\n`]);
+    expect(two).toMatch(/^HTTP\/1.1 400 .*header Host: expected once, received 2 times/s);
   });
 
   it('a reader that stops reading is not read for: the store gives no more than fits its connection', async () => {

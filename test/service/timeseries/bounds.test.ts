@@ -177,6 +177,8 @@ describe('a body that is held in memory', () => {
     expect((await register([step(1000)])).statusCode).toBe(200);
     const long = await register(Array.from({ length: 20_001 }, () => ({})));
     expect(long.json().status.message).toContain('expected at most 20000 steps');
+    const none = await register(Array.from({ length: 501 }, () => ({})));
+    expect(none.json().status.message).toContain('expected at most 500 steps without operation, input or output');
   });
 });
 

@@ -196,7 +196,8 @@ describe('samples are followed as server-sent events', () => {
     };
     const followers = await Promise.all(Array.from({ length: 20 }, () => follow('/core/timeseries/a/live')));
     for (const reader of followers) await take(reader, 1);
-    expect(listeners).toBe(20);
+    // One for all who follow series of a shard.
+    expect(listeners).toBe(1);
     for (const reader of followers) await reader.close();
     await expect.poll(() => listeners).toBe(0);
   });
@@ -216,6 +217,35 @@ describe('samples are followed as server-sent events', () => {
           .fill([ids[i], ids[i + 50]])
           .flat(),
       );
+    }
+  });
+
+  it('many followers read the log no more often than one does, and decode nothing of others', async () => {
+    const COUNT = 40;
+    const { samples } = service.service.context;
+    let [reads, found] = [0, 0];
+    const changesAfter = samples.changesAfter.bind(samples);
+    Object.assign(samples, {
+      changesAfter: async (...given: Parameters<typeof changesAfter>) => {
+        reads++;
+        const changes = await changesAfter(...given);
+        found += changes.length;
+        return changes;
+      },
+    });
+    const ofOne = await readsForOthers();
+    for (let i = 0; i < COUNT; i++) await take(await follow('/core/timeseries/a/live'), 1);
+    const ofMany = await readsForOthers();
+    expect(ofMany.reads).toBeLessThan(ofOne.reads + COUNT);
+    expect([ofOne.found, ofMany.found].every((count) => count === 0)).toBe(true);
+    await write([row('a', 5, 5)]);
+    for (const reader of readers) expect((await take(reader, 1))[0]!.data).toMatchObject({ timeseriesId: 'a' });
+
+    /** Reads of the log, and changes found in it, while another series is written to. */
+    async function readsForOthers(): Promise<{ reads: number; found: number }> {
+      [reads, found] = [0, 0];
+      for (let i = 0; i < 30; i++) await write([row('other', i, i)]);
+      return { reads, found };
     }
   });
 });

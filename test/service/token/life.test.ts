@@ -113,15 +113,14 @@ describe('a token', () => {
 });
 
 describe('7.2 429: failures', () => {
-  it('of a client beyond the limit, from anywhere, are 429 with Retry-After; its own secret too', async () => {
+  it('of a client at an address beyond the limit are 429 there with Retry-After; its own secret too', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 3 });
-    for (let i = 0; i < 3; i++) {
-      const answer = await post(service, 'token', wrongly(client), clientGrant, { remoteAddress: `192.0.2.${i}` });
-      expect(answer.statusCode).toBe(401);
-    }
+    const from = (one: typeof client, remoteAddress: string) =>
+      post(service, 'token', one, clientGrant, { remoteAddress });
+    for (let i = 0; i < 3; i++) expect((await from(wrongly(client), '192.0.2.1')).statusCode).toBe(401);
     service.clock.advance(10_000);
     for (const one of [wrongly(client), client]) {
-      const answer = await post(service, 'token', one, clientGrant, { remoteAddress: '192.0.2.9' });
+      const answer = await from(one, '192.0.2.1');
       expect([answer.statusCode, answer.headers['retry-after'], answer.headers['cache-control']]).toEqual([
         429,
         '50',
@@ -129,20 +128,62 @@ describe('7.2 429: failures', () => {
       ]);
       expect(answer.json()).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
     }
+    expect((await from(client, '192.0.2.2')).statusCode).toBe(200);
     service.clock.advance(50_000);
-    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(200);
+    expect((await from(client, '192.0.2.1')).statusCode).toBe(200);
   });
 
-  it('of an address beyond the limit, for whatever clients, are 429, and others are not hindered', async () => {
-    const client = await open({ tokenFailuresPerMinuteMax: 3 });
+  it('of a client from anywhere are 429 beyond ten times the limit', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 2 });
+    for (let i = 0; i < 20; i++) {
+      const answer = await post(service, 'token', wrongly(client), clientGrant, { remoteAddress: `192.0.2.${i}` });
+      expect(answer.statusCode).toBe(401);
+    }
+    const answer = await post(service, 'token', client, clientGrant, { remoteAddress: '192.0.2.99' });
+    expect(answer.statusCode).toBe(429);
+  });
+
+  it('of an address beyond ten times the limit, for whatever clients, are 429, and of it alone', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 1 });
     const guess = (clientId: string, remoteAddress: string) =>
       post(service, 'token', { clientId, clientSecret: 'guess' }, clientGrant, { remoteAddress });
     const codes = [];
-    for (let i = 0; i < 4; i++) codes.push((await guess(`client-${i}`, `2001:db8::${i}`)).statusCode);
-    expect(codes).toEqual([401, 401, 401, 429]);
+    for (let i = 0; i < 11; i++) codes.push((await guess(`client-${i}`, `2001:db8::${i}`)).statusCode);
+    expect(codes).toEqual([...Array(10).fill(401), 429]);
     const from = (remoteAddress: string) => post(service, 'token', client, clientGrant, { remoteAddress });
     expect((await from('2001:db8::ffff')).statusCode).toBe(429);
     expect((await from('2001:db8:0:1::1')).statusCode).toBe(200);
+  });
+
+  it('of a user shut out neither others at the address nor the user elsewhere, until an unlock', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 2 });
+    const { identity } = service.service;
+    for (const username of ['zoe', 'ben', 'ann']) {
+      await identity.addUser({ organisation: 'acme', username, password: username });
+    }
+    const login = async (username: string, password: string, remoteAddress = '192.0.2.1') =>
+      (await post(service, 'token', client, userGrant(username, password), { remoteAddress })).statusCode;
+    expect([await login('zoe', 'x'), await login('zoe', 'x'), await login('zoe', 'zoe')]).toEqual([400, 400, 429]);
+    expect(await login('ben', 'ben')).toBe(200);
+    expect(await login('zoe', 'zoe', '192.0.2.2')).toBe(200);
+    const zoe = { organisation: 'acme', username: 'zoe' };
+    await identity.administration.unlockUser(zoe);
+    expect(await login('zoe', 'zoe')).toBe(200);
+    // The looser bound of the address, by names that there are none of.
+    for (let i = 0; i < 18; i++) expect(await login(`nobody-${i}`, 'x')).toBe(400);
+    expect([await login('ann', 'ann'), await login('ann', 'ann', '192.0.2.2')]).toEqual([429, 200]);
+    await identity.administration.unlockUser({ ...zoe, address: '192.0.2.1' });
+    expect(await login('ann', 'ann')).toBe(200);
+    await expect(identity.administration.unlockUser({ ...zoe, username: 'nobody' })).rejects.toThrow(/no user nobody/);
+    await expect(identity.administration.unlockUser({ ...zoe, address: 'here' })).rejects.toThrow(/address: expected/);
+  });
+
+  it('of a client end when somebody unlocks it', async () => {
+    const client = await open({ tokenFailuresPerMinuteMax: 1 });
+    await post(service, 'token', wrongly(client), clientGrant);
+    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
+    await service.service.identity.administration.unlockClient(client);
+    expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(200);
   });
 
   it('are counted in the store: a restart forgets none', async () => {
@@ -188,7 +229,7 @@ describe('7.2 429: failures', () => {
     const { storage } = service.service.context;
     const read = () => storage.read(IDENTITY_SHARD, (tx) => tx.find(throttles));
     const rows = await read();
-    expect(rows).toHaveLength(2);
+    expect(rows).toHaveLength(3);
     expect(JSON.stringify(rows)).not.toContain(sent);
     service.clock.advance(11 * MINUTE_MS);
     await tokenOf(service, client);

@@ -15,10 +15,11 @@ export const ORGANISATION = 'acme';
 export interface Bed {
   readonly storage: Storage;
   readonly samples: SampleStore;
-  /** A second store over the same database: another process, as far as caches go. */
+  /** A second store over a second connection to the same file: another process, as far as anything tells. */
   readonly other: SampleStore;
-  write<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
-  read<Result>(work: (tx: Reader) => Promise<Result>): Promise<Result>;
+  /** @param process 0 for `samples`, 1 for `other`. */
+  write<Result>(work: (tx: Transaction) => Promise<Result>, process?: number): Promise<Result>;
+  read<Result>(work: (tx: Reader) => Promise<Result>, process?: number): Promise<Result>;
   /** Closes the database and opens it again, with nothing left in memory. */
   reopen(): Promise<void>;
   /** The next commit fails, and with it all works of its group. */
@@ -35,16 +36,20 @@ const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
 export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
   const held = hold();
+  // Each group a COMMIT, also one that wrote nothing, which `failCommit` has fail.
+  const options = { directory, clock, openDatabase: held.open, reserveBytes: 0 };
   const open = async () => ({
-    // Each group a COMMIT, also one that wrote nothing, which `failCommit` has fail.
-    storage: await openSqliteStorage({ directory, clock, openDatabase: held.open, reserveBytes: 0 }),
+    storages: [await openSqliteStorage(options), await openSqliteStorage(options)] as const,
     samples: createSampleStore({ clock, sizes }),
     other: createSampleStore({ clock, sizes }),
   });
+  const close = async () => {
+    for (const storage of opened.storages) await storage.close();
+  };
   let opened = await open();
   return {
     get storage() {
-      return opened.storage;
+      return opened.storages[0];
     },
     get samples() {
       return opened.samples;
@@ -52,17 +57,17 @@ export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
     get other() {
       return opened.other;
     },
-    write: (work) => opened.storage.transaction(SHARD, work),
-    read: (work) => opened.storage.read(SHARD, work),
+    write: (work, process = 0) => opened.storages[process]!.transaction(SHARD, work),
+    read: (work, process = 0) => opened.storages[process]!.read(SHARD, work),
     reopen: async () => {
-      await opened.storage.close();
+      await close();
       opened = await open();
     },
     failCommit: () => {
       held.before = failAt('COMMIT', 'full');
     },
     close: async () => {
-      await opened.storage.close();
+      await close();
       rmSync(directory, { recursive: true });
     },
   };

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { seriesKey } from '../../../src/core/series.js';
+import { Catalogue } from '../../../src/storage/samples/catalogue.js';
 import { PendingLogs } from '../../../src/storage/samples/pending.js';
-import { readProgress } from '../../../src/storage/samples/progress.js';
-import type { Reader } from '../../../src/storage/storage.js';
+import { readProgress, START } from '../../../src/storage/samples/progress.js';
+import type { Reader, Transaction } from '../../../src/storage/storage.js';
+import { series } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
 // What is kept in memory is never more than what is on the disk, and never what another has changed there.
@@ -54,9 +57,42 @@ describe('known series', () => {
   });
 });
 
+it('series are looked up without the others of their id, or of their metric', async () => {
+  const count = 300;
+  const references = Array.from({ length: count }, (_, i) => [
+    { timeseriesId: 'one', metric: `metric ${i}` },
+    { timeseriesId: `id ${i}`, metric: 'Raw' },
+  ]).flat();
+  let rowCount = 0;
+  const counted = (tx: Transaction): Transaction =>
+    new Proxy(tx, {
+      get: (of, name) => {
+        // `as`: a method of the transaction; its table tells what it gives.
+        const method = Reflect.get(of, name) as unknown;
+        if (typeof method !== 'function') return method;
+        return async (...words: unknown[]) => {
+          const result: unknown = await method.apply(of, words);
+          if (name === 'find' && words[0] === series && Array.isArray(result)) rowCount += result.length;
+          return result;
+        };
+      },
+    });
+  await bed.write(async (tx) => {
+    const watched = counted(tx);
+    for (const of of references) {
+      const change = { ...of, timeMs: Float64Array.of(1), value: Float64Array.of(1) };
+      await bed.samples.append(watched, ORGANISATION, [change]);
+    }
+  });
+  expect(rowCount).toBeLessThanOrEqual(2 * references.length);
+  await bed.reopen();
+  const found = await bed.read((tx) => new Catalogue().find(tx, START, ORGANISATION, [...references, b]));
+  expect(found.map((one) => one && seriesKey(one))).toEqual([...references.map(seriesKey), undefined]);
+});
+
 describe('the log in memory', () => {
   const times = async (logs: PendingLogs, tx: Reader, progress: Awaited<ReturnType<typeof readProgress>>) =>
-    Array.from((await (await logs.open(tx, progress)).patchOf(1)).timeMs);
+    Array.from((await (await logs.open(tx, progress)).patchOf({ organisation: ORGANISATION, key: 1 })).timeMs);
 
   it('gives a reader of an older state what that state needs, though it was forgotten since', async () => {
     await append(a, 1);

@@ -198,20 +198,24 @@ it('a deletion of the first samples that comes with later ones moves the range a
 describe('the compactor', () => {
   it('moves what live items have absorbed, in short steps, tells of errors, and stops when told', async () => {
     const errors: unknown[] = [];
-    const waiting: (() => void)[] = [];
+    const waiting: { readonly dueMs: number; readonly work: () => void }[] = [];
+    let nowMs = 0;
+    const clock = { monotonicMs: () => nowMs };
     const scheduler = {
-      after: (_delayMs: number, work: () => void) => {
-        waiting.push(work);
-        return () => waiting.splice(waiting.indexOf(work), 1);
+      after: (delayMs: number, work: () => void) => {
+        const timer = { dueMs: nowMs + delayMs, work };
+        waiting.push(timer);
+        return () => waiting.splice(waiting.indexOf(timer), 1);
       },
     };
     // Lets all that waits for the database come, then the time that it rests pass.
     const pass = async () => {
       while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      waiting.shift()!();
+      const { dueMs, work } = waiting.shift()!;
+      nowMs = dueMs;
+      work();
     };
     const { storage, samples } = bed;
-    const clock = { monotonicMs: () => 0 };
     const compactor = createCompactor({
       storage,
       samples,
@@ -231,7 +235,8 @@ describe('the compactor', () => {
     await pass();
     await pass();
     expect(errors).toHaveLength(1);
-    for (let step = 0; step < 8; step++) await pass();
+    // It is tried again after ten intervals.
+    for (let step = 0; step < 10 + 8; step++) await pass();
     expect((await rowsOf()).reduce((sum, { sampleCount }) => sum + sampleCount, 0)).toBe(300_000);
     await compactor.stop();
     expect(waiting).toEqual([]);

@@ -64,7 +64,7 @@ function putTwo(bytes: Uint8Array, at: number, number: number): void {
   bytes[at + 1] = DIGIT_0 + number - tens * 10;
 }
 
-/** Writes a number as `String` does, the shortest decimal that reads back; gives the place after it. */
+/** Writes the shortest decimal that reads back to the same double, −0 included; gives the place after it. */
 export function putNumber(bytes: Uint8Array, at: number, value: number): number {
   const magnitude = Math.abs(value);
   if (magnitude < 1e9) {
@@ -72,8 +72,9 @@ export function putNumber(bytes: Uint8Array, at: number, value: number): number 
     // the shortest once its trailing zeros are gone.
     const millionths = Math.round(magnitude * 1e6);
     if (millionths / 1e6 === magnitude) {
-      const start = value < 0 ? at + 1 : at;
-      if (value < 0) bytes[at] = MINUS;
+      const isNegative = value < 0 || Object.is(value, -0);
+      const start = isNegative ? at + 1 : at;
+      if (isNegative) bytes[at] = MINUS;
       const whole = Math.floor(magnitude) | 0;
       return putFraction(bytes, putWhole(bytes, start, whole), (millionths - whole * 1e6) | 0);
     }

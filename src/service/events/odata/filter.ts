@@ -69,8 +69,8 @@ export type Literal = string | number | boolean | null;
 
 const EXPECTED: Readonly<Record<FieldType, string>> = Object.freeze({
   text: "text in single quotes ('' is a quote within), or null",
-  number: 'a number such as 1, -2.5 or 1e3, or null',
-  boolean: 'true, false or null',
+  number: "a number such as 1, -2.5 or '1e3', or null",
+  boolean: "true, false, 'true', 'false' or null",
   instant: "an ISO 8601 instant such as '2024-01-31T12:00:00Z', or null",
   object: 'nothing',
 });
@@ -88,10 +88,17 @@ function readLiteral(from: ClauseText, field: EventField): Literal {
   if (take(from, NULL) !== undefined) return null;
   const type = eventFields[field];
   const expected = `${EXPECTED[type]}, for ${field}`;
-  if (type === 'number') return readNumber(from, expected);
-  if (type === 'boolean') return readBoolean(from, expected);
+  if (type === 'number' || type === 'boolean') return readPlainOrQuoted(from, type, expected);
   if (type === 'instant') return readInstantLiteral(from, expected);
   return readString(from, expected);
+}
+
+// Bare, as OData writes them, or quoted, as the interface (4.4) has every value: `field eq 'value'`.
+function readPlainOrQuoted(from: ClauseText, type: 'number' | 'boolean', expected: string): number | boolean {
+  const isQuoted = take(from, /'/y) !== undefined;
+  const value = type === 'number' ? readNumber(from, expected) : readBoolean(from, expected);
+  if (isQuoted && take(from, /'/y) === undefined) fail(from, 'a single quote that ends the value');
+  return value;
 }
 
 function readString(from: ClauseText, expected: string): string {

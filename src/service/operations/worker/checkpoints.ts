@@ -1,5 +1,5 @@
 import type { Transaction } from '../../../storage/storage.js';
-import { itemCheckpoints } from '../../../storage/tables/operations.js';
+import { checkpointChecksum, type ItemCheckpointRow, itemCheckpoints } from '../../../storage/tables/operations.js';
 import { equal } from '../../store.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
@@ -81,9 +81,15 @@ export class Checkpoints {
     this.#ofItem = equal({ organisation, itemId });
   }
 
-  async load(tx: Transaction): Promise<void> {
+  /** A checkpoint that is damaged is dropped: all of it follows from the samples. */
+  async load(session: CheckpointSession): Promise<void> {
+    const { tx } = session;
     const rows = await tx.find(itemCheckpoints, { where: this.#ofItem, orderBy: [{ column: 'ordinal' }] });
-    this.#list = rows.map(({ ordinal, positions, emittedMs, sampleCount, byteCount }) => ({
+    const isSound = (row: ItemCheckpointRow) => row.checksum === null || row.checksum === checkpointChecksum(row);
+    for (const { ordinal } of rows.filter((row) => !isSound(row))) {
+      await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '=', ordinal]]);
+    }
+    this.#list = rows.filter(isSound).map(({ ordinal, positions, emittedMs, sampleCount, byteCount }) => ({
       ordinal,
       positions: positionsFromText(positions),
       emittedMs,
@@ -116,7 +122,8 @@ export class Checkpoints {
     const { positions, emittedMs, sampleCount } = progress;
     const ordinal = (this.last?.ordinal ?? -1) + 1;
     const own = { ordinal, emittedMs, sampleCount, byteCount: state.length };
-    await session.writer.put(itemCheckpoints, { ...this.#key, ...own, positions: positionsToText(positions), state });
+    const row = { ...this.#key, ...own, positions: positionsToText(positions), state };
+    await session.writer.put(itemCheckpoints, { ...row, checksum: checkpointChecksum(row) });
     this.#list = [...this.#list, { ...own, positions: [...positions] }];
     for (;;) {
       const dropped = checkpointToDrop(this.#list, session.sizes);

@@ -1,5 +1,6 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { RequestError } from '../../../index.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
 import { itemOfResult } from '../conflicts.js';
@@ -72,6 +73,7 @@ export class ItemCache {
     const ids = [...new Set(series.map(({ timeseriesId }) => timeseriesId))];
     const unknown = ids.filter((id) => !this.#readers.has(readersKey(organisation, id)));
     for (let from = 0; from < unknown.length; from += IDS_LOOKED_UP) {
+      if (from > 0) await nextTurn();
       const part = unknown.slice(from, from + IDS_LOOKED_UP);
       for (const id of part) this.#readers.set(readersKey(organisation, id), new Map());
       const ofIds = [['organisation', '=', organisation] as const, ['timeseriesId', 'in', part] as const];
@@ -131,7 +133,7 @@ async function load(session: ItemSession, row: ItemRow): Promise<Item | undefine
     // Written when it was registered.
     const { plan, output, planHash } = definitionOf(JSON.parse(row.request) as unknown[]);
     const item = new Item(plan, output, schedule);
-    await item.checkpoints.load(session.tx);
+    await item.checkpoints.load(session);
     if (planHash !== row.planHash) await item.restart(session, { planHash });
     return item;
   } catch (error) {

@@ -1,6 +1,13 @@
 import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
 import { CheckpointError, OutputLimitError, type Plan, type Stream } from '../../../index.js';
-import { type Columns, concatenate, NO_COLUMNS, type SampleChange } from '../../../storage/samples/samples.js';
+import { DamagedSamplesError } from '../../../storage/errors.js';
+import {
+  type Columns,
+  concatenate,
+  type LoggedChange,
+  NO_COLUMNS,
+  type SampleChange,
+} from '../../../storage/samples/samples.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
 import { lastTimeMs } from '../compute/columns.js';
 import { cutSlice, type Positions, type Slice, startPositions } from '../compute/slice.js';
@@ -38,6 +45,9 @@ interface RunningStep {
   /** Whether samples before that have changed since they were read. */
   isSpoiled: boolean;
 }
+
+/** A change of a source, of clients or of another item. */
+type TakenChange = SampleChange & Pick<LoggedChange, 'damage'>;
 
 /** A stream that has taken all that is stored. */
 interface Live extends Progress {
@@ -84,7 +94,7 @@ export class Item {
   }
 
   /** Takes a change of a source: pushes it into the live stream, or leaves it to a replay or to a turn. */
-  async push(session: ItemSession, change: SampleChange, firstMs: number): Promise<void> {
+  async push(session: ItemSession, change: TakenChange, firstMs: number): Promise<void> {
     const source = this.#sourceIndex.get(seriesKey(change));
     if (source === undefined) throw new Error('assertion failed: the item does not read the series');
     await this.checkpoints.dropUntrue(session, source, firstMs);
@@ -99,7 +109,8 @@ export class Item {
     // A turn that is due reads all that is stored.
     if (dueMs !== null) return;
     const live = this.#live;
-    if (live === undefined || isBehind(live, source, change, firstMs)) {
+    // Samples that are damaged can not be pushed: whoever reads them is told so.
+    if (live === undefined || change.damage !== undefined || isBehind(live, source, change, firstMs)) {
       this.#live = undefined;
       session.touch(this, true);
       return;
@@ -126,8 +137,20 @@ export class Item {
   /** Makes the results rest on all that is stored, or leaves that to a turn. */
   async settle(session: ItemSession, isReplay: boolean): Promise<void> {
     if (this.schedule.dueMs !== null || this.schedule.isOver) return;
-    if (isReplay || this.#live === undefined) await this.#replay(session);
-    else await this.#renewPreview(session, this.#live);
+    await this.#orFail(session, () =>
+      isReplay || this.#live === undefined ? this.#replay(session) : this.#renewPreview(session, this.#live),
+    );
+  }
+
+  /** What can not be read is the trouble of this item alone. */
+  async #orFail<Result>(session: ItemSession, work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof DamagedSamplesError)) throw error;
+      await this.#fail(session, error);
+      return undefined;
+    }
   }
 
   async #replay(session: ItemSession): Promise<void> {
@@ -172,7 +195,7 @@ export class Item {
 
   /** Takes up the work that is due. Gives a step to compute, or undefined when nothing is left to be done now. */
   async beginTurn(session: ItemSession): Promise<PendingStep | undefined> {
-    return this.#nextStep(session, 0, undefined);
+    return this.#orFail(session, () => this.#nextStep(session, 0, undefined));
   }
 
   /**
@@ -186,7 +209,11 @@ export class Item {
   }
 
   /** Stores what came of a step, and goes on. */
-  async continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
+  continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
+    return this.#orFail(session, () => this.#continueTurn(session, step, outcome));
+  }
+
+  async #continueTurn(session: ItemSession, step: PendingStep, outcome: StepOutcome): Promise<PendingStep | undefined> {
     const { running, slice, number } = step;
     const isOwn = this.#running === running;
     // What has been begun by another, or anew, is not for this turn to end.
@@ -299,8 +326,11 @@ export class Item {
   async #fail(session: ItemSession, error: unknown): Promise<void> {
     this.#live = undefined;
     this.#running = undefined;
-    // Whatever is wrong with the newest checkpoint, the one before it may be sound.
-    if (error instanceof CheckpointError) await this.checkpoints.dropLast(session);
+    if (error instanceof CheckpointError && this.checkpoints.last !== undefined) {
+      // No failure of the item: the checkpoint before it may be sound, and without any it begins anew.
+      await this.checkpoints.dropLast(session);
+      return this.schedule.makeDue(session);
+    }
     await this.schedule.fail(session, error);
   }
 

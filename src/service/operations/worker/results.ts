@@ -1,7 +1,8 @@
 import { nextDouble } from '../../../core/next-double.js';
-import { type SeriesReference, TIME_MS_END } from '../../../core/series.js';
+import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import { DamagedSamplesError } from '../../../storage/errors.js';
 import { between } from '../../../storage/samples/patch.js';
-import { type Columns, NO_COLUMNS, type SampleChange } from '../../../storage/samples/samples.js';
+import { type Columns, NO_COLUMNS, type SampleChange, type SampleRange } from '../../../storage/samples/samples.js';
 import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { areSameColumns, lastTimeMs, resultChange } from '../compute/columns.js';
@@ -38,19 +39,31 @@ export class Results {
   async replace(session: ResultSession, afterMs: number | null, computed: Columns, isEnd: boolean): Promise<void> {
     await session.flush();
     const results = afterMs === null ? computed : between(computed, nextDouble(afterMs), Number.POSITIVE_INFINITY);
-    const { context, tx } = session;
-    const read = (range: object): Promise<Columns> =>
-      context.samples.read(tx, this.organisation, this.series, { ...range, isFinalOnly: true });
     const startMs = afterMs ?? Number.NEGATIVE_INFINITY;
     const lastMs = lastTimeMs(results);
     if (lastMs !== undefined) {
-      const change = resultChange(await read(rangeAfter(startMs, nextDouble(lastMs))), results);
+      const stored = await this.#readStored(session, rangeAfter(startMs, nextDouble(lastMs)));
+      const fromMs = afterMs === null ? TIME_MS_MIN : nextDouble(afterMs);
+      const whole = { ...results, deleted: { fromMs, untilMs: nextDouble(lastMs) } };
+      const change = stored === undefined ? whole : resultChange(stored, results);
       if (change !== undefined) await session.publish(this, change);
     }
     if (!isEnd) return;
-    const [leftMs] = (await read({ ...rangeAfter(lastMs ?? startMs, undefined), limit: 1 })).timeMs;
+    const afterLast = rangeAfter(lastMs ?? startMs, undefined);
+    const left = await this.#readStored(session, { ...afterLast, limit: 1 });
+    const leftMs = left === undefined ? (afterLast.fromMs ?? TIME_MS_MIN) : left.timeMs[0];
     if (leftMs === undefined) return;
     await session.publish(this, { ...NO_COLUMNS, deleted: { fromMs: leftMs, untilMs: TIME_MS_END } });
+  }
+
+  /** Undefined where they are damaged: what is computed then takes the place of all of them. */
+  async #readStored({ context, tx }: ResultSession, range: SampleRange): Promise<Columns | undefined> {
+    try {
+      return await context.samples.read(tx, this.organisation, this.series, { ...range, isFinalOnly: true });
+    } catch (error) {
+      if (error instanceof DamagedSamplesError) return undefined;
+      throw error;
+    }
   }
 
   /** Stores what comes behind the final results; gives the first instant at which that is new, if any. */

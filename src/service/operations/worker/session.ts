@@ -1,11 +1,11 @@
+import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
-import type { SampleChange } from '../../../storage/samples/samples.js';
+import { nextTurn } from '../../../storage/next-turn.js';
+import type { LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
-import { groupBy } from '../../group.js';
-import { nextTurn } from '../../turns.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { ResultChange, Results } from './results.js';
@@ -132,17 +132,18 @@ export class Session implements ItemSession {
   }
 
   // Items, and who reads their results, are looked up for many at once before the first of them takes its change.
-  async #tell(organisation: string, changes: readonly SampleChange[]): Promise<void> {
-    const told: (readonly [SampleChange, readonly Item[]])[] = [];
+  async #tell(organisation: string, changes: readonly LoggedChange[]): Promise<void> {
+    const told: (readonly [LoggedChange, readonly Item[]])[] = [];
     for (const change of changes) told.push([change, await this.readersOf(organisation, change)]);
     const outputs = told.flatMap(([, readers]) => readers.map(({ results }) => results.series));
     if (outputs.length > 0) await this.#cache.findReaders(this.tx, organisation, outputs);
     for (const [change, readers] of told) await this.#pushTo(readers, change);
   }
 
-  async #pushTo(readers: readonly Item[], change: SampleChange): Promise<void> {
-    const { deleted, timeMs } = change;
-    const firstMs = Math.min(deleted?.fromMs ?? Number.POSITIVE_INFINITY, timeMs[0] ?? Number.POSITIVE_INFINITY);
+  async #pushTo(readers: readonly Item[], change: Parameters<Item['push']>[1]): Promise<void> {
+    const { deleted, damage, timeMs } = change;
+    const starts = [deleted?.fromMs, damage?.fromMs, timeMs[0]];
+    const firstMs = Math.min(...starts.map((startMs) => startMs ?? Number.POSITIVE_INFINITY));
     if (firstMs === Number.POSITIVE_INFINITY) return;
     for (const item of readers) {
       if (!item.schedule.isOver) await item.push(this, change, firstMs);

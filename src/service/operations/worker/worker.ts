@@ -11,12 +11,17 @@ interface Holding {
   renewedMs: number;
 }
 
+/** For so long nobody asks again for a shard that another holds, but by the poll: until then work waits if it died. */
+const REFUSAL_MS = 200;
+
 /** Keeps the results of all items up to date. */
 export class Worker {
   readonly #context: ServiceContext;
   readonly #parts: WorkerParts;
   readonly #owner: string;
   readonly #held = new Map<number, Holding>();
+  /** When a shard was last found to be another's. */
+  readonly #refusedMs = new Map<number, number>();
   readonly #claiming = new Map<number, Promise<Holding | undefined>>();
   /** Shards that may have items whose work is due. */
   readonly #dueShards = new Set<number>();
@@ -24,6 +29,7 @@ export class Worker {
   readonly #running = new Set<Promise<void>>();
   #laneCount = 0;
   #callOffPoll = () => {};
+  #stopListening = () => {};
   #polling: Promise<void> | undefined;
   #state: 'new' | 'started' | 'stopping' = 'new';
   /** Rises with all that is done. */
@@ -39,6 +45,10 @@ export class Worker {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'started';
+    this.#stopListening = this.#context.storage.onCommit((shard, _, isOwn) => {
+      // What this process writes for items is followed by `wake`; what others write, we are told of here.
+      if (!isOwn && this.#held.has(shard)) this.wake(shard);
+    });
     this.#track(this.#poll());
   }
 
@@ -48,7 +58,19 @@ export class Worker {
     const holding = this.#held.get(shard);
     // Asked for at once, so that it shares the commit of what has come.
     if (holding !== undefined) this.#track(this.#absorb(shard, holding.worker));
-    else this.#track(this.#visit(shard, false));
+    else if (!this.#isOthers(shard)) this.#track(this.#visitAfter(shard));
+  }
+
+  /** Whether another has just been found to hold a shard: it is told of what comes by the store. */
+  #isOthers(shard: number): boolean {
+    const refusedMs = this.#refusedMs.get(shard) ?? Number.NEGATIVE_INFINITY;
+    return this.#context.clock.monotonicMs() - refusedMs < REFUSAL_MS;
+  }
+
+  async #visitAfter(shard: number): Promise<void> {
+    // In line behind what has come: where readers go on beside writers, they would not see it yet.
+    await this.#context.storage.transaction(shard, async () => {}, { usesReserve: true });
+    await this.#visit(shard, false);
   }
 
   /** Looks for all work there is, and resolves when none is left that is due. For tests. */
@@ -64,6 +86,7 @@ export class Worker {
   async stop(): Promise<void> {
     if (this.#state === 'stopping') return;
     this.#state = 'stopping';
+    this.#stopListening();
     this.#callOffPoll();
     while (this.#running.size > 0) await Promise.all(this.#running);
     for (const [shard, { worker }] of this.#held) {
@@ -143,6 +166,7 @@ export class Worker {
     const renewedMs = clock.monotonicMs();
     const claim = await storage.claim(shard, this.#owner, settings.leaseMs);
     if (claim === undefined) {
+      this.#refusedMs.set(shard, renewedMs);
       this.#held.delete(shard);
       return undefined;
     }

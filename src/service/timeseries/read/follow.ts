@@ -1,15 +1,13 @@
 import { formatInstant } from '../../../core/instant.js';
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
-import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
-import type { SampleStore } from '../../../storage/samples/store.js';
+import type { LoggedChange } from '../../../storage/samples/samples.js';
+import type { IsWanted } from '../../../storage/samples/store.js';
 import { shardOf } from '../../../storage/shard.js';
-import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
+import { type Feeds, readChanges, Subscription } from './feed.js';
 
 /** Samples of one event at most; more come in several. */
 const EVENT_SAMPLES_MAX = 5000;
-/** Changes that are held in memory at once, beyond those of one commit. */
-const CHANGES_MAX = 64;
 const KEEP_ALIVE_MS = 15_000;
 
 /** Whom samples are sent to, and since when. */
@@ -25,108 +23,126 @@ export interface Follower {
 
 /**
  * Follows series: yields what each commit after `fromCommit` changes in them, as server-sent events are written
- * (WHATWG HTML, section 9.2), then waits for the next one. Commits are told of by the store, and looked for at
- * intervals, as a hint may not come.
+ * (WHATWG HTML, section 9.2), then waits for the next one. What lies before the feed of the shard, or was too much for
+ * it to hold, is read from the store.
  */
-export async function* follow(context: ServiceContext, follower: Follower): AsyncGenerator<string> {
+export async function* follow(context: ServiceContext, feeds: Feeds, follower: Follower): AsyncGenerator<string> {
   const { storage, samples, clock } = context;
   const { organisation, references, fromCommit, signal, isAllowed } = follower;
   const shard = shardOf(organisation);
   const wanted = new Set(references.map(seriesKey));
-  const isWanted = (change: LoggedChange) => change.organisation === organisation && wanted.has(seriesKey(change));
-  const commits = waitForCommits(context, shard, signal);
+  const isWanted: IsWanted = (owner, series) => owner === organisation && wanted.has(seriesKey(series));
+  const alarm = createAlarm(context, signal);
+  const subscription = new Subscription(organisation, references, alarm.ring);
+  const feed = feeds.of(shard);
   try {
+    await feed.join(subscription);
     let commit = fromCommit ?? (await storage.read(shard, async (tx) => tx.lastCommit));
-    yield writeEvent('samples', commit, { samples: [] });
+    yield writeEvent('samples', commit, EMPTY);
     let quietSinceMs = clock.monotonicMs();
     while (!signal.aborted) {
-      const { changes, last, isForgotten } = await storage.read(shard, (tx) => readChanges(samples, tx, commit));
-      if (isForgotten) yield writeEvent('reset', last, { reason: 'read the series anew' });
-      for (const text of writeChanges(changes.filter(isWanted))) {
+      const isBehind = commit < subscription.fromCommit;
+      const { changes, last, isForgotten, isAll } = isBehind
+        ? await storage.read(shard, (tx) => readChanges(samples, tx, commit, isWanted))
+        : subscription.take(commit);
+      if (isForgotten) yield writeEvent('reset', last, RESET);
+      for (const text of writeChanges(changes)) {
         // A follower that takes its time is not sent to for ever either.
         if (signal.aborted) break;
         yield text;
       }
       commit = Math.max(commit, last);
-      if (changes.length < CHANGES_MAX) await commits.wait();
+      if (isAll && subscription.isEmpty && commit >= subscription.fromCommit) await alarm.wait(KEEP_ALIVE_MS);
       if (clock.monotonicMs() - quietSinceMs < KEEP_ALIVE_MS) continue;
       quietSinceMs = clock.monotonicMs();
       if (!(await isAllowed())) {
-        yield writeEvent('stop', commit, { reason: 'the access token has ended; connect again with a new one' });
+        yield writeEvent('stop', commit, ENDED);
         return;
+      }
+      if (subscription.isEmpty && commit >= subscription.fromCommit) {
+        commit = Math.max(commit, subscription.take(commit).last);
       }
       // The id alone is no event, but moves Last-Event-ID on: past what others write.
       yield `: still here\nid: ${commit}\n\n`;
     }
-    yield writeEvent('stop', undefined, { reason: 'the service is stopping; connect again' });
+    yield writeEvent('stop', undefined, STOPPING);
   } finally {
-    commits.stop();
+    feed.leave(subscription);
+    alarm.end();
   }
 }
 
-/** Changes, the commit up to which they go, and whether the log no longer reaches back to their beginning. */
-async function readChanges(samples: SampleStore, tx: Reader, afterCommit: number) {
-  try {
-    const changes = await samples.changesAfter(tx, afterCommit, CHANGES_MAX);
-    return { changes, last: changes.length < CHANGES_MAX ? tx.lastCommit : changes.at(-1)!.commit, isForgotten: false };
-  } catch (error) {
-    if (!(error instanceof ForgottenChangesError)) throw error;
-    return { changes: [], last: tx.lastCommit, isForgotten: true };
-  }
-}
+const EMPTY = JSON.stringify({ samples: [] });
+const RESET = JSON.stringify({ reason: 'read the series anew' });
+const ENDED = JSON.stringify({ reason: 'the access token has ended; connect again with a new one' });
+const STOPPING = JSON.stringify({ reason: 'the service is stopping; connect again' });
 
 // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
 function* writeChanges(changes: readonly LoggedChange[]): Generator<string> {
   for (const [index, change] of changes.entries()) {
-    const { timeseriesId, metric, timeMs, value, deleted, commit } = change;
+    const { commit, damage } = change;
     const isLast = changes[index + 1]?.commit !== commit;
-    for (let from = 0; from === 0 || from < timeMs.length; from += EVENT_SAMPLES_MAX) {
-      const until = Math.min(from + EVENT_SAMPLES_MAX, timeMs.length);
-      const samples = [];
-      for (let i = from; i < until; i++) samples.push({ timestamp: formatInstant(timeMs[i]!), val: value[i]! });
-      const range = from === 0 && deleted !== undefined ? { deleted: writeRange(deleted) } : {};
-      const id = isLast && until === timeMs.length ? commit : undefined;
-      yield writeEvent('samples', id, { timeseriesId, metric, ...range, samples });
+    if (damage !== undefined) {
+      yield writeEvent('reset', isLast ? commit : undefined, JSON.stringify({ reason: damage.error.message }));
+      continue;
+    }
+    const texts = textsOf(change);
+    for (const [part, text] of texts.entries()) {
+      yield writeEvent('samples', isLast && part === texts.length - 1 ? commit : undefined, text);
     }
   }
+}
+
+// A change that many follow is written once.
+const written = new WeakMap<LoggedChange, readonly string[]>();
+
+function textsOf(change: LoggedChange): readonly string[] {
+  const known = written.get(change);
+  if (known !== undefined) return known;
+  const { timeseriesId, metric, timeMs, value, deleted } = change;
+  const texts: string[] = [];
+  for (let from = 0; from === 0 || from < timeMs.length; from += EVENT_SAMPLES_MAX) {
+    const until = Math.min(from + EVENT_SAMPLES_MAX, timeMs.length);
+    const samples = [];
+    for (let i = from; i < until; i++) samples.push({ timestamp: formatInstant(timeMs[i]!), val: value[i]! });
+    const range = from === 0 && deleted !== undefined ? { deleted: writeRange(deleted) } : {};
+    texts.push(JSON.stringify({ timeseriesId, metric, ...range, samples }));
+  }
+  written.set(change, texts);
+  return texts;
 }
 
 function writeRange({ fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }) {
   return { startTime: formatInstant(fromMs), endTime: formatInstant(untilMs) };
 }
 
-function writeEvent(event: 'samples' | 'reset' | 'stop', commit: number | undefined, data: unknown): string {
+function writeEvent(event: 'samples' | 'reset' | 'stop', commit: number | undefined, data: string): string {
   const id = commit === undefined ? '' : `id: ${commit}\n`;
-  return `${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `${id}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Wakes a follower when the shard has a commit, at intervals, and at the end. */
-function waitForCommits({ storage, scheduler, settings }: ServiceContext, shard: number, signal: AbortSignal) {
-  let hasCome = false;
+/** Wakes a follower when something came for it, after a while, and at the end. */
+function createAlarm({ scheduler }: ServiceContext, signal: AbortSignal) {
+  let hasRung = false;
   let wake: (() => void) | undefined;
-  const tell = (): void => {
-    hasCome = true;
+  const ring = (): void => {
+    hasRung = true;
     wake?.();
   };
-  const stopListening = storage.onCommit((committed) => {
-    if (committed === shard) tell();
-  });
-  signal.addEventListener('abort', tell);
+  signal.addEventListener('abort', ring);
   return {
-    wait: async () => {
-      if (!hasCome && !signal.aborted) {
-        const callOff = scheduler.after(settings.pollIntervalMs, tell);
+    ring,
+    wait: async (delayMs: number) => {
+      if (!hasRung && !signal.aborted) {
+        const callOff = scheduler.after(delayMs, ring);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
         callOff();
       }
       wake = undefined;
-      hasCome = false;
+      hasRung = false;
     },
-    stop: () => {
-      stopListening();
-      signal.removeEventListener('abort', tell);
-    },
+    end: () => signal.removeEventListener('abort', ring),
   };
 }

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import type { SeriesReference } from '../../../core/series.js';
 import type { SeriesInfo } from '../../../storage/samples/samples.js';
 import { shardOf } from '../../../storage/shard.js';
-import { groupBy } from '../../group.js';
 import { pagedEnvelope } from '../../http/envelope.js';
 import { readPage } from '../../http/paging.js';
 import type { RouteParts } from '../../http/route.js';

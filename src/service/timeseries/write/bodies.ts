@@ -1,4 +1,4 @@
-import { pipeline } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServiceContext } from '../../context.js';
@@ -11,12 +11,17 @@ export const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 
 /** A body as it comes, unpacked, that no more than so many bytes are taken of. */
 export interface StreamedBody {
-  readonly stream: NodeJS.ReadableStream;
+  readonly stream: Readable;
   readonly bytesMax: number;
   /** How many bytes it may have by now, as it came: of a packed body so many times what was unpacked. */
   readonly unpackedMax: () => number;
   /** Whether it has taken longer than a body may. */
   readonly isLate: () => boolean;
+  /**
+   * Lets go of the rest, which is taken from the connection and dropped: unread, it would stand before the caller's
+   * next request, and hinder the answer to this one.
+   */
+  readonly abandon: () => void;
 }
 
 /** A body may unpack to so much, however small it was. */
@@ -31,17 +36,32 @@ export function addStreamedBodies(app: FastifyInstance, { settings, clock }: Ser
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
       const gunzip = gunzipOf(request);
-      // An error of a part of the pipeline reaches whoever reads its last one.
-      const stream = gunzip === undefined ? payload : pipeline(payload, gunzip, () => {});
+      const body = gunzip === undefined ? plainBody(payload) : packedBody(payload, gunzip);
       const unpackedMax = () =>
         gunzip === undefined ? bytesMax : UNPACKED_BYTES_FREE + unpackRatioMax * gunzip.bytesWritten;
       const endMs = clock.monotonicMs() + bodyMsMax;
       const isLate = () => clock.monotonicMs() > endMs;
-      done(null, { stream, bytesMax, unpackedMax, isLate } satisfies StreamedBody);
+      done(null, { ...body, bytesMax, unpackedMax, isLate } satisfies StreamedBody);
     } catch (error) {
       done(error as Error); // of `gunzipOf`
     }
   });
+}
+
+function plainBody(payload: Readable): Pick<StreamedBody, 'stream' | 'abandon'> {
+  return { stream: payload, abandon: () => void payload.resume() };
+}
+
+// Not a pipeline, whose end would destroy the connection before its answer is out.
+function packedBody(payload: Readable, gunzip: Gunzip): Pick<StreamedBody, 'stream' | 'abandon'> {
+  payload.on('error', (error) => gunzip.destroy(error));
+  payload.pipe(gunzip);
+  const abandon = (): void => {
+    payload.unpipe(gunzip);
+    gunzip.destroy();
+    payload.resume();
+  };
+  return { stream: gunzip, abandon };
 }
 
 function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
@@ -54,7 +74,8 @@ function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
 }
 
 /** The whole body, for a form that is read at once. */
-export function readWhole({ stream, bytesMax }: StreamedBody, wholeBytesMax: number): Promise<Uint8Array> {
+export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Uint8Array> {
+  const { stream, bytesMax, abandon } = body;
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
   // By events: for the many small bodies, iterating a stream costs more than all else.
   return new Promise((resolve, reject) => {
@@ -62,19 +83,31 @@ export function readWhole({ stream, bytesMax }: StreamedBody, wholeBytesMax: num
     let length = 0;
     stream.on('data', (part: Buffer) => {
       length += part.length;
-      if (length <= Math.min(wholeBytesMax, bytesMax)) parts.push(part);
-      else reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
+      if (length <= Math.min(wholeBytesMax, bytesMax)) {
+        parts.push(part);
+        return;
+      }
+      stream.removeAllListeners('data');
+      parts.length = 0;
+      abandon();
+      reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
     });
     stream.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
-    stream.on('error', (error) => reject(explain(error)));
+    stream.on('error', (error) => {
+      abandon();
+      reject(explain(error));
+    });
   });
 }
 
 /** The parts of a body as they come. */
-export async function* partsOf({ stream, bytesMax, unpackedMax, isLate }: StreamedBody): AsyncGenerator<Uint8Array> {
+export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
+  const { stream, bytesMax, unpackedMax, isLate, abandon } = body;
   let taken = 0;
+  let isWhole = false;
   try {
-    for await (const part of stream as AsyncIterable<Buffer>) {
+    const parts: AsyncIterable<Buffer> = stream.iterator({ destroyOnReturn: false });
+    for await (const part of parts) {
       // Counted unpacked, so that a small packed body cannot unpack without end.
       taken += part.length;
       if (taken > bytesMax) {
@@ -89,8 +122,11 @@ export async function* partsOf({ stream, bytesMax, unpackedMax, isLate }: Stream
       if (isLate()) throw new ServiceError(413, 'the body takes too long; send it in parts');
       yield part;
     }
+    isWhole = true;
   } catch (error) {
     throw explain(error);
+  } finally {
+    if (!isWhole) abandon();
   }
 }
 

@@ -1,8 +1,8 @@
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
-import { nextTurn } from '../../turns.js';
 import { createFrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';

@@ -37,6 +37,11 @@ export class ByteWriter {
     for (let i = 0; i < 8; i++) this.#bytes[at + i] = doubleBytes[isLittleEndian ? i : 7 - i]!;
   }
 
+  /** A whole number from 0 to 2^32 - 1. */
+  uint32(value: number): void {
+    for (let shift = 0; shift < 32; shift += 8) this.byte((value >>> shift) & 0xff);
+  }
+
   /** A whole number from 0 to 2^53 - 1, seven bits a byte, the low ones first. */
   varint(value: number): void {
     let rest = value;
@@ -104,6 +109,12 @@ export class ByteReader {
     const at = this.#skip(8);
     for (let i = 0; i < 8; i++) doubleBytes[isLittleEndian ? i : 7 - i] = this.#bytes[at + i]!;
     return double[0]!;
+  }
+
+  uint32(): number {
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 32; scale *= 0x100) value += this.byte() * scale;
+    return value;
   }
 
   varint(): number {

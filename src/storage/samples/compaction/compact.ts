@@ -1,7 +1,8 @@
+import { DamagedSamplesError } from '../../errors.js';
 import type { Transaction } from '../../storage.js';
 import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
 import type { LogRow } from '../log-index.js';
-import { isDeletion } from '../log-row.js';
+import { ALL_SERIES, isDeletion } from '../log-row.js';
 import { patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
 import { type Progress, readProgress, writeProgress } from '../progress.js';
@@ -33,9 +34,9 @@ export class Compaction {
   async compact(tx: Transaction, untilCommit: number, isEager: boolean): Promise<boolean> {
     const stored = await readProgress(tx);
     const log = await this.#logs.open(tx, stored);
-    const begin = (progress: Progress): Progress | undefined =>
+    const begin = (progress: Progress): Promise<Progress | undefined> =>
       beginRound(log, progress, Math.min(untilCommit, tx.durableCommit), isEager, this.#sizes);
-    const begun = begin(stored);
+    const begun = await begin(stored);
     if (begun === undefined) return false;
     const budget: Budget = { left: this.#sizes.callCost };
     const round = this.#roundOf(tx.shard, begun, log);
@@ -46,7 +47,11 @@ export class Compaction {
     }
     this.#rounds.delete(tx.shard);
     const ended = await writeProgress(tx, await endRound(tx, moved, isEager));
-    return begin(ended) !== undefined;
+    return begin(ended).then(
+      (next) => next !== undefined,
+      // The next call tells of it: this one has moved what could be moved.
+      (error) => error instanceof DamagedSamplesError,
+    );
   }
 
   #roundOf(shard: number, progress: Progress, log: PendingLog): Round {
@@ -54,7 +59,11 @@ export class Compaction {
     const known = this.#rounds.get(shard);
     if (known?.afterCommit === afterCommit && known.untilCommit === untilCommit) return known;
     const keys = new Set<number>();
-    for (const { heads } of log.rowsWithin(afterCommit, untilCommit)) for (const key of heads.keys) keys.add(key);
+    for (const { heads, damage } of log.rowsWithin(afterCommit, untilCommit)) {
+      // It would be forgotten with the round.
+      if (heads === ALL_SERIES && damage !== undefined) throw damage.error;
+      for (const key of heads.keys) keys.add(key);
+    }
     const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort() };
     this.#rounds.set(shard, round);
     return round;
@@ -62,18 +71,35 @@ export class Compaction {
 }
 
 /** The round that runs, or a new one if there is enough for it. */
-function beginRound(
+async function beginRound(
   log: PendingLog,
   progress: Progress,
   untilCommit: number,
   isEager: boolean,
   sizes: Sizes,
-): Progress | undefined {
+): Promise<Progress | undefined> {
   const { compactedCommit, roundCommit } = progress;
   if (roundCommit > compactedCommit) return progress;
-  const rows = log.rowsWithin(compactedCommit, untilCommit);
+  const rows = await rowsBeforeDamage(log, log.rowsWithin(compactedCommit, untilCommit), compactedCommit);
   if (rows.length === 0 || !(isEager || isEnough(rows, sizes))) return undefined;
   return { ...progress, roundCommit: endOfRound(rows, sizes), roundKey: 0, roundMs: null };
+}
+
+/** Damage stays in the log, where it is told, until what it may have touched was deleted. */
+async function rowsBeforeDamage(log: PendingLog, rows: readonly LogRow[], afterCommit: number) {
+  for (const { commit, organisation, heads, damage } of rows) {
+    if (damage === undefined) continue;
+    let isMadeGood = heads !== ALL_SERIES;
+    for (const key of heads.keys) {
+      const { damaged = [] } = await log.patchWithin({ organisation, key }, afterCommit, Infinity);
+      isMadeGood &&= damaged.length === 0;
+    }
+    if (isMadeGood) continue;
+    const before = rows.filter((row) => row.commit < commit);
+    if (before.length === 0) throw damage.error;
+    return before;
+  }
+  return rows;
 }
 
 function isEnough(rows: readonly LogRow[], sizes: Sizes): boolean {
@@ -133,7 +159,10 @@ async function moveSeries(
   return progress;
 
   async function moveOne(row: SeriesRow): Promise<number | undefined> {
-    const patch = await log.patchWithin(row.seriesKey, afterCommit, untilCommit);
+    const of = { organisation: row.organisation, key: row.seriesKey };
+    const { damaged, ...patch } = await log.patchWithin(of, afterCommit, untilCommit);
+    // What is deleted later need not be known.
+    if (damaged !== undefined) patchBetween(await log.patchWithin(of, afterCommit, Infinity), -Infinity, Infinity);
     const { roundMs } = progress;
     return rewriteSegments(tx, row, roundMs === null ? patch : patchBetween(patch, roundMs, Infinity), budget, sizes);
   }

@@ -24,16 +24,19 @@ export interface Compactor {
 
 /** Commits of other processes are not told of: so often, in intervals of polling, every shard is looked at. */
 const POLLS_OF_ALL = 60;
-/** After an error it rests for so many intervals: a full disk is not emptied by trying. */
+/** After an error a shard rests for so many intervals: a full disk is not emptied by trying. */
 const INTERVALS_AFTER_ERROR = 10;
 
 /**
  * Works on one shard after the other, in short transactions, and rests as long as it worked: so ingest and queries
- * get at least half of the time, and the log is moved faster than it can be written.
+ * get at least half of the time, and the log is moved faster than it can be written. It needs no claim: each
+ * transaction goes on from what stands in the store, so processes that compact one shard share the work.
  */
 export function createCompactor(options: CompactorOptions): Compactor {
   const { storage, scheduler, clock, pollIntervalMs, onError } = options;
   const due = new Set<number>();
+  /** Shards with an error, and when they are tried again. */
+  const pausedUntilMs = new Map<number, number>();
   let isStopping = false;
   let running: Promise<void> | undefined;
   let endRest: (() => void) | undefined;
@@ -49,19 +52,19 @@ export function createCompactor(options: CompactorOptions): Compactor {
   /** Gives each shard that may have work one transaction. Returns how long to rest. */
   async function workRound(): Promise<number> {
     const startMs = clock.monotonicMs();
-    const shards = [...due];
-    due.clear();
+    const shards = [...due].filter((shard) => !((pausedUntilMs.get(shard) ?? 0) > startMs));
     let isMore = false;
     for (const shard of shards) {
       if (isStopping) return 0;
+      due.delete(shard);
       try {
         if (!(await compactShard(options, shard))) continue;
         isMore = true;
         due.add(shard);
       } catch (error) {
         due.add(shard);
+        pausedUntilMs.set(shard, clock.monotonicMs() + INTERVALS_AFTER_ERROR * pollIntervalMs);
         onError(error, shard);
-        return INTERVALS_AFTER_ERROR * pollIntervalMs;
       }
     }
     return isMore ? clock.monotonicMs() - startMs : pollIntervalMs;

@@ -1,0 +1,159 @@
+// Several windrow processes over one PostgreSQL with a standby, fed through a balancer while processes and databases
+// are killed. Says at the end what was acknowledged and what is there.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { createPlan, runBatch } from '../../dist/index.js';
+import { Balancer } from './balancer.mjs';
+import { Feed } from './feed.mjs';
+import { PostgresServer } from './postgres-server.mjs';
+import { runWindrow, WindrowProcess } from './windrow-process.mjs';
+
+const DATABASE = 'windrow';
+const STANDBY = 'standby';
+/** How often the database is asked whether a takeover is done. */
+const LOOK_MS = 10;
+// Shards whose owner's connection has ended: nobody works on them.
+const ORPHANS = `SELECT count(*) FROM windrow_shard WHERE owner IS NOT NULL AND NOT EXISTS (SELECT FROM pg_locks
+  WHERE locktype = 'advisory' AND classid = 2003723378 AND objid = session::oid)`;
+
+/** Numbers in [0, 1), the same for the same seed: mulberry32. */
+export function createRandom(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export class Cluster {
+  #folder;
+  #random;
+  #say;
+  #primary;
+  #standby;
+  #processes = [];
+  #balancer;
+  #feeds = [];
+  #running = [];
+  #isEnding = false;
+  #takeovers = { process: [], database: [] };
+
+  /**
+   * @param {string} folder of the databases; a user without rights must be able to reach it
+   * @param {() => number} random
+   * @param {(text: string) => void} say
+   */
+  constructor(folder, random, say = () => {}) {
+    this.#folder = folder;
+    this.#random = random;
+    this.#say = say;
+  }
+
+  async start({ processCount, feedCount, hasStandby }) {
+    const options = { shared_buffers: '64MB', max_connections: 100, wal_keep_size: '256MB' };
+    this.#primary = new PostgresServer(`${this.#folder}/a`, options);
+    this.#standby = new PostgresServer(`${this.#folder}/b`, options);
+    await this.#primary.create();
+    await this.#primary.start();
+    await this.#primary.query(`CREATE DATABASE ${DATABASE}`);
+    if (hasStandby) await this.#follow();
+    else this.#standby = undefined;
+    const folders = [this.#primary, this.#standby].flatMap((server) => (server === undefined ? [] : [server.folder]));
+    const store = `postgres://windrow@/${DATABASE}?host=${encodeURIComponent(folders.join(','))}`;
+    this.#processes = Array.from({ length: processCount }, () => new WindrowProcess(store));
+    const clients = [];
+    for (let i = 0; i < feedCount; i++) {
+      const words = ['client', 'add', 'feed', '--org', `org-${i}`, '--scope', 'core_read core_write', '--json'];
+      clients.push(JSON.parse(await runWindrow([...words, '--store', store])));
+    }
+    for (const process of this.#processes) await process.start();
+    this.#balancer = new Balancer(this.#processes);
+    await this.#balancer.start();
+    this.#feeds = clients.map((_, i) => new Feed(this.#balancer.url, `series-${i}`, this.#random));
+    await Promise.all(this.#feeds.map((feed, i) => feed.open(clients[i])));
+    this.#running = this.#feeds.map((feed) => feed.run(() => this.#isEnding));
+  }
+
+  /** Kills a process as a crash does, starts it again later, and measures how long until its shards are others'. */
+  async killProcess() {
+    const process = this.#processes[Math.floor(this.#random() * this.#processes.length)];
+    if (process.url === undefined) return;
+    const startMs = performance.now();
+    await process.end('SIGKILL');
+    while (Number(await this.#primary.query(ORPHANS, DATABASE)) > 0) await wait(LOOK_MS);
+    const takeoverMs = performance.now() - startMs;
+    this.#takeovers.process.push(takeoverMs);
+    this.#say(`a windrow process was killed; its shards were taken over after ${takeoverMs.toFixed()} ms`);
+    await wait(200);
+    await process.start();
+  }
+
+  /** Ends a process in order, as a rolling restart does, and starts it again. */
+  async restartProcess() {
+    const process = this.#processes[Math.floor(this.#random() * this.#processes.length)];
+    if (process.url === undefined) return;
+    await process.end('SIGTERM');
+    await process.start();
+    this.#say('a windrow process was restarted');
+  }
+
+  /** Kills the primary with all its connections, has the standby take over, and gives it a standby of its own. */
+  async killPrimary() {
+    const [old, next] = [this.#primary, this.#standby];
+    const startMs = performance.now();
+    await old.kill();
+    // As a monitor does: two looks that fail, then it decides.
+    await wait(1000);
+    await next.promote();
+    const promotedMs = performance.now();
+    [this.#primary, this.#standby] = [next, old];
+    while (!this.#feeds.some(({ acknowledgedMs }) => acknowledgedMs > promotedMs)) await wait(LOOK_MS);
+    const takeoverMs = performance.now() - startMs;
+    this.#takeovers.database.push(takeoverMs);
+    this.#say(`the primary database was killed; writes went on after ${takeoverMs.toFixed()} ms`);
+    old.clear();
+    await this.#follow();
+  }
+
+  /** Ends the feeds, and compares what they were told with what is stored. */
+  async ledger() {
+    this.#isEnding = true;
+    await Promise.all(this.#running);
+    const batchOf = (request, series) => {
+      const columns = { timeMs: Float64Array.from(series.timeMs), value: Float64Array.from(series.value) };
+      return runBatch(createPlan(request), [{ ...series, ...columns }]).series.at(-1);
+    };
+    const sum = { acknowledged: 0, found: 0, missing: 0, different: 0, unknown: 0, doubled: 0 };
+    const results = { right: 0, wrong: 0 };
+    for (const feed of this.#feeds) {
+      const { results: own, ...counts } = await feed.compare(batchOf);
+      for (const name of Object.keys(sum)) sum[name] += counts[name];
+      results.right += own.right;
+      results.wrong += own.wrong;
+    }
+    const requests = { acknowledged: 0, repeated: 0 };
+    for (const { counts } of this.#feeds) {
+      requests.acknowledged += counts.acknowledged;
+      requests.repeated += counts.repeated;
+    }
+    return { requests, samples: sum, results, takeovers: this.#takeovers };
+  }
+
+  async stop() {
+    this.#isEnding = true;
+    this.#balancer?.stop();
+    await Promise.all(this.#processes.map((process) => process.end('SIGKILL')));
+    for (const server of [this.#standby, this.#primary]) await server?.stop('SIGQUIT');
+  }
+
+  /** Makes the standby anew from the primary; from then on a commit waits until it is on both disks. */
+  async #follow() {
+    await this.#standby.createStandbyOf(this.#primary, STANDBY);
+    await this.#standby.start();
+    await this.#primary.configure([`synchronous_standby_names = '${STANDBY}'`]);
+    const isInStep = `SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'`;
+    while ((await this.#primary.query(isInStep)) !== '1') await wait(50);
+  }
+}

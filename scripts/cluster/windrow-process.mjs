@@ -1,0 +1,60 @@
+// A `windrow serve` of its own over a PostgreSQL store, which can be killed and started again.
+
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const START_MS_MAX = 60_000;
+
+export class WindrowProcess {
+  #store;
+  #child;
+  #ended;
+  /** Where it listens; undefined while it does not. */
+  url;
+
+  /** @param {string} store its address */
+  constructor(store) {
+    this.#store = store;
+  }
+
+  /** Starts it, and resolves when it listens. */
+  async start() {
+    const words = [command, 'serve', '--port', '0', '--store', this.#store, '--log-level', 'error'];
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    this.#ended = new Promise((resolve) => child.once('close', resolve));
+    let said = '';
+    this.url = await new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`windrow did not start: ${said}`)), START_MS_MAX);
+      child.stderr.on('data', (text) => {
+        said += text;
+        const [, url] = /listens at (http:[^;]+);/.exec(said) ?? [];
+        if (url !== undefined) {
+          clearTimeout(late);
+          resolve(url);
+        }
+      });
+      child.once('close', () => reject(new Error(`windrow did not start: ${said}`)));
+    });
+  }
+
+  /** `SIGTERM` ends it in order, `SIGKILL` as a crash. */
+  async end(signal) {
+    this.url = undefined;
+    this.#child?.kill(signal);
+    await this.#ended;
+  }
+}
+
+/** Runs a command of windrow, and gives what it prints. */
+export async function runWindrow(words) {
+  const child = spawn(process.execPath, [command, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`windrow ${words.join(' ')} ended with ${code}`);
+  return text;
+}

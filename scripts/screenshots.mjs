@@ -1,0 +1,110 @@
+// Draws the workbench for README and docs: opens dist/workbench.html in a browser, brings it into each state that a
+// reader should see, and writes docs/images/workbench-*.png. Small: the pictures are taken at the size that is shown.
+//
+//   npm run screenshots
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const images = join(root, 'docs/images');
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+if (executablePath === undefined) throw new Error('no chromium is installed: apt-get install chromium');
+
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+mkdirSync(images, { recursive: true });
+try {
+  await drawFile();
+  await drawService();
+} finally {
+  await browser.close();
+}
+
+async function openPage(url, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, ...options });
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Open CSV…' }).waitFor();
+  return page;
+}
+
+async function shoot(page, name) {
+  // Charts follow half a second behind.
+  await page.waitForTimeout(900);
+  await page.screenshot({ path: join(images, `workbench-${name}.png`) });
+}
+
+async function addStep(page, operation) {
+  await page
+    .getByRole('button', { name: /^Add (the first )?step$/ })
+    .last()
+    .click();
+  await page.keyboard.type(operation);
+  await page.keyboard.press('Enter');
+}
+
+/** Comfort hours of the office: the share of each day between two temperatures. */
+async function buildComfort(page) {
+  await page.getByRole('button', { name: 'Office temperature' }).click();
+  await page.getByRole('region', { name: 'office-temperature.csv' }).waitFor();
+  await addStep(page, 'gte');
+  await page.getByLabel('scalar').fill('68');
+  await addStep(page, 'aggregate');
+  await page.getByLabel('interval').fill('Daily');
+  await page.getByLabel('result, as metric').fill('Comfort');
+}
+
+async function drawFile() {
+  const url = `file://${join(root, 'dist/workbench.html')}`;
+  const light = await openPage(url);
+  await buildComfort(light);
+  await light.getByRole('heading', { name: 'Data', exact: true }).scrollIntoViewIfNeeded();
+  await shoot(light, 'build');
+  await light.getByLabel('interval').fill('Dayly');
+  await light.getByLabel('interval').scrollIntoViewIfNeeded();
+  await shoot(light, 'problem');
+  const dark = await openPage(url, { colorScheme: 'dark' });
+  await buildComfort(dark);
+  await dark.getByRole('button', { name: 'Stream' }).click();
+  await dark.getByLabel('Speed').selectOption('10000');
+  await dark.getByRole('button', { name: 'Play' }).click();
+  await dark.locator('.verdict').waitFor();
+  await shoot(dark, 'stream');
+  const phone = await openPage(url, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+  await buildComfort(phone);
+  await phone.getByRole('application').scrollIntoViewIfNeeded();
+  await shoot(phone, 'phone');
+}
+
+async function drawService() {
+  const folder = mkdtempSync(join(tmpdir(), 'windrow-screenshots-'));
+  const words = ['serve', '--demo', '--port', '0', '--data-dir', folder, '--log-level', 'error'];
+  const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...words]);
+  try {
+    const told = await readUntil(child.stderr, /\/core\/events"\n\n$/);
+    const of = (name) => new RegExp(`export WINDROW_${name}=(\\S+)`).exec(told)[1];
+    const page = await openPage(`${of('URL')}/`);
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByLabel('Client id').fill(of('CLIENT'));
+    await page.getByLabel('Client secret').fill(of('SECRET'));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Draw office-temperature/Celsius' }).click();
+    await page.getByRole('button', { name: 'Draw office-temperature/DailyAverage' }).click();
+    await shoot(page, 'service');
+  } finally {
+    child.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function readUntil(stream, awaited) {
+  let text = '';
+  for await (const piece of stream) {
+    text += piece;
+    if (awaited.test(text)) return text;
+  }
+  throw new Error(`the service ended:\n${text}`);
+}

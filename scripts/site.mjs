@@ -1,0 +1,154 @@
+// Builds docs/ as a site of plain HTML: `windrow serve` shows it at /guide, and any web server or a browser can show
+// the folder.
+//
+//   node scripts/site.mjs [FOLDER]      into dist/site by default
+
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import MarkdownIt from 'markdown-it';
+import { drawOperations } from './site-pictures.mjs';
+import { pageHtml, styles } from './site-template.mjs';
+
+const { escapeHtml } = new MarkdownIt().utils;
+const rootPath = fileURLToPath(new URL('../', import.meta.url));
+
+/** The pages in the order in which one reads them. A page that docs/ has and this list lacks comes last. */
+const GROUPS = [
+  ['Start', ['README.md', 'docs/workbench.md', 'docs/recipes.md', 'docs/coming-from.md']],
+  ['Reference', ['docs/operations.md', 'docs/semantics.md', 'docs/errors.md', 'CHANGELOG.md']],
+  ['Service', ['docs/service.md', 'docs/scale.md', 'docs/reliability.md', 'docs/security.md']],
+  ['Inside', ['docs/architecture.md', 'docs/performance.md', 'docs/benchmarks.md', 'docs/benchmarks-service.md']],
+  ['Project', ['CONTRIBUTING.md', 'SECURITY.md']],
+];
+
+const OTHERS = 'More';
+
+/** Builds the site and gives the names of its pages. */
+export async function buildSite(folder, operations) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const groups = presentGroups();
+  const sources = groups.flatMap(([, paths]) => paths);
+  const titles = new Map(sources.map((path) => [path, titleOf(read(path))]));
+  const pictures = await drawOperations(operations, folder);
+  for (const path of sources) {
+    const navigation = groups.map(([name, paths]) => ({
+      name,
+      links: paths.map((to) => ({ href: htmlName(to), title: navigationTitle(to, titles), isHere: to === path })),
+    }));
+    const { html: text, headings } = render(read(path), path, sources, folder);
+    const html = path === 'docs/operations.md' ? withPictures(text, pictures) : text;
+    const at = sources.indexOf(path);
+    const neighbour = (to) => to && { href: htmlName(to), title: navigationTitle(to, titles) };
+    const page = { title: titles.get(path), html, headings, navigation };
+    const around = { before: neighbour(sources[at - 1]), after: neighbour(sources[at + 1]) };
+    writeFileSync(join(folder, htmlName(path)), pageHtml({ ...page, ...around }));
+  }
+  writeFileSync(join(folder, 'site.css'), styles);
+  return sources.map(htmlName);
+}
+
+// Each operation's picture stands below what the operation does, which is the first paragraph after its heading.
+function withPictures(html, pictures) {
+  return html.replace(/<h2 id="[^"]*">([^<]+)<\/h2>\n<p>.*?<\/p>\n/gs, (whole, name) => {
+    const picture = pictures.get(name);
+    if (picture === undefined) return whole;
+    const caption = `${escapeHtml(picture.title)}: <code>${escapeHtml(picture.parameters)}</code>`;
+    const alt = escapeHtml(`${name}: the samples of the example before and after, which the tables below list`);
+    return `${whole}<figure><img src="${picture.place}" alt="${alt}"><figcaption>${caption}</figcaption></figure>\n`;
+  });
+}
+
+function presentGroups() {
+  const present = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs')];
+  const known = GROUPS.map(([name, paths]) => [name, paths.filter((path) => present.includes(path))]);
+  const listed = known.flatMap(([, paths]) => paths);
+  return [...known, [OTHERS, present.filter((path) => !listed.includes(path))]].filter(([, paths]) => paths.length > 0);
+}
+
+function markdownIn(folder) {
+  return readdirSync(join(rootPath, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+}
+
+function read(path) {
+  return readFileSync(join(rootPath, path), 'utf8');
+}
+
+const titleOf = (markdown) => /^# (.+)$/m.exec(markdown)?.[1] ?? 'windrow';
+const OWN_NAMES = { 'README.md': 'index.html', 'SECURITY.md': 'reporting.html' };
+const htmlName = (path) => OWN_NAMES[path] ?? basename(path).toLowerCase().replace(/md$/, 'html');
+const navigationTitle = (path, titles) => (path === 'README.md' ? 'Start here' : titles.get(path));
+
+/** A heading's anchor as GitHub names it, so that links in the Markdown lead to the same places here. */
+export function anchorOf(title) {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+/** The HTML of a page, and its headings of the second level; the files that it shows are copied beside it. */
+function render(markdown, path, sources, folder) {
+  const headings = [];
+  const md = new MarkdownIt({ html: false, linkify: false });
+  // Notes to the tests, in comments, are for them alone.
+  const shown = markdown.replace(/^<!--.*-->$/gm, '');
+  md.renderer.rules.heading_open = (tokens, index) => {
+    const title = tokens[index + 1].content;
+    const { tag } = tokens[index];
+    if (tag === 'h2') headings.push({ anchor: anchorOf(title), title: title.replaceAll('`', '') });
+    return `<${tag} id="${anchorOf(title)}">`;
+  };
+  // Wide tables and long lines scroll by themselves, by keyboard too.
+  md.renderer.rules.table_open = () => '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>';
+  md.renderer.rules.table_close = () => '</table></div>';
+  md.renderer.rules.fence = (tokens, index) =>
+    `<pre tabindex="0"><code>${escapeHtml(tokens[index].content)}</code></pre>\n`;
+  md.core.ruler.push('links', ({ tokens }) => {
+    for (const { children } of tokens) relink(children ?? [], path, sources, folder);
+  });
+  return { html: md.render(shown), headings };
+}
+
+// Links to pages lead to their HTML, and to files of docs/ to copies. What else the repository holds the site lacks, so
+// those links become plain text.
+function relink(tokens, path, sources, folder) {
+  let isLinkDropped = false;
+  for (const token of tokens) {
+    const name = token.type === 'image' ? 'src' : 'href';
+    const target = token.attrGet(name);
+    if (token.type === 'link_close' && isLinkDropped) {
+      token.tag = 'span';
+      isLinkDropped = false;
+    }
+    if (target === null || /^[a-z]+:|^#/.test(target)) continue;
+    const moved = movedTarget(target, path, sources, folder);
+    if (moved !== undefined) token.attrSet(name, moved);
+    else {
+      token.tag = 'span';
+      token.attrs = null;
+      isLinkDropped = true;
+    }
+  }
+}
+
+function movedTarget(target, path, sources, folder) {
+  const [file = '', anchor] = target.split('#');
+  const from = posix.normalize(posix.join(dirname(path), file));
+  if (sources.includes(from)) return htmlName(from) + (anchor === undefined ? '' : `#${anchor}`);
+  const isFile = statSync(join(rootPath, from), { throwIfNoEntry: false })?.isFile() === true;
+  if (!from.startsWith('docs/') || !isFile) return undefined;
+  const to = from.slice('docs/'.length);
+  mkdirSync(dirname(join(folder, to)), { recursive: true });
+  copyFileSync(join(rootPath, from), join(folder, to));
+  return to;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { operations } = await import('../dist/index.js');
+  const folder = process.argv[2] ?? join(rootPath, 'dist/site');
+  console.error(`${folder}: ${(await buildSite(folder, operations)).length} pages`);
+}

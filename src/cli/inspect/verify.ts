@@ -1,0 +1,93 @@
+import { seriesName } from '../../core/series.js';
+import { type Action, type Difference, verify as verifyPlan } from '../../inspect/index.js';
+import { isSame } from '../../inspect/reads.js';
+import type { Plan } from '../../plan/plan.js';
+import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
+import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
+import type { InputOptions } from '../files/input-options.js';
+import type { InputFile } from '../files/inputs.js';
+import { readPlan } from '../files/request.js';
+import { type TempFiles, withTempFiles } from '../files/temp-files.js';
+import type { Io } from '../terminal/io.js';
+import { inputOptions, localTime, openGiven, readSources, runOptionsOf, tableOptionsOf } from './input.js';
+
+const THREADS = 3;
+
+export const verify: Command = {
+  name: 'verify',
+  summary: 'Check on your own data that a request gives the same bits whichever way it runs.',
+  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  options: [
+    ...inputOptions,
+    { flag: '--variants', value: 'N', summary: 'how many ways to run it (default: 24)' },
+    { flag: '--seed', value: 'N', summary: 'draw the same variants as before (default: 1)' },
+  ],
+  notes: [
+    'The batch is compared, bit for bit, with runs by the JavaScript kernels, over loaded series, and as a stream ' +
+      'that is cut at random, mixes its sources, gets samples in other orders within the allowed lateness, and is ' +
+      'restored from checkpoints; and files are read by several threads. The first run that differs is reduced to the ' +
+      'fewest samples that still show it. The exit code is 0 when all are the same, and 1 when one differs.',
+  ],
+  examples: [{ line: 'windrow verify request.json --input office.csv', does: 'trust, but verify' }],
+  act: (given, io) => withTempFiles(io, (temps) => verifyFiles(given, io, temps)),
+};
+
+async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<number> {
+  const path = argumentOf(given, verify);
+  const variantCount = countOf(given, '--variants', 1) ?? 24;
+  const seed = countOf(given, '--seed', 0) ?? 1;
+  const plan = await readPlan(path, textOf(given, '--timezone'), io);
+  const files = openGiven(given, 'verify', io, temps);
+  const inputs = await readSources(plan, files, tableOptionsOf(given), io);
+  const isReadSame = await isSameByThreads(plan, files, inputs, tableOptionsOf(given), io);
+  const verified = verifyPlan(plan, inputs, { ...runOptionsOf(given), variantCount, seed });
+  const same = [...(isReadSame === true ? [`read by ${THREADS} threads`] : []), ...verified.same];
+  const different = isReadSame === false ? { name: `read by ${THREADS} threads` } : verified.different;
+  if (given.options.has('--json')) {
+    // Columns as lists of numbers.
+    const write = (_: string, part: unknown): unknown => (part instanceof Float64Array ? [...part] : part);
+    await io.stdout.write(`${JSON.stringify({ seed, same, ...(different && { different }) }, write, 2)}\n`);
+  } else {
+    await io.stdout.write(`${counted(same.length, 'variant')} gave the same bits as the batch (seed ${seed})\n`);
+    if (different !== undefined) await io.stdout.write(describe(different, plan.timezone));
+  }
+  return different === undefined ? EXIT_DONE : EXIT_FAILED;
+}
+
+/** Undefined where no file is one that several threads read. */
+async function isSameByThreads(
+  plan: Plan,
+  files: readonly InputFile[],
+  inputs: Awaited<ReturnType<typeof readSources>>,
+  options: InputOptions,
+  io: Io,
+): Promise<boolean | undefined> {
+  if (!files.every(({ isRegular }) => isRegular)) return undefined;
+  const pool = await io.threads.open(THREADS - 1);
+  try {
+    const read = await readSources(plan, files, options, io, pool);
+    return read.every((series, index) => isSame(series, inputs[index]!));
+  } finally {
+    await pool.close();
+  }
+}
+
+function describe(different: Difference | { readonly name: string }, timezone: string): string {
+  const lines = [`DIFFERENT: ${different.name}`];
+  if ('result' in different) {
+    const { series, timeMs, batch = 'nothing', variant = 'nothing' } = different.result;
+    const at = `${seriesName(series)} at ${localTime(timeMs, timezone)}`;
+    lines.push(`  ${at}: the batch gives ${batch}, the variant ${variant}`, '  with these samples alone:');
+    lines.push(...different.actions.flatMap((action) => describeAction(action, timezone)));
+    lines.push('  Please report it with these lines: it is a bug in windrow.');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function describeAction(action: Action, timezone: string): string[] {
+  if (action.kind === 'advance') return [`    advance to ${localTime(action.timeMs, timezone)}`];
+  if (action.kind !== 'push') return [`    ${action.kind}`];
+  return action.series.flatMap((series) =>
+    Array.from(series.timeMs, (t, i) => `    push ${seriesName(series)} ${localTime(t, timezone)} ${series.value[i]}`),
+  );
+}

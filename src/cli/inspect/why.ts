@@ -1,0 +1,160 @@
+import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
+import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
+import type { Plan } from '../../plan/plan.js';
+import { argumentOf, type Command, counted, type Given, requiredOf, textOf } from '../command.js';
+import { EXIT_DONE } from '../failure.js';
+import { readPlan } from '../files/request.js';
+import { type TempFiles, withTempFiles } from '../files/temp-files.js';
+import type { Io } from '../terminal/io.js';
+import {
+  findLines,
+  inputOptions,
+  type Line,
+  localTime,
+  openGiven,
+  readSources,
+  runOptionsOf,
+  tableOptionsOf,
+} from './input.js';
+
+export const why: Command = {
+  name: 'why',
+  summary: 'Show how one result came about, step by step back to the rows of the input.',
+  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  options: [
+    { flag: '--series', value: 'ID/METRIC', summary: 'the series of the result' },
+    { flag: '--at', value: 'TIME', summary: 'the time of the result, as it stands in the output' },
+    ...inputOptions,
+  ],
+  notes: [
+    'Each step is run again by itself, with samples of its input removed, raised and lowered, to see which ones it ' +
+      'used, so the answer is true of every operation. Windows are shown in local time, and samples of the input ' +
+      'with the file and line of their row.',
+  ],
+  examples: [
+    {
+      line: 'windrow why request.json --input office.csv --series office/DailyAverage --at 2013-07-05',
+      does: 'where the average of a day comes from',
+    },
+    {
+      line: 'windrow why request.json --input office.csv --series office/DailyAverage --at 2013-07-05 --json | jq .sources',
+      does: 'the same, for a program',
+    },
+  ],
+  act: (given, io) => withTempFiles(io, (temps) => tellWhy(given, io, temps)),
+};
+
+async function tellWhy(given: Given, io: Io, temps: TempFiles): Promise<number> {
+  const path = argumentOf(given, why);
+  const name = requiredOf(given, why, '--series');
+  const at = requiredOf(given, why, '--at');
+  const plan = await readPlan(path, textOf(given, '--timezone'), io);
+  const inputs = openGiven(given, 'why', io, temps);
+  const told = whyOf(
+    plan,
+    await readSources(plan, inputs, tableOptionsOf(given), io),
+    referenceOf(plan, name),
+    at,
+    runOptionsOf(given),
+  );
+  const wanted = new Map(
+    told.sources.map(({ series, used, leftOut }) => [
+      seriesKey(series),
+      new Set([...used, ...leftOut].map(({ position }) => position)),
+    ]),
+  );
+  const lines = await findLines(plan, inputs, tableOptionsOf(given), wanted);
+  const lineOf: LineOf = (series, position) => lines.get(seriesKey(series))?.get(position);
+  await io.stdout.write(
+    given.options.has('--json') ? `${JSON.stringify(asJson(told, lineOf), null, 2)}\n` : describe(told, lineOf),
+  );
+  return EXIT_DONE;
+}
+
+type LineOf = (series: SeriesReference, position: number) => Line | undefined;
+
+// Both parts may hold slashes: the names of the request come first.
+function referenceOf({ items, steps }: Plan, name: string): SeriesReference {
+  const known = [...items, ...steps].find(({ output }) => seriesName(output) === name)?.output;
+  if (known !== undefined) return known;
+  const slash = name.lastIndexOf('/');
+  return { timeseriesId: name.slice(0, Math.max(0, slash)), metric: name.slice(slash + 1) };
+}
+
+function asJson(told: Why, lineOf: LineOf) {
+  const timestamped = <Of extends Sample>(sample: Of) => ({
+    timestamp: localTime(sample.timeMs, told.timezone),
+    ...sample,
+  });
+  const { steps, sources, ...result } = told;
+  return {
+    ...timestamped(result),
+    steps: steps.map(({ window, results, inputs, ...step }) => ({
+      ...step,
+      ...(window === undefined ? {} : { window: windowText(window) }),
+      results: results.map(timestamped),
+      inputs: inputs.map(({ used, leftOut, ...input }) => ({
+        ...input,
+        used: used.map(timestamped),
+        leftOut: leftOut.map(timestamped),
+      })),
+    })),
+    sources: sources.map(({ series, used, leftOut }) => ({
+      series,
+      used: used.map((sample) => ({ ...timestamped(sample), ...lineOf(series, sample.position) })),
+      leftOut: leftOut.map((sample) => ({ ...timestamped(sample), ...lineOf(series, sample.position) })),
+    })),
+  };
+}
+
+function windowText({ startMs, endMs, timezone }: NonNullable<WhyStep['window']>) {
+  return { start: localTime(startMs, timezone), end: localTime(endMs, timezone), timezone };
+}
+
+/** So many samples are shown at the start of a list, and at its end. */
+const SHOWN = 3;
+
+function describe(told: Why, lineOf: LineOf): string {
+  const { timezone } = told;
+  const lines = [`${seriesName(told.series)} at ${localTime(told.timeMs, timezone)} is ${told.value}`];
+  for (const { operation, does, output, results, window, inputs, pointer, isProved } of told.steps) {
+    lines.push('', `${operation}: ${does}  (${pointer})`);
+    if (window !== undefined) {
+      const { start, end } = windowText(window);
+      lines.push(`  window  ${start} to ${end} (${window.timezone})`);
+    }
+    lines.push(`  gave    ${counted(results.length, 'result')} of ${seriesName(output)}`, ...listed(results, timezone));
+    for (const { series, used, leftOut } of inputs) {
+      lines.push(`  used    ${counted(used.length, 'sample')} of ${seriesName(series)}`, ...listed(used, timezone));
+      if (leftOut.length === 0) continue;
+      lines.push(
+        `  dropped ${counted(leftOut.length, 'sample')} of these`,
+        ...listed(leftOut, timezone, ({ reason }) => reason),
+      );
+    }
+    if (!isProved) lines.push('  It could not be run by itself: these are the samples of the same times.');
+  }
+  for (const { series, used, leftOut } of told.sources) {
+    const place = ({ position }: { readonly position: number }): string => {
+      const line = lineOf(series, position);
+      return line === undefined ? `sample ${position + 1}` : `${line.file}:${line.line}`;
+    };
+    lines.push('', `Input ${seriesName(series)}: ${counted(used.length, 'sample')}`, ...listed(used, timezone, place));
+    if (leftOut.length === 0) continue;
+    const why = (sample: (typeof leftOut)[number]): string => `${place(sample)}: ${sample.reason}`;
+    lines.push(`  left out ${counted(leftOut.length, 'sample')} between them`, ...listed(leftOut, timezone, why));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function listed<Of extends Sample>(
+  samples: readonly Of[],
+  timezone: string,
+  more: (sample: Of) => string = () => '',
+): string[] {
+  const rows = samples.map((sample) =>
+    `    ${localTime(sample.timeMs, timezone)}  ${sample.value}  ${more(sample)}`.trimEnd(),
+  );
+  if (rows.length <= 2 * SHOWN + 1) return rows;
+  return [...rows.slice(0, SHOWN), `    … ${counted(rows.length - 2 * SHOWN, 'other')} …`, ...rows.slice(-SHOWN)];
+}

@@ -1,0 +1,15 @@
+// What is exported as `windrow/inspect`: to look at results, and to trust them.
+
+export { type ChangedResult, type ChangedSample, diff } from './diff.js';
+export type { Action } from './feeding.js';
+export { type Difference, type Verified, type VerifyOptions, verify } from './verify.js';
+export {
+  type GivenSample,
+  type LeftOut,
+  type Sample,
+  type Why,
+  type WhyInput,
+  type WhySource,
+  type WhyStep,
+  why,
+} from './why.js';

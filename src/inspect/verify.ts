@@ -1,0 +1,244 @@
+import { type Series, type SeriesReference, seriesKey } from '../core/series.js';
+import { loadSeries } from '../engine/batch/loaded-series.js';
+import type { RunOptions } from '../engine/options.js';
+import { Arena, currentArena, workIn } from '../kernels/arena.js';
+import { operationsByName } from '../operations/index.js';
+import { planInTimezone } from '../plan/create-plan.js';
+import type { Plan } from '../plan/plan.js';
+import { firstDifference } from './diff.js';
+import {
+  type Action,
+  ADVANCE,
+  actionsOf,
+  type Engine,
+  engine,
+  type Feeding,
+  PREVIEW,
+  PUSH,
+  RESTORE,
+  runFeeding,
+  Samples,
+} from './feeding.js';
+
+export interface VerifyOptions extends RunOptions {
+  /** How many variants are run: 24 by default. */
+  readonly variantCount?: number;
+  /** Of what is random in them: the same seed draws the same variants. */
+  readonly seed?: number;
+  /** Called before each variant. */
+  readonly onVariant?: (name: string) => void;
+}
+
+/** Whether a plan gives the same results to the bit, whichever way it runs. */
+export interface Verified {
+  readonly seed: number;
+  /** The names of the variants that gave the bits of the batch. */
+  readonly same: readonly string[];
+  /** The first that did not, if there is one; no more are run then. */
+  readonly different?: Difference;
+}
+
+/** A variant that gave other results than the batch, with as few samples and actions as show it. */
+export interface Difference {
+  readonly name: string;
+  readonly kernels: 'SIMD' | 'JavaScript';
+  /** How late samples may be, where it is a stream. */
+  readonly latenessMs?: number;
+  /** What is done, in order; of a batch one push. */
+  readonly actions: readonly Action[];
+  /** The first result that differs: undefined on the side that lacks it. */
+  readonly result: {
+    readonly series: SeriesReference;
+    readonly timeMs: number;
+    readonly batch?: number;
+    readonly variant?: number;
+  };
+}
+
+interface Variant {
+  readonly name: string;
+  readonly kind: 'batch' | 'loaded' | 'stream';
+  readonly kernels: 'SIMD' | 'JavaScript';
+  readonly latenessMs: number;
+  readonly feeding: Feeding;
+}
+
+/**
+ * Runs a plan over the caller's own samples in many ways, each of which must give the bits of the batch: over loaded
+ * series, by the JavaScript kernels, and as a stream that is cut at random, mixes its sources, gets samples in other
+ * orders within the allowed lateness, is promised times, looked at and restored from checkpoints.
+ *
+ * @param by what it is run by; tests give an engine with a fault.
+ */
+export function verify(
+  plan: Plan,
+  inputs: readonly Series[],
+  options: VerifyOptions = {},
+  by: Engine = engine,
+): Verified {
+  const { variantCount = 24, seed = 1, onVariant, ...run } = options;
+  const planned = planInTimezone(plan, run.timezone);
+  const wanted = new Set(planned.sources.map(seriesKey));
+  const samples = new Samples(inputs.filter((input) => wanted.has(seriesKey(input))));
+  const batch = by.runBatch(planned, samples.inputs, run).series;
+  const same: string[] = [];
+  const actions = isEndOpen(planned, run) ? [PUSH, RESTORE, PREVIEW] : [PUSH, ADVANCE, RESTORE, PREVIEW];
+  for (const variant of variantsOf(samples, variantCount, actions, randomOf(seed))) {
+    onVariant?.(variant.name);
+    const results = runVariant(planned, samples, variant, run, by);
+    if (firstDifference(batch, results) !== undefined) {
+      return { seed, same, different: minimized(planned, samples, variant, run, by) };
+    }
+    same.push(variant.name);
+  }
+  return { seed, same };
+}
+
+/** Where nothing else says so, the last advance ends a run, and with it some results: by meaning, not by mistake. */
+function isEndOpen({ steps }: Plan, { until }: RunOptions): boolean {
+  return until === undefined && steps.some(({ operation }) => operationsByName.get(operation)?.endsByAdvance === true);
+}
+
+function runVariant(
+  plan: Plan,
+  samples: Samples,
+  variant: Variant,
+  options: RunOptions,
+  by: Engine,
+): readonly Series[] {
+  const { kind, kernels, latenessMs, feeding } = variant;
+  return workIn(kernels === 'SIMD' ? currentArena() : new Arena(undefined, 0), () => {
+    if (kind === 'stream') return runFeeding(plan, samples, feeding, latenessMs, options, by);
+    const given = samples.pick(
+      feeding.filter((entry) => entry >= 0),
+      true,
+    );
+    return by.runBatch(plan, kind === 'loaded' ? loadSeries(given) : given, options).series;
+  });
+}
+
+/** The least part of a variant that still differs: samples and actions are left out as long as it does. */
+function minimized(plan: Plan, samples: Samples, variant: Variant, options: RunOptions, by: Engine): Difference {
+  const differenceOf = (feeding: Feeding) => {
+    // In the order in which they were given, as the batch takes them.
+    const given = samples.pick(feeding.filter((entry) => entry >= 0).sort(), true);
+    const batch = by.runBatch(plan, given, options).series;
+    return firstDifference(batch, runVariant(plan, samples, { ...variant, feeding }, options, by));
+  };
+  const feeding = leastOf(variant.feeding, (some) => differenceOf(some) !== undefined);
+  const { series, timeMs, before, after } = differenceOf(feeding)!;
+  const { name, kind, kernels, latenessMs } = variant;
+  return {
+    name,
+    kernels,
+    ...(kind === 'stream' ? { latenessMs } : {}),
+    actions: [...actionsOf(samples, feeding)],
+    result: {
+      series,
+      timeMs,
+      ...(before === undefined ? {} : { batch: before }),
+      ...(after === undefined ? {} : { variant: after }),
+    },
+  };
+}
+
+const ATTEMPTS_MAX = 2000;
+
+/**
+ * Leaves out ever smaller parts for as long as a law still holds of the rest.
+ * Source: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28 (2002).
+ */
+function leastOf(feeding: Feeding, holds: (some: Feeding) => boolean): Feeding {
+  let least = feeding;
+  let partCount = 2;
+  for (let attempts = 0; least.length > 1 && attempts < ATTEMPTS_MAX; ) {
+    const length = Math.ceil(least.length / partCount);
+    let isLess = false;
+    for (let from = 0; from < least.length && attempts < ATTEMPTS_MAX; ) {
+      attempts++;
+      const rest = least.filter((_, at) => at < from || at >= from + length);
+      if (holds(rest)) {
+        least = rest;
+        isLess = true;
+      } else from += length;
+    }
+    if (!isLess && length === 1) break;
+    partCount = Math.min(isLess ? partCount : 2 * partCount, Math.max(2, least.length));
+  }
+  return least;
+}
+
+/** Whole numbers from 0 up to, not including, `limit`; doubles from 0 to 1. */
+interface Random {
+  below(limit: number): number;
+  part(): number;
+}
+
+/** mulberry32, by Tommy Ettinger. */
+function randomOf(seed: number): Random {
+  let state = seed;
+  const part = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let x = Math.imul(state ^ (state >>> 15), 1 | state);
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { part, below: (limit) => Math.floor(part() * limit) };
+}
+
+function* variantsOf(samples: Samples, count: number, actions: readonly number[], random: Random): Generator<Variant> {
+  const all = Int32Array.from({ length: samples.count }, (_, sample) => sample);
+  const whole = { latenessMs: 0, feeding: all } as const;
+  const batches: readonly Variant[] = [
+    { name: 'batch, JavaScript kernels', kind: 'batch', kernels: 'JavaScript', ...whole },
+    { name: 'batch, loaded series', kind: 'loaded', kernels: 'SIMD', ...whole },
+  ];
+  yield* batches.slice(0, count);
+  const sorted = all.sort((a, b) => samples.timeMs(a) - samples.timeMs(b) || a - b);
+  const [firstMs, lastMs] = sorted.length === 0 ? [0, 0] : [samples.timeMs(sorted[0]!), samples.timeMs(sorted.at(-1)!)];
+  for (let number = batches.length; number < count; number++) {
+    const isLate = number % 2 === 1;
+    const latenessMs = isLate ? Math.ceil((lastMs - firstMs) * random.part() ** 4) : 0;
+    const kernels = number % 3 === 2 ? 'JavaScript' : 'SIMD';
+    const order = isLate ? shuffled(samples, sorted, latenessMs, random) : mixed(samples, sorted, random);
+    const words = isLate ? 'other orders within the lateness' : 'cut at random';
+    const name = `stream ${number - batches.length + 1}, ${words}, ${kernels} kernels`;
+    yield { name, kind: 'stream', kernels, latenessMs, feeding: cut(order, actions, random) };
+  }
+}
+
+/** Another order of arrival, in which no sample is later than allowed. Samples of one time keep their order. */
+function shuffled(samples: Samples, sorted: Int32Array, latenessMs: number, random: Random): Int32Array {
+  const keys = new Float64Array(samples.count);
+  const delays = new Map<string, number>();
+  for (const sample of sorted) {
+    const timeMs = samples.timeMs(sample);
+    const place = `${samples.inputOf(sample)} ${timeMs}`;
+    const delay = delays.get(place) ?? random.part() * latenessMs;
+    delays.set(place, delay);
+    keys[sample] = timeMs + delay;
+  }
+  return sorted.slice().sort((a, b) => keys[a]! - keys[b]! || samples.timeMs(a) - samples.timeMs(b) || a - b);
+}
+
+/** Each source in its own order, but some of them behind the others. */
+function mixed(samples: Samples, sorted: Int32Array, random: Random): Int32Array {
+  const behind = samples.inputs.map(() => (random.below(2) === 0 ? 0 : random.below(samples.count + 1)));
+  const keys = new Float64Array(samples.count);
+  for (const [at, sample] of sorted.entries()) keys[sample] = at + behind[samples.inputOf(sample)]!;
+  return sorted.slice().sort((a, b) => keys[a]! - keys[b]! || a - b);
+}
+
+/** Puts actions between samples: after one and one, or after thousands. */
+function cut(order: Int32Array, actions: readonly number[], random: Random): Feeding {
+  const longest = Math.max(1, Math.ceil(2 ** (random.part() * Math.log2(order.length + 1))));
+  const least = Math.ceil(order.length / 10_000);
+  const feeding: number[] = [];
+  for (let from = 0; from < order.length; ) {
+    const until = Math.min(order.length, from + Math.max(least, 1 + random.below(longest)));
+    for (let at = from; at < until; at++) feeding.push(order[at]!);
+    feeding.push(actions[random.below(actions.length)]!);
+    from = until;
+  }
+  return Int32Array.from(feeding);
+}

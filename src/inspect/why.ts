@@ -1,0 +1,271 @@
+import { InputError } from '../core/errors.js';
+import { formatInstant, type Instant } from '../core/instant.js';
+import { nextDouble } from '../core/next-double.js';
+import { type Columns, concatenate, type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
+import { runBatch } from '../engine/batch/run-batch.js';
+import { sortInput } from '../engine/batch/sorted-input.js';
+import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
+import { operationsByName } from '../operations/index.js';
+import { openWindows } from '../operations/windowing.js';
+import { planInTimezone } from '../plan/create-plan.js';
+import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
+import { findReads, isSame, type Range, slice, spanOf } from './reads.js';
+
+export interface Sample {
+  readonly timeMs: number;
+  readonly value: number;
+}
+
+/** A sample of an input, and where it stands in the input as it was given. */
+export interface GivenSample extends Sample {
+  readonly position: number;
+}
+
+/** A sample that a step or the run left out. */
+export interface LeftOut extends Sample {
+  readonly reason: string;
+}
+
+/** How one result came about: itself, the steps on the way from the last one back, and the samples they rest on. */
+export interface Why {
+  readonly series: SeriesReference;
+  readonly timeMs: number;
+  readonly value: number;
+  readonly timezone: string;
+  readonly steps: readonly WhyStep[];
+  readonly sources: readonly WhySource[];
+}
+
+/** Some results of a step, and what it used for them. */
+export interface WhyStep {
+  /** The place of the step in the request, as a JSON pointer. */
+  readonly pointer: string;
+  readonly operation: string;
+  /** What it computes, in words. */
+  readonly does: string;
+  readonly output: SeriesReference;
+  readonly results: readonly Sample[];
+  /** The window of the results, if the operation has windows and they all lie in one. */
+  readonly window?: Window;
+  readonly inputs: readonly WhyInput[];
+  /**
+   * Whether the step gives the same bits when all other samples of its inputs are removed, raised or lowered. Where it
+   * could not be run by itself, the inputs are those of the results' own times.
+   */
+  readonly isProved: boolean;
+}
+
+export interface Window {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly timezone: string;
+}
+
+/** What a step used of an input. */
+export interface WhyInput {
+  readonly series: SeriesReference;
+  readonly from: 'source' | 'step';
+  readonly used: readonly Sample[];
+  /** Samples that it was given among these, at whose times it has no result. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** The samples of an input of the run on which the result rests. */
+export interface WhySource {
+  readonly series: SeriesReference;
+  readonly used: readonly GivenSample[];
+  /** Samples between them that the run left out. */
+  readonly leftOut: readonly (GivenSample & LeftOut)[];
+}
+
+/**
+ * Tells how a result of a batch came about, step by step back to the samples of the input. Each step is run again by
+ * itself, with its inputs changed, to see what it used; so the answer is true of every operation.
+ *
+ * @param of the result: of an item, or of a step on the way to one.
+ * @throws InputError if there is no such result, naming the nearest ones.
+ */
+export function why(
+  plan: Plan,
+  inputs: readonly Series[],
+  of: SeriesReference,
+  at: Instant,
+  options: RunOptions = {},
+): Why {
+  const planned = planInTimezone(plan, options.timezone);
+  const timeMs = toMs('at', at, planned.timezone);
+  const last = stepOf(planned, of);
+  const results = runBatch(everyStep(planned), inputs, options).series;
+  const value = valueAt(results[last]!, timeMs, of);
+  const search = new Search(planned, inputs, results, options);
+  search.want({ from: 'step', index: last }, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
+  const { timezone } = planned;
+  return { series: of, timeMs, value, timezone, steps: search.steps(), sources: search.sources() };
+}
+
+function stepOf(plan: Plan, of: SeriesReference): number {
+  const key = seriesKey(of);
+  const item = plan.items.find(({ output }) => seriesKey(output) === key);
+  const step = item?.step ?? plan.steps.findIndex(({ output }) => seriesKey(output) === key);
+  if (step >= 0) return step;
+  const names = plan.items.map(({ output }) => seriesName(output)).join(', ');
+  throw new InputError('input.missing', `expected a result of the request (${names}), received ${seriesName(of)}`);
+}
+
+/** The plan with the result of each step as an item, in running order. */
+function everyStep(plan: Plan): Plan {
+  return { ...plan, items: plan.steps.map(({ output }, step) => ({ processingType: 'batch', step, output })) };
+}
+
+function valueAt(series: Columns, timeMs: number, of: SeriesReference): number {
+  const { from, until } = spanOf(series, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
+  if (from < until) return series.value[from]!;
+  const near = [series.timeMs[from - 1], series.timeMs[from]].filter((time) => time !== undefined);
+  const nearest =
+    near.length === 0 ? 'it has no results' : `the nearest are at ${near.map(formatInstant).join(' and ')}`;
+  throw new InputError('input.missing', `${seriesName(of)} has no result at ${formatInstant(timeMs)}; ${nearest}`);
+}
+
+/** The way back from a result: what is wanted of each step and source, as ranges of time. */
+class Search {
+  readonly #plan: Plan;
+  readonly #inputs: readonly Series[];
+  readonly #results: readonly Series[];
+  readonly #options: RunOptions;
+  readonly #settings: RunSettings;
+  readonly #wanted: Readonly<Record<PlanInput['from'], Range[][]>>;
+  readonly #sorted: (Series | undefined)[] = [];
+
+  constructor(plan: Plan, inputs: readonly Series[], results: readonly Series[], options: RunOptions) {
+    this.#plan = plan;
+    this.#inputs = inputs;
+    this.#results = results;
+    this.#options = options;
+    this.#settings = readOptions(options, plan.timezone);
+    this.#wanted = { source: plan.sources.map(() => []), step: plan.steps.map(() => []) };
+  }
+
+  want({ from, index }: PlanInput, range: Range): void {
+    this.#wanted[from][index] = joined([...this.#wanted[from][index]!, range]);
+  }
+
+  /** From the last step back: each one before those that it reads. */
+  steps(): WhyStep[] {
+    const { steps } = this.#plan;
+    return [...steps.keys()].reverse().flatMap((at) => this.#wanted.step[at]!.map((range) => this.#explain(at, range)));
+  }
+
+  sources(): WhySource[] {
+    return this.#plan.sources.flatMap((series, index) => {
+      const ranges = this.#wanted.source[index]!;
+      return ranges.length === 0 ? [] : [this.#explainSource(series, ranges)];
+    });
+  }
+
+  #explain(at: number, range: Range): WhyStep {
+    const step = this.#plan.steps[at]!;
+    const operation = operationsByName.get(step.operation)!;
+    const all = this.#results[at]!;
+    const results = slice(all, spanOf(all, range));
+    const columns = step.inputs.map((input) => this.#columnsOf(input));
+    const reads = findReads(step, columns, results, range, this.#options);
+    const window = windowOf(step, results, range);
+    const inputs = step.inputs.map((input, k): WhyInput => {
+      const used = slice(columns[k]!, reads?.[k] ?? spanOf(columns[k]!, range));
+      this.want(input, hull(used, window ?? (operation.shape === 'regrid' ? undefined : range)));
+      const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
+      const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step.operation, used, results);
+      return { series, from: input.from, used: samplesOf(used), leftOut };
+    });
+    const { does } = operation.describe(step.parameters);
+    const { pointer, output } = step;
+    const isProved = reads !== undefined;
+    const told = { pointer, operation: step.operation, does, output, results: samplesOf(results), inputs, isProved };
+    return window === undefined ? told : { ...told, window };
+  }
+
+  #columnsOf({ from, index }: PlanInput): Series {
+    if (from === 'step') return this.#results[index]!;
+    const { fromMs, untilMs = Number.POSITIVE_INFINITY } = this.#settings;
+    this.#sorted[index] ??= sortInput(partsOf(this.#inputs, this.#plan.sources[index]!), fromMs, untilMs).series;
+    return this.#sorted[index];
+  }
+
+  #explainSource(series: SeriesReference, ranges: readonly Range[]): WhySource {
+    const { timeMs, value } = partsOf(this.#inputs, series);
+    const { fromMs, untilMs = Number.POSITIVE_INFINITY } = this.#settings;
+    const lastAt = new Map<number, number>();
+    const found: GivenSample[] = [];
+    for (let position = 0; position < timeMs.length; position++) {
+      const [t, x] = [timeMs[position]!, value[position]!];
+      if (!ranges.some((range) => t >= range.fromMs && t < range.untilMs)) continue;
+      found.push({ timeMs: t, value: x, position });
+      if (Number.isFinite(x)) lastAt.set(t, position);
+    }
+    const reasonOf = ({ timeMs: t, value: x, position }: GivenSample): string | undefined => {
+      if (!Number.isFinite(x)) return 'it has no value';
+      if (t < fromMs || t >= untilMs) return 'it lies outside of the run (from, until)';
+      return lastAt.get(t) === position ? undefined : 'a later sample of the same time replaced it';
+    };
+    const used = found.filter((sample) => reasonOf(sample) === undefined).sort((a, b) => a.timeMs - b.timeMs);
+    const leftOut = found.flatMap((sample) => {
+      const reason = reasonOf(sample);
+      return reason === undefined ? [] : [{ ...sample, reason }];
+    });
+    return { series, used, leftOut };
+  }
+}
+
+function partsOf(inputs: readonly Series[], source: SeriesReference): Series {
+  const parts = inputs.filter((input) => seriesKey(input) === seriesKey(source));
+  return { ...source, ...concatenate(parts) };
+}
+
+/** The window of results that all lie in one. */
+function windowOf({ operation, parameters }: PlanStep, results: Columns, range: Range): Window | undefined {
+  const described = operationsByName.get(operation)!;
+  const made = described.describe(parameters).reads.kind === 'window' ? described.windows?.(parameters) : undefined;
+  if (made === undefined || results.timeMs.length !== 1) return undefined;
+  const windows = openWindows(made.window, made.timezone);
+  const startMs = windows.startOf(range.fromMs);
+  // A result stands at the start of its window, or at its end.
+  const isAtEnd = parameters.label === 'end';
+  const [from, until] = isAtEnd ? [windows.previous(startMs), startMs] : [startMs, windows.next(startMs)];
+  return { startMs: from, endMs: until, timezone: made.timezone };
+}
+
+function leftOutBy(operation: string, used: Columns, results: Columns): LeftOut[] {
+  const times = new Set(results.timeMs);
+  const reason = `${operation} has no result at this time`;
+  return samplesOf(used).flatMap((sample) => (times.has(sample.timeMs) ? [] : [{ ...sample, reason }]));
+}
+
+function samplesOf({ timeMs, value }: Columns): Sample[] {
+  return Array.from(timeMs, (t, i) => ({ timeMs: t, value: value[i]! }));
+}
+
+/** The range around samples and a window, or a range that was asked for. */
+function hull({ timeMs }: Columns, around: Window | Range | undefined): Range {
+  const [aroundFromMs, aroundUntilMs] =
+    around === undefined
+      ? [Infinity, -Infinity]
+      : 'startMs' in around
+        ? [around.startMs, around.endMs]
+        : [around.fromMs, around.untilMs];
+  const lastMs = timeMs.at(-1);
+  return {
+    fromMs: Math.min(timeMs[0] ?? Infinity, aroundFromMs),
+    untilMs: Math.max(lastMs === undefined ? -Infinity : nextDouble(lastMs), aroundUntilMs),
+  };
+}
+
+/** Ranges in order; those that overlap or touch are one, and empty ones go. */
+function joined(ranges: readonly Range[]): Range[] {
+  const some: Range[] = [];
+  for (const range of ranges.filter(({ fromMs, untilMs }) => fromMs < untilMs).sort((a, b) => a.fromMs - b.fromMs)) {
+    const last = some.at(-1);
+    if (last === undefined || range.fromMs > last.untilMs) some.push(range);
+    else some[some.length - 1] = { ...last, untilMs: Math.max(last.untilMs, range.untilMs) };
+  }
+  return some;
+}

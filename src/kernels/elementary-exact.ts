@@ -1,0 +1,89 @@
+import { bitLength, roundQuotient, toInteger } from './exact/integers.js';
+
+/**
+ * The exponential function and the logarithm to some 250 binary digits, in whole numbers of 2⁻³²⁰: slow, for the few
+ * arguments whose result lies so near the middle of two doubles that `elementary.ts` cannot tell which is nearer.
+ */
+
+const DIGITS = 320n;
+const ONE = 1n << DIGITS;
+const LEAST = 1074n;
+
+/** A finite double as a whole number of the least ones. */
+function inLeastUnits(x: number): bigint {
+  return toInteger(x) >> LEAST;
+}
+
+function nearestDouble(numerator: bigint, denominator: bigint): number {
+  return roundQuotient(numerator * toInteger(1), denominator);
+}
+
+/** A result that is exact, or exactly in the middle of two doubles, is found by rounding to this many digits first. */
+const SURE_DIGITS = 200;
+
+export function exactExp(x: number): number {
+  return toDouble(expOf(fixed(x)));
+}
+
+export function exactLog(x: number): number {
+  return nearestDouble(logOf(x), ONE);
+}
+
+export function exactLogBase(x: number, base: number): number {
+  const denominator = logOf(base);
+  return denominator < 0n ? nearestDouble(-logOf(x), -denominator) : nearestDouble(logOf(x), denominator);
+}
+
+/** For x over 0. */
+export function exactPow(x: number, y: number): number {
+  return toDouble(expOf((logOf(x) * inLeastUnits(y)) >> LEAST));
+}
+
+function fixed(x: number): bigint {
+  return inLeastUnits(x) >> (LEAST - DIGITS);
+}
+
+// The exponential of a fixed-point number, as a fixed-point number and a power of two.
+function expOf(x: bigint): readonly [mantissa: bigint, exponent: number] {
+  const ln2 = twiceAtanh(ONE / 3n);
+  const exponent = Number(x / ln2);
+  // Small, so that few terms are needed; the squarings cost sixteen digits.
+  const part = (x - BigInt(exponent) * ln2) >> 16n;
+  let sum = ONE;
+  let term = ONE;
+  for (let n = 1n; term !== 0n && term !== -1n; n++) {
+    term = ((term * part) >> DIGITS) / n;
+    sum += term;
+  }
+  for (let squaring = 0; squaring < 16; squaring++) sum = (sum * sum) >> DIGITS;
+  return [sum, exponent];
+}
+
+function logOf(x: number): bigint {
+  const units = inLeastUnits(x);
+  // x = mantissa × 2 ** exponent, with a mantissa of 0.5 to 1.
+  const length = bitLength(units);
+  const mantissa = length > Number(DIGITS) ? units >> BigInt(length - 320) : units << BigInt(320 - length);
+  const exponent = BigInt(length) - LEAST;
+  const logOfMantissa = twiceAtanh(((mantissa - ONE) << DIGITS) / (mantissa + ONE));
+  return logOfMantissa + exponent * twiceAtanh(ONE / 3n);
+}
+
+// 2 × (s + s³/3 + s⁵/5 + …), which is log((1 + s) ÷ (1 − s)).
+function twiceAtanh(s: bigint): bigint {
+  const square = (s * s) >> DIGITS;
+  let sum = 0n;
+  let power = s;
+  for (let n = 1n; power !== 0n && power !== -1n; n += 2n) {
+    sum += power / n;
+    power = (power * square) >> DIGITS;
+  }
+  return 2n * sum;
+}
+
+function toDouble([mantissa, exponent]: readonly [bigint, number]): number {
+  const spare = BigInt(Math.max(0, bitLength(mantissa) - SURE_DIGITS));
+  const sure = ((mantissa >> (spare - 1n)) + 1n) >> 1n;
+  const shift = BigInt(exponent) + spare - DIGITS;
+  return shift < 0n ? nearestDouble(sure, 1n << -shift) : nearestDouble(sure << shift, 1n);
+}

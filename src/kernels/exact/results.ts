@@ -1,0 +1,194 @@
+import type { DoubleList } from '../../core/list.js';
+import { roundQuotient, roundRoot, toInteger } from './integers.js';
+import { lossOf, productError, sumInteger } from './sums.js';
+
+/**
+ * The double nearest to what an exact sum comes to. Doubles are tried first: where their last bits leave no doubt about
+ * the rounding (Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit", 1991),
+ * that is it; else whole numbers decide. So the result follows from the sum alone, not from the way it was added up.
+ */
+
+/** Where a sum lies. */
+export type ExactSum = readonly [slots: Float64Array, at: number, wide: DoubleList];
+
+/** The sum, rounded once; infinite where that overflows. */
+export function sumOf(slots: Float64Array, at: number, wide: DoubleList): number {
+  if (wide.length === 0 && slots[at + 2] === 0) return slots[at]! + slots[at + 1]!;
+  return roundQuotient(sumInteger(slots, at, wide), 1n);
+}
+
+/** The sum divided by a whole number of 1 to 2^53. */
+export function meanOf(slots: Float64Array, at: number, wide: DoubleList, count: number): number {
+  if (wide.length === 0 && slots[at + 2] === 0) {
+    const sum = slots[at]! + slots[at + 1]!;
+    const mean = quotientOf(sum, lossOf(slots[at]!, slots[at + 1]!, sum), count);
+    if (!Number.isNaN(mean)) return mean;
+  }
+  return roundQuotient(sumInteger(slots, at, wide), BigInt(count));
+}
+
+// Numbers within these bounds are multiplied without loss, and divided without coming near the smallest double.
+const SMALL = 2 ** -900;
+const LARGE = 2 ** 900;
+
+/** (high + low) ÷ divisor, rounded once; `low` is at most half a last bit of `high`. NaN where that is in doubt. */
+function quotientOf(high: number, low: number, divisor: number): number {
+  const size = Math.abs(high);
+  if (!(size > SMALL && size < LARGE)) return high === 0 ? 0 : Number.NaN;
+  const quotient = high / divisor;
+  // Dividing by a power of two rounds nothing.
+  if (divisor < 2 ** 31 && (divisor & (divisor - 1)) === 0 && Number.isInteger(divisor)) return quotient;
+  const product = quotient * divisor;
+  // What the division leaves over is a double (Sterbenz).
+  const left = high - product - productError(quotient, divisor, product);
+  const rest = left + low;
+  const correction = rest / divisor;
+  const doubt = Math.abs(correction) * 2 ** -50;
+  const result = quotient + (correction - doubt);
+  if (result === quotient + (correction + doubt)) return result;
+  // It lies by the middle between two doubles: often right there, and then the correction has not been rounded.
+  const again = correction * divisor;
+  const isExact = again === rest && productError(correction, divisor, again) === 0 && lossOf(left, low, rest) === 0;
+  return isExact && Math.abs(again) > SMALL ? quotient + correction : Number.NaN;
+}
+
+/** Σ(x − mean)² ÷ (count − 1) from Σx and Σx², or its square root. */
+export function varianceOf(values: ExactSum, squares: ExactSum, count: number, isRoot: boolean): number {
+  const likely = likelyVariance(values, squares, count, isRoot);
+  if (!Number.isNaN(likely)) return likely;
+  const sum = sumInteger(...values);
+  const spread = BigInt(count) * sumInteger(...squares) - ((sum * sum) >> 2148n);
+  const divisor = BigInt(count) * BigInt(count - 1);
+  return isRoot ? roundRoot(spread, divisor) : roundQuotient(spread, divisor);
+}
+
+function likelyVariance(values: ExactSum, squares: ExactSum, count: number, isRoot: boolean): number {
+  const [slots, at, wide] = values;
+  const [squareSlots, squareAt, squareWide] = squares;
+  if (wide.length > 0 || squareWide.length > 0 || slots[at + 2] !== 0) return Number.NaN;
+  const sum = slots[at]! + slots[at + 1]!;
+  const sumLow = lossOf(slots[at]!, slots[at + 1]!, sum);
+  const total = squareSlots[squareAt]! + squareSlots[squareAt + 1]!;
+  const totalLow = lossOf(squareSlots[squareAt]!, squareSlots[squareAt + 1]!, total) + squareSlots[squareAt + 2]!;
+  if (!(total > 2 ** -400 && total < 2 ** 400)) return total === 0 ? 0 : Number.NaN;
+  // count·Σx² − (Σx)² in twice the digits of a double.
+  const scaled = total * count;
+  const squared = sum * sum;
+  const high = scaled - squared;
+  const low =
+    lossOf(scaled, -squared, high) +
+    (productError(total, count, scaled) - productError(sum, sum, squared) + (totalLow * count - 2 * sum * sumLow));
+  const spread = high + low;
+  const spreadLow = lossOf(high, low, spread);
+  // Each of the few roundings above is below 2^-104 of the larger terms.
+  const doubt = scaled * 2 ** -100;
+  if (!(spread > doubt * 2 ** 30)) return Number.NaN;
+  return isRoot ? likelyRoot(spread, spreadLow, doubt, count) : likelyQuotient(spread, spreadLow, doubt, count);
+}
+
+function likelyQuotient(high: number, low: number, doubt: number, count: number): number {
+  const divisor = count * (count - 1);
+  const quotient = high / divisor;
+  const product = quotient * divisor;
+  const correction = (high - product - productError(quotient, divisor, product) + low) / divisor;
+  return agreed(quotient, correction, doubt / divisor + Math.abs(correction) * 2 ** -48);
+}
+
+function likelyRoot(high: number, low: number, doubt: number, count: number): number {
+  const divisor = count * (count - 1);
+  const quotient = high / divisor;
+  const product = quotient * divisor;
+  const quotientLow = (high - product - productError(quotient, divisor, product) + low) / divisor;
+  const root = Math.sqrt(quotient);
+  const squared = root * root;
+  const correction = (quotient - squared - productError(root, root, squared) + quotientLow) / (2 * root);
+  // The next term of the series is correction² ÷ root.
+  return agreed(root, correction, doubt / divisor / root + Math.abs(correction) * 2 ** -46);
+}
+
+function agreed(first: number, correction: number, doubt: number): number {
+  const result = first + (correction - doubt);
+  return result === first + (correction + doubt) ? result : Number.NaN;
+}
+
+/** The first sum times a whole number, divided by the second, which is above 0. */
+export function weightedMeanOf(products: ExactSum, lengths: ExactSum, times = 1): number {
+  const [slots, at, wide] = products;
+  const [lengthSlots, lengthAt, lengthWide] = lengths;
+  const isPlain = times === 1 && wide.length === 0 && lengthWide.length === 0 && slots[at + 2] === 0;
+  const length = lengthSlots[lengthAt]!;
+  if (isPlain && lengthSlots[lengthAt + 1] === 0 && lengthSlots[lengthAt + 2] === 0 && length < 2 ** 53) {
+    const sum = slots[at]! + slots[at + 1]!;
+    const mean = quotientOf(sum, lossOf(slots[at]!, slots[at + 1]!, sum), length);
+    if (!Number.isNaN(mean)) return mean;
+  }
+  return ratioOf(sumInteger(...products), sumInteger(...lengths), times);
+}
+
+/** The slope of the least squares, from Σt, Σx, Σt², Σtx of `count` samples at different times, per `unit` of time. */
+export function slopeOf(
+  times: ExactSum,
+  values: ExactSum,
+  squares: ExactSum,
+  products: ExactSum,
+  count: number,
+  unit: number,
+): number {
+  const n = BigInt(count);
+  const sum = sumInteger(...times);
+  const rise = n * sumInteger(...products) - ((sum * sumInteger(...values)) >> 2148n);
+  const run = n * sumInteger(...squares) - ((sum * sum) >> 2148n);
+  return ratioOf(rise, run, unit);
+}
+
+// The units of the divisor are put back; `times` need not be whole.
+function ratioOf(dividend: bigint, divisor: bigint, times: number): number {
+  return roundQuotient(dividend * toInteger(times), divisor);
+}
+
+/** The value at `rank` (0 to the last index, in hundredths of a part) between sorted values. */
+export function percentileOf(sorted: Float64Array, percent: number): number {
+  const last = sorted.length - 1;
+  const product = percent * last;
+  const error = product < 1e-280 ? 0 : productError(percent, last, product);
+  let below = Math.floor(product / 100);
+  // The quotient may have been rounded up to a whole number, or down from one.
+  if (product - 100 * below + error < 0) below--;
+  const upper = product - 100 * below + error; // hundredths of the way
+  if (upper === 0) return sorted[below]!;
+  const a = sorted[below]!;
+  const b = sorted[below + 1]!;
+  if (a === b) return a;
+  if (upper === 50) return Number.isFinite(a + b) ? (a + b) / 2 : a / 2 + b / 2;
+  const likely = product < 1e-280 ? Number.NaN : likelyBetween(a, b, product - 100 * below, error);
+  if (!Number.isNaN(likely)) return likely;
+  const units = toInteger(percent) * BigInt(last) - toInteger(100 * below);
+  const hundred = toInteger(100);
+  const sum = (toInteger(a) * (hundred - units) + toInteger(b) * units) >> 2148n;
+  return roundQuotient(sum, 100n);
+}
+
+// (a·(100 − upper) + b·upper) ÷ 100, for `upper` in hundredths.
+function likelyBetween(a: number, b: number, upper: number, upperLow: number): number {
+  const lower = 100 - upper;
+  const lowerLow = lossOf(100, -upper, lower) - upperLow;
+  const first = a * lower;
+  const second = b * upper;
+  if (!isMultiplied(a, first) || !isMultiplied(b, second)) return Number.NaN;
+  const sum = first + second;
+  const low =
+    lossOf(first, second, sum) +
+    (productError(a, lower, first) + productError(b, upper, second) + (a * lowerLow + b * upperLow));
+  const high = sum + low;
+  const rest = lossOf(sum, low, high);
+  const quotient = high / 100;
+  const product = quotient * 100;
+  const correction = (high - product - productError(quotient, 100, product) + rest) / 100;
+  const doubt = (Math.abs(first) + Math.abs(second)) * 2 ** -100 + Math.abs(correction) * 2 ** -48;
+  return Math.abs(quotient) > SMALL ? agreed(quotient, correction, doubt) : Number.NaN;
+}
+
+// Whether nothing has come near the smallest or the largest double.
+function isMultiplied(factor: number, product: number): boolean {
+  return factor === 0 || (Math.abs(factor) < LARGE && Math.abs(product) > SMALL);
+}

@@ -1,0 +1,54 @@
+import type { DoubleList } from '../../core/list.js';
+import { addProduct } from './sums.js';
+
+const SPLIT = 134_217_729; // 2^27 + 1
+
+/** Adds the squares of `value[from..to)` to a sum. */
+export function addSquares(
+  slots: Float64Array,
+  at: number,
+  wide: DoubleList,
+  value: Float64Array,
+  from: number,
+  to: number,
+): void {
+  let sum = slots[at]!;
+  let lost = slots[at + 1]!;
+  let least = slots[at + 2]!;
+  let spilt = wide.length;
+  for (let i = from; i < to; i++) {
+    const x = value[i]!;
+    const square = x * x;
+    // Beyond these bounds a part of the square may not be a double.
+    if (!(square < 1e300 && square > 1e-280) && x !== 0) spilt = 1;
+    const scaled = SPLIT * x;
+    const high = scaled - (scaled - x);
+    const low = x - high;
+    const error = low * low - (square - high * high - 2 * high * low);
+    // The square goes in above, its error one below.
+    const next = sum + square;
+    const part = next - sum;
+    const loss = sum - (next - part) + (square - part);
+    sum = next;
+    const lostOnce = lost + loss;
+    const lossPart = lostOnce - lost;
+    const leastOnce = lost - (lostOnce - lossPart) + (loss - lossPart);
+    lost = lostOnce + error;
+    const errorPart = lost - lostOnce;
+    const leastTwice = lostOnce - (lost - errorPart) + (error - errorPart);
+    const both = leastOnce + leastTwice;
+    const bothPart = both - leastOnce;
+    spilt += Math.abs(leastOnce - (both - bothPart) + (leastTwice - bothPart));
+    const all = least + both;
+    const allPart = all - least;
+    spilt += Math.abs(least - (all - allPart) + (both - allPart));
+    least = all;
+  }
+  if (spilt === 0) {
+    slots[at] = sum;
+    slots[at + 1] = lost;
+    slots[at + 2] = least;
+  } else {
+    for (let i = from; i < to; i++) addProduct(slots, at, wide, value[i]!, value[i]!);
+  }
+}

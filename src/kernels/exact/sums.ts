@@ -1,0 +1,115 @@
+import type { DoubleList } from '../../core/list.js';
+import { productInteger, readDigits, toInteger, writeDigits } from './integers.js';
+
+/**
+ * Sums without rounding. The sum is that of three doubles, `slots[at]` to `slots[at + 2]`, each of which takes what
+ * rounding cuts off the one before (Knuth's TwoSum gives it exactly; to cascade them is from Ogita, Rump, Oishi,
+ * "Accurate sum and dot product", 2005). What three doubles cannot hold, or what overflows on the way, goes to the list
+ * `wide` as a whole number; the three are 0 then. As nothing is lost, the order of terms does not matter, and taking a
+ * term away again is the same as never having added it.
+ */
+export const SUM_SLOTS = 3;
+
+/** Adds one number. */
+export function addTo(slots: Float64Array, at: number, wide: DoubleList, x: number): void {
+  if (wide.length > 0) {
+    addWide(slots, at, wide, toInteger(x));
+    return;
+  }
+  const a = slots[at]!;
+  const b = slots[at + 1]!;
+  const c = slots[at + 2]!;
+  const sum = a + x;
+  const lost = lossOf(a, x, sum);
+  const middle = b + lost;
+  const lostNext = lossOf(b, lost, middle);
+  const least = c + lostNext;
+  if (lossOf(c, lostNext, least) !== 0) {
+    addWide(slots, at, wide, toInteger(x));
+    return;
+  }
+  slots[at] = sum;
+  slots[at + 1] = middle;
+  slots[at + 2] = least;
+}
+
+/** What rounding has cut off `sum`, which is a + b; NaN where the sum is not finite. */
+export function lossOf(a: number, b: number, sum: number): number {
+  const part = sum - a;
+  return a - (sum - part) + (b - part);
+}
+
+/** Adds `value[from..to)`. */
+export function addAll(
+  slots: Float64Array,
+  at: number,
+  wide: DoubleList,
+  value: Float64Array,
+  from: number,
+  to: number,
+): void {
+  let sum = slots[at]!;
+  let lost = slots[at + 1]!;
+  let spilt = wide.length;
+  for (let i = from; i < to; i++) {
+    const x = value[i]!;
+    const next = sum + x;
+    const part = next - sum;
+    const loss = sum - (next - part) + (x - part);
+    sum = next;
+    const lostNext = lost + loss;
+    const lostPart = lostNext - lost;
+    spilt += Math.abs(lost - (lostNext - lostPart) + (loss - lostPart));
+    lost = lostNext;
+  }
+  if (spilt === 0) {
+    slots[at] = sum;
+    slots[at + 1] = lost;
+  } else {
+    for (let i = from; i < to; i++) addTo(slots, at, wide, value[i]!);
+  }
+}
+
+/** Adds x·y. */
+export function addProduct(slots: Float64Array, at: number, wide: DoubleList, x: number, y: number): void {
+  const product = x * y;
+  const size = Math.abs(product);
+  if (x === 0 || y === 0) return;
+  // Outside of these bounds the parts of a product may not be doubles.
+  if (size < 1e300 && size > 1e-280 && Math.abs(x) < 1e290 && Math.abs(y) < 1e290) {
+    addTo(slots, at, wide, product);
+    const error = productError(x, y, product);
+    if (error !== 0) addTo(slots, at, wide, error);
+  } else addWide(slots, at, wide, productInteger(x, y));
+}
+
+const SPLIT = 134_217_729; // 2^27 + 1
+
+/** What rounding has cut off `product`, which is x·y (Dekker, 1971): both within 1e290, the product above 1e-280. */
+export function productError(x: number, y: number, product: number): number {
+  const xScaled = SPLIT * x;
+  const xHigh = xScaled - (xScaled - x);
+  const xLow = x - xHigh;
+  const yScaled = SPLIT * y;
+  const yHigh = yScaled - (yScaled - y);
+  const yLow = y - yHigh;
+  return xLow * yLow - (product - xHigh * yHigh - xLow * yHigh - xHigh * yLow);
+}
+
+/** Empties a sum. */
+export function clearSum(slots: Float64Array, at: number, wide: DoubleList): void {
+  slots.fill(0, at, at + SUM_SLOTS);
+  wide.clear();
+}
+
+/** The sum as a whole number of units. */
+export function sumInteger(slots: Float64Array, at: number, wide: DoubleList): bigint {
+  if (wide.length > 0) return readDigits(wide.view());
+  return toInteger(slots[at]!) + toInteger(slots[at + 1]!) + toInteger(slots[at + 2]!);
+}
+
+function addWide(slots: Float64Array, at: number, wide: DoubleList, units: bigint): void {
+  const sum = sumInteger(slots, at, wide) + units;
+  clearSum(slots, at, wide);
+  for (const digit of writeDigits(sum)) wide.push(digit);
+}

@@ -1,0 +1,142 @@
+import { exp as expOf, logBase as logBaseOf, log as logOf, pow as powOf } from './elementary.js';
+
+/**
+ * Functions of each value (and of a second one) over columns: the first `count` results go to `out`, which may be the
+ * column of `value` or `left`; each function tells whether all of them are finite. A number minus itself is 0 only if
+ * it is finite.
+ */
+
+type Column = Float64Array;
+
+/** The smaller one; −0 is less than 0. */
+export function minScalar(value: Column, count: number, scalar: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = Math.min(value[i]!, scalar);
+  return true;
+}
+
+export function maxScalar(value: Column, count: number, scalar: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = Math.max(value[i]!, scalar);
+  return true;
+}
+
+export function min(left: Column, right: Column, count: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = Math.min(left[i]!, right[i]!);
+  return true;
+}
+
+export function max(left: Column, right: Column, count: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = Math.max(left[i]!, right[i]!);
+  return true;
+}
+
+export function modScalar(value: Column, count: number, scalar: number, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = modOf(value[i]!, scalar);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+export function mod(left: Column, right: Column, count: number, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = modOf(left[i]!, right[i]!);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+// What is left of a division rounded down, so it has the sign of the divisor: the hour of −1 is 23. 0 is never −0.
+function modOf(x: number, divisor: number): number {
+  const rest = x % divisor;
+  return rest === 0 ? 0 : rest < 0 === divisor < 0 ? rest : rest + divisor;
+}
+
+export function powScalar(value: Column, count: number, scalar: number, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = powOf(value[i]!, scalar);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+export function pow(left: Column, right: Column, count: number, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = powOf(left[i]!, right[i]!);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+export function sqrt(value: Column, count: number, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = Math.sqrt(value[i]!);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+export function exp(value: Column, count: number, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = expOf(value[i]!);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+/** The logarithm to a base; the natural one without. */
+export function log(value: Column, count: number, base: number | undefined, out: Column): boolean {
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const x = base === undefined ? logOf(value[i]!) : logBaseOf(value[i]!, base);
+    out[i] = x;
+    bad += x - x;
+  }
+  return bad === 0;
+}
+
+/** −1, 0 or 1. */
+export function sign(value: Column, count: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = value[i]! > 0 ? 1 : value[i]! < 0 ? -1 : 0;
+  return true;
+}
+
+/** Down to a whole number; 0 is never −0, here and in `ceil`. */
+export function floor(value: Column, count: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = Math.floor(value[i]!) + 0;
+  return true;
+}
+
+export function ceil(value: Column, count: number, out: Column): true {
+  for (let i = 0; i < count; i++) out[i] = Math.ceil(value[i]!) + 0;
+  return true;
+}
+
+/** The value at the place of x on the line through two points, exact at both. */
+export function throughPoints(
+  value: Column,
+  count: number,
+  [x0, y0, x1, y1]: readonly [number, number, number, number],
+  out: Column,
+): boolean {
+  const rise = y1 - y0;
+  let bad = 0;
+  for (let i = 0; i < count; i++) {
+    const f = (value[i]! - x0) / (x1 - x0);
+    const y = f < 0.5 ? y0 + rise * f : y1 - rise * (1 - f);
+    out[i] = y;
+    bad += y - y;
+  }
+  return bad === 0;
+}

@@ -1,0 +1,78 @@
+import type { Output, RegridRunner, State } from '../operation.js';
+import { durationMsIn, type Parameters } from '../parameters.js';
+import { alignOf } from '../two-inputs.js';
+
+/** How any number of inputs meet. (Two that are combined value by value meet in the engine, which is faster.) */
+
+/** What the inputs have at one time. */
+export interface Known {
+  /** The time of each input's last sample at or before it; −Infinity before the first. */
+  readonly atMs: Float64Array;
+  readonly value: Float64Array;
+}
+
+/** Gives the results of a time that some input has a sample at; false where a value is wanting. */
+export type AtTime = (timeMs: number, known: Known, out: Output) => boolean;
+
+/** Goes through the times of all inputs, in order. */
+export function joined(inputCount: number, at: AtTime): RegridRunner {
+  return {
+    kind: 'regrid',
+    inputCount,
+    // The last sample of each input: its time, and behind all times its value.
+    slotCount: 2 * inputCount,
+    // The samples of each input that wait for the others: their times, then their values.
+    listCount: 2 * inputCount,
+    start: ({ slots }) => slots.fill(Number.NEGATIVE_INFINITY, 0, inputCount),
+    push: ({ lists }, { timeMs, value, count }, _out, input) => {
+      lists[2 * input]!.append(timeMs, 0, count);
+      lists[2 * input + 1]!.append(value, 0, count);
+    },
+    advance: (state, watermarkMs, out) => meet(state, inputCount, watermarkMs, at, out),
+    close: (state, _advancedMs, out) => meet(state, inputCount, Number.POSITIVE_INFINITY, at, out),
+    watermark: (_state, watermarkMs) => watermarkMs,
+  };
+}
+
+function meet({ slots, lists }: State, inputCount: number, endMs: number, at: AtTime, out: Output): void {
+  const known: Known = { atMs: slots.subarray(0, inputCount), value: slots.subarray(inputCount) };
+  const passed = new Int32Array(inputCount);
+  for (;;) {
+    let timeMs = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < inputCount; i++) {
+      const times = lists[2 * i]!;
+      if (passed[i]! < times.length) timeMs = Math.min(timeMs, times.at(passed[i]!));
+    }
+    if (!(timeMs < endMs)) break;
+    for (let i = 0; i < inputCount; i++) {
+      const times = lists[2 * i]!;
+      const index = passed[i]!;
+      if (index === times.length || times.at(index) !== timeMs) continue;
+      known.atMs[i] = timeMs;
+      known.value[i] = lists[2 * i + 1]!.at(index);
+      passed[i] = index + 1;
+    }
+    if (!at(timeMs, known, out)) out.drop(known.atMs[0] === timeMs ? 'unmatchedFirst' : 'unmatchedSecond', 1);
+  }
+  for (const [index, list] of lists.entries()) list.shift(passed[index >> 1]!);
+}
+
+/** The same where all inputs have a value, as `align` (but not `linear`) says; `combine` may give no result. */
+export function aligned(
+  parameters: Parameters,
+  inputCount: number,
+  combine: (value: Float64Array) => number | undefined,
+): RegridRunner {
+  const align = alignOf(parameters);
+  const ageMsMax = align === 'inner' ? 0 : (durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY);
+  return joined(inputCount, (timeMs, { atMs, value }, out) => {
+    if (align === 'asof' && atMs[0] !== timeMs) return true;
+    for (let i = 0; i < inputCount; i++) {
+      const knownMs = atMs[i]!;
+      if (knownMs === Number.NEGATIVE_INFINITY || timeMs - knownMs > ageMsMax) return false;
+    }
+    const result = combine(value);
+    if (result !== undefined) out.add(timeMs, result);
+    return true;
+  });
+}

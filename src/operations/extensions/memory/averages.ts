@@ -1,0 +1,162 @@
+import { SHORTEST_MS } from '../../../core/interval.js';
+import { pow } from '../../../kernels/elementary.js';
+import { meanOf } from '../../../kernels/exact/results.js';
+import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
+import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import { duration, durationMsIn, textIn } from '../../parameters.js';
+import { FROM_THE_PAST, scan } from './scan.js';
+
+/** Averages that move with each sample. */
+
+export interface MovingAverageMethods {
+  /** @param window an ISO 8601 duration. */
+  movingAverage(window: string): StepDraft;
+}
+
+export const movingAverage: Operation<MovingAverageMethods> = {
+  name: 'MovingAverage',
+  summary: 'Gives with each sample the average of the samples in the time up to it.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { movingAverage: (window) => ({ parameters: { window } }) },
+  parameters: {
+    window: duration(
+      { summary: 'How far back the average reaches; a sample as old as that is left out.' },
+      SHORTEST_MS,
+    ),
+  },
+  describe: (parameters) => ({
+    does: `the average of the last ${textIn(parameters, 'window')} at each sample`,
+    reads: { kind: 'trailing', lengthMs: durationMsIn(parameters, 'window') ?? 0 },
+    keeps: 'the samples of that time',
+    final: 'with its sample',
+  }),
+  open: (parameters) => movingAverager(durationMsIn(parameters, 'window') ?? 0),
+};
+
+export const movingAverageExamples: readonly WrittenExample[] = [
+  {
+    title: 'Of the last half hour',
+    parameters: { window: 'PT30M' },
+    inputs: ['00:00 1, 00:15 2, 00:30 6, 00:45 10'],
+    output: '00:00 1, 00:15 1.5, 00:30 4, 00:45 8',
+  },
+  {
+    title: 'After a gap it begins anew',
+    parameters: { window: 'PT1H' },
+    inputs: ['00:00 1, 00:15 3, 06:00 8, 06:15 9'],
+    output: '00:00 1, 00:15 2, 06:00 8, 06:15 8.5',
+  },
+  {
+    title: 'A large value leaves no trace when it has gone',
+    parameters: { window: 'PT20M' },
+    inputs: ['00:00 0.1, 00:10 1e300, 00:20 0.1, 00:30 0.3'],
+    output: '00:00 0.1, 00:10 5e299, 00:20 5e299, 00:30 0.2',
+  },
+];
+
+// Slots: the sum of the window, which is exact, so that what goes leaves no trace. Lists: its times, its values, and
+// what the slots cannot hold.
+function movingAverager(windowMs: number): RegridRunner {
+  return scan(
+    SUM_SLOTS,
+    ({ slots, lists }, { timeMs, value, count }, out) => {
+      const [times, values, wide] = lists;
+      if (!times || !values || !wide) throw new Error('assertion failed: three lists');
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        while (times.length > 0 && !(t - times.at(0) < windowMs)) {
+          addTo(slots, 0, wide, -values.at(0));
+          times.shift(1);
+          values.shift(1);
+        }
+        if (times.length === 0) clearSum(slots, 0, wide);
+        times.push(t);
+        values.push(value[i]!);
+        addTo(slots, 0, wide, value[i]!);
+        out.add(t, meanOf(slots, 0, wide, times.length));
+      }
+    },
+    3,
+  );
+}
+
+export interface ExponentialAverageMethods {
+  /** @param halflife an ISO 8601 duration. */
+  exponentialAverage(halflife: string): StepDraft;
+}
+
+export const exponentialAverage: Operation<ExponentialAverageMethods> = {
+  name: 'ExponentialAverage',
+  summary:
+    'Gives with each sample the average of all samples so far, where the weight of a sample halves with its age.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
+  parameters: {
+    halflife: duration({ summary: 'The age at which a sample weighs half as much as a new one.' }, SHORTEST_MS),
+  },
+  describe: (parameters) => ({
+    ...FROM_THE_PAST,
+    does: `the average of all samples, whose weights halve every ${textIn(parameters, 'halflife')}`,
+    keeps: 'the average and the sum of its weights',
+  }),
+  open: (parameters) => exponentialAverager(durationMsIn(parameters, 'halflife') ?? 0),
+};
+
+export const exponentialAverageExamples: readonly WrittenExample[] = [
+  {
+    title: 'A sample as old as the half-life counts half',
+    parameters: { halflife: 'PT15M' },
+    inputs: ['00:00 3, 00:15 6, 00:30 6'],
+    output: '00:00 3, 00:15 5, 00:30 5.571428571428571',
+  },
+  {
+    title: 'Age is time, not the number of samples',
+    parameters: { halflife: 'PT15M' },
+    inputs: ['00:00 3, 00:30 8, 00:30:00.001 8'],
+    output: '00:00 3, 00:30 7, 00:30:00.001 7.444444634608288',
+  },
+  {
+    title: 'What stays the same is its own average',
+    parameters: { halflife: 'P1D' },
+    inputs: ['00:00 0.1, 07:00 0.1, 13:00 0.1'],
+    output: '00:00 0.1, 07:00 0.1, 13:00 0.1',
+  },
+];
+
+const HAS_LAST = 0;
+const LAST_MS = 1;
+const AVERAGE = 2;
+const WEIGHT = 3;
+
+function exponentialAverager(halflifeMs: number): RegridRunner {
+  // Most samples come at one distance.
+  let stepMs = Number.NaN;
+  let decay = 0;
+  return scan(4, ({ slots }, { timeMs, value, count }, out) => {
+    let lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
+    let average = slots[AVERAGE]!;
+    let weight = slots[WEIGHT]!;
+    for (let i = 0; i < count; i++) {
+      const t = timeMs[i]!;
+      const x = value[i]!;
+      if (t - lastMs !== stepMs) {
+        stepMs = t - lastMs;
+        decay = pow(0.5, stepMs / halflifeMs);
+      }
+      weight = weight * decay + 1;
+      const next = average + (x - average) / weight;
+      // The difference of two numbers may overflow, though an average does not.
+      average = weight === 1 ? x : next - next === 0 ? next : average + (x / weight - average / weight);
+      lastMs = t;
+      out.add(t, average);
+    }
+    slots[HAS_LAST] = 1;
+    slots[LAST_MS] = lastMs;
+    slots[AVERAGE] = average;
+    slots[WEIGHT] = weight;
+  });
+}

@@ -1,0 +1,161 @@
+import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import { number, numberIn, type Parameter } from '../../parameters.js';
+import { FROM_THE_PAST, scan } from './scan.js';
+
+/** Fewer samples that still tell the series within a tolerance: Deadband if they are held, SwingingDoor by lines. */
+
+export interface CompressionMethods {
+  deadband(tolerance: number): StepDraft;
+  swingingDoor(tolerance: number): StepDraft;
+}
+
+function toleranceOf(summary: string): Parameter {
+  return number({ summary, minimum: 0 });
+}
+
+export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
+  name: 'Deadband',
+  summary: 'Keeps only samples that differ from the last one kept by more than a tolerance.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { deadband: (tolerance) => ({ parameters: { tolerance } }) },
+  parameters: { tolerance: toleranceOf('How far a dropped sample may be from the last one kept.') },
+  describe: (parameters) => ({
+    ...FROM_THE_PAST,
+    does: `keeps samples more than ${numberIn(parameters, 'tolerance')} from the last one kept`,
+    keeps: 'the last value kept',
+  }),
+  open: (parameters) => {
+    const tolerance = numberIn(parameters, 'tolerance');
+    return {
+      ...scan(1, ({ slots }, { timeMs, value, count }, out) => {
+        let kept = slots[0]!;
+        for (let i = 0; i < count; i++) {
+          const x = value[i]!;
+          if (Math.abs(x - kept) <= tolerance) continue;
+          kept = x;
+          out.add(timeMs[i]!, x);
+        }
+        slots[0] = kept;
+      }),
+      start: ({ slots }) => {
+        slots[0] = Number.NaN; // nothing is near
+      },
+    };
+  },
+};
+
+export const deadbandExamples: readonly WrittenExample[] = [
+  {
+    title: 'Changes of more than half a degree',
+    parameters: { tolerance: 0.5 },
+    inputs: ['00:00 20, 00:15 20.5, 00:30 20.75, 00:45 20.5, 01:00 20'],
+    output: '00:00 20, 00:30 20.75, 01:00 20',
+  },
+  {
+    title: 'With no tolerance, every change',
+    parameters: { tolerance: 0 },
+    inputs: ['00:00 1, 00:01 1, 00:02 2, 00:03 2, 00:04 1'],
+    output: '00:00 1, 00:02 2, 00:04 1',
+  },
+  {
+    title: 'A slow drift is kept step by step',
+    parameters: { tolerance: 1 },
+    inputs: ['00:00 0, 01:00 0.75, 02:00 1.5, 03:00 2.25, 04:00 3'],
+    output: '00:00 0, 02:00 1.5, 04:00 3',
+  },
+];
+
+export const swingingDoor: Operation<Pick<CompressionMethods, 'swingingDoor'>> = {
+  name: 'SwingingDoor',
+  summary: 'Keeps so few samples that straight lines between them pass all others within a tolerance.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { swingingDoor: (tolerance) => ({ parameters: { tolerance } }) },
+  parameters: { tolerance: toleranceOf('How far a dropped sample may be from the line between those kept.') },
+  describe: (parameters) => ({
+    does: `keeps samples whose lines pass the others within ${numberIn(parameters, 'tolerance')}`,
+    reads: { kind: 'past' },
+    keeps: 'the last sample kept, the last sample, and the slopes that are open',
+    final: 'when a line to a later sample would pass one by too far, or at the end',
+  }),
+  open: (parameters) => door(numberIn(parameters, 'tolerance')),
+};
+
+export const swingingDoorExamples: readonly WrittenExample[] = [
+  {
+    title: 'The corners of a line',
+    parameters: { tolerance: 0.1 },
+    inputs: ['00:00 0, 00:10 1, 00:20 2, 00:30 3, 00:40 2, 00:50 1'],
+    output: '00:00 0, 00:30 3, 00:50 1',
+  },
+  {
+    title: 'A step',
+    parameters: { tolerance: 0.5 },
+    inputs: ['00:00 20, 00:10 20.25, 00:20 19.75, 00:30 20, 00:40 30, 00:50 30'],
+    output: '00:00 20, 00:30 20, 00:40 30, 00:50 30',
+  },
+  {
+    title: 'The first and the last sample are always kept',
+    parameters: { tolerance: 100 },
+    inputs: ['00:00 1, 00:10 50, 00:20 3'],
+    output: '00:00 1, 00:20 3',
+  },
+];
+
+const KEPT_COUNT = 0; // 0 or 1: a sample that was kept
+const KEPT_MS = 1;
+const KEPT_VALUE = 2;
+const HELD_COUNT = 3; // 0 or 1: the last sample, which is kept if the next line would not pass
+const HELD_MS = 4;
+const HELD_VALUE = 5;
+// The slopes of lines from the sample kept that pass all since within the tolerance.
+const SLOPE_MIN = 6;
+const SLOPE_MAX = 7;
+
+// Bristol's swinging door (US patent 4669097), but the line ends at a sample, so its slope itself must be within the
+// doors: then the bound holds for the line, not only for some line.
+function door(tolerance: number): RegridRunner {
+  function keepHeld(slots: Float64Array, out: Output): void {
+    out.add(slots[HELD_MS]!, slots[HELD_VALUE]!);
+    slots[KEPT_MS] = slots[HELD_MS]!;
+    slots[KEPT_VALUE] = slots[HELD_VALUE]!;
+    slots[HELD_COUNT] = 0;
+    slots[SLOPE_MIN] = Number.NEGATIVE_INFINITY;
+    slots[SLOPE_MAX] = Number.POSITIVE_INFINITY;
+  }
+  function hold(slots: Float64Array, timeMs: number, x: number): void {
+    const sinceMs = timeMs - slots[KEPT_MS]!;
+    slots[HELD_COUNT] = 1;
+    slots[HELD_MS] = timeMs;
+    slots[HELD_VALUE] = x;
+    slots[SLOPE_MIN] = Math.max(slots[SLOPE_MIN]!, (x - tolerance - slots[KEPT_VALUE]!) / sinceMs);
+    slots[SLOPE_MAX] = Math.min(slots[SLOPE_MAX]!, (x + tolerance - slots[KEPT_VALUE]!) / sinceMs);
+  }
+  return {
+    ...scan(8, ({ slots }, { timeMs, value, count }, out) => {
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        const x = value[i]!;
+        if (slots[KEPT_COUNT] === 0) {
+          slots[KEPT_COUNT] = 1;
+          slots[HELD_MS] = t;
+          slots[HELD_VALUE] = x;
+          keepHeld(slots, out);
+          continue;
+        }
+        const slope = (x - slots[KEPT_VALUE]!) / (t - slots[KEPT_MS]!);
+        const isPassing = slope >= slots[SLOPE_MIN]! && slope <= slots[SLOPE_MAX]!;
+        if (slots[HELD_COUNT] === 1 && !isPassing) keepHeld(slots, out);
+        hold(slots, t, x);
+      }
+    }),
+    close: ({ slots }, _advancedMs, out) => {
+      if (slots[HELD_COUNT] === 1) keepHeld(slots, out);
+    },
+    watermark: ({ slots }, watermarkMs) =>
+      slots[HELD_COUNT] === 1 ? Math.min(watermarkMs, slots[HELD_MS]!) : watermarkMs,
+  };
+}

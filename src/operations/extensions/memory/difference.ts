@@ -1,0 +1,189 @@
+import { SHORTEST_MS } from '../../../core/interval.js';
+import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
+import { scan } from './scan.js';
+
+/** What a sample adds to the one before it: Difference, Derivative, Counter. */
+
+export interface DifferenceMethods {
+  difference(parameters?: { readonly maxgap?: string }): StepDraft;
+}
+
+const maxgap = duration({ summary: 'No result where the sample before is older than this.', optional: true }, 0);
+
+export const difference: Operation<DifferenceMethods> = {
+  name: 'Difference',
+  summary: 'Gives each value less the one before it.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { difference: (parameters = {}) => ({ parameters }) },
+  parameters: { maxgap },
+  describe: (parameters) => ({
+    ...fromTheLast(parameters),
+    does: `each value less the one before${within(parameters)}`,
+  }),
+  open: (parameters) => fromLast(parameters, (x, lastValue) => x - lastValue),
+};
+
+export const differenceExamples: readonly WrittenExample[] = [
+  {
+    title: 'From each sample to the next; the first gives nothing',
+    parameters: {},
+    inputs: ['00:00 10, 00:15 12.5, 00:30 12'],
+    output: '00:15 2.5, 00:30 -0.5',
+  },
+  {
+    title: 'Not over a gap',
+    parameters: { maxgap: 'PT15M' },
+    inputs: ['00:00 1, 00:15 2, 01:00 9, 01:15 10'],
+    output: '00:15 1, 01:15 1',
+  },
+  {
+    title: 'Samples may lie at any distance',
+    parameters: {},
+    inputs: ['00:00 1, 00:00:01 1, 12:00 5'],
+    output: '00:00:01 0, 12:00 4',
+  },
+];
+
+export interface DerivativeMethods {
+  derivative(parameters?: { readonly unit?: string; readonly maxgap?: string }): StepDraft;
+}
+
+export const derivative: Operation<DerivativeMethods> = {
+  name: 'Derivative',
+  summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { derivative: (parameters = {}) => ({ parameters }) },
+  parameters: {
+    unit: duration({ summary: 'The unit of time.', default: 'PT1S' }, SHORTEST_MS),
+    maxgap,
+  },
+  describe: (parameters) => ({
+    ...fromTheLast(parameters),
+    does: `the change for each ${textIn(parameters, 'unit')}${within(parameters)}`,
+  }),
+  open: (parameters) => {
+    const unitMs = durationMsIn(parameters, 'unit') ?? 0;
+    return fromLast(parameters, (x, lastValue, sinceMs) => (x - lastValue) / (sinceMs / unitMs));
+  },
+};
+
+export const derivativeExamples: readonly WrittenExample[] = [
+  {
+    title: 'Degrees an hour',
+    parameters: { unit: 'PT1H' },
+    inputs: ['00:00 20, 00:15 20.5, 00:45 20'],
+    output: '00:15 2, 00:45 -1',
+  },
+  {
+    title: 'By default for each second',
+    parameters: {},
+    inputs: ['00:00:00 0, 00:00:10 5'],
+    output: '00:00:10 0.5',
+  },
+  {
+    title: 'Power in kW from a meter in kWh, not over gaps',
+    parameters: { unit: 'PT1H', maxgap: 'PT30M' },
+    inputs: ['00:00 100, 00:15 101, 02:00 120, 02:15 120.5'],
+    output: '00:15 4, 02:15 2',
+  },
+];
+
+export interface CounterMethods {
+  counter(parameters?: { readonly max?: number }): StepDraft;
+}
+
+export const counter: Operation<CounterMethods> = {
+  name: 'Counter',
+  summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { counter: (parameters = {}) => ({ parameters }) },
+  parameters: {
+    max: number({
+      summary: 'Where the meter goes over to 0. Without it, a lower reading means that it began again at 0.',
+      optional: true,
+    }),
+  },
+  check: (parameters, report) => {
+    const max = parameters.max === undefined ? 1 : numberIn(parameters, 'max');
+    if (max <= 0) report('/max', 'request.range', 'a number over 0', String(max));
+  },
+  describe: (parameters) => ({
+    ...fromTheLast(parameters),
+    does:
+      'what a meter counted since the reading before; ' +
+      (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
+  }),
+  open: (parameters) => {
+    if (parameters.max === undefined)
+      return fromLast(parameters, (x, lastValue) => (x < lastValue ? x : x - lastValue));
+    const max = numberIn(parameters, 'max');
+    return fromLast(parameters, (x, lastValue) => (x < lastValue ? max - lastValue + x : x - lastValue));
+  },
+};
+
+export const counterExamples: readonly WrittenExample[] = [
+  {
+    title: 'A meter that was changed begins again at 0',
+    parameters: {},
+    inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
+    output: '01:00 12, 02:00 3, 03:00 12',
+  },
+  {
+    title: 'A meter of four digits rolls over at 10000',
+    parameters: { max: 10_000 },
+    inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
+    output: '01:00 12, 02:00 11, 03:00 12',
+  },
+  {
+    title: 'What is counted over a gap comes at its end',
+    parameters: {},
+    inputs: ['00:00 10, 00:15 11, 06:00 40'],
+    output: '00:15 1, 06:00 29',
+  },
+];
+
+const HAS_LAST = 0;
+const LAST_MS = 1;
+const LAST_VALUE = 2;
+
+function fromLast(
+  parameters: Parameters,
+  resultOf: (x: number, lastValue: number, sinceMs: number) => number,
+): RegridRunner {
+  const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+  return scan(3, ({ slots }, { timeMs, value, count }, out) => {
+    let hasLast = slots[HAS_LAST] === 1;
+    let lastMs = slots[LAST_MS]!;
+    let lastValue = slots[LAST_VALUE]!;
+    for (let i = 0; i < count; i++) {
+      const t = timeMs[i]!;
+      const x = value[i]!;
+      if (hasLast && t - lastMs <= gapMsMax) out.add(t, resultOf(x, lastValue, t - lastMs));
+      hasLast = true;
+      lastMs = t;
+      lastValue = x;
+    }
+    slots[HAS_LAST] = 1;
+    slots[LAST_MS] = lastMs;
+    slots[LAST_VALUE] = lastValue;
+  });
+}
+
+function fromTheLast(parameters: Parameters) {
+  return {
+    reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
+    keeps: 'the last sample',
+    final: 'with its sample',
+  } as const;
+}
+
+function within(parameters: Parameters): string {
+  return parameters.maxgap === undefined ? '' : `, not over gaps of more than ${textIn(parameters, 'maxgap')}`;
+}

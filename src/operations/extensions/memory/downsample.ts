@@ -1,0 +1,217 @@
+import type { IntervalName } from '../../../core/interval.js';
+import type { DoubleList } from '../../../core/list.js';
+import type { Windows } from '../../../core/windows.js';
+import type { Operation, Output, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
+import { choice, textIn, timezone } from '../../parameters.js';
+import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
+
+/** `timezone` is an IANA zone. */
+export interface DownsampleParameters {
+  readonly interval: IntervalName;
+  readonly method?: 'lttb' | 'minmax';
+  readonly timezone?: string;
+}
+
+export interface DownsampleMethods {
+  downsample(parameters: DownsampleParameters): StepDraft;
+}
+
+export const downsample: Operation<DownsampleMethods> = {
+  name: 'Downsample',
+  summary: 'Keeps, of each window, the samples that give a chart its shape.',
+  shape: 'regrid',
+  results: 'at most one a sample',
+  inputs: 'one',
+  methods: { downsample: (parameters) => ({ parameters }) },
+  parameters: {
+    interval: interval('The windows: as long as some pixels of the chart.'),
+    method: choice(
+      {
+        summary:
+          '`lttb`: of each window one sample, that of the largest triangle (Steinarsson, 2013), and the first and ' +
+          'last sample of all; `minmax`: the least and the greatest of each window.',
+        default: 'lttb',
+      },
+      ['lttb', 'minmax'],
+    ),
+    timezone: timezone({ summary: 'The zone whose local days the windows follow.' }),
+  },
+  check: (parameters, report) =>
+    checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
+      report(`/interval${below}`, ...problem),
+    ),
+  describe: (parameters) => ({
+    does:
+      (parameters.method === 'minmax' ? 'the least and greatest sample' : 'the sample of the largest triangle') +
+      ` of each ${textIn(parameters, 'interval')} window${inZone(parameters)}`,
+    reads: { kind: 'neighbours', gapMsMax: undefined },
+    keeps: parameters.method === 'minmax' ? 'the samples of the open window' : 'the samples of two windows',
+    final: `when time has passed the end of ${parameters.method === 'minmax' ? 'its' : 'the next'} window`,
+  }),
+  open: (parameters) => {
+    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+    return parameters.method === 'minmax' ? extremes(windows) : largestTriangles(windows);
+  },
+};
+
+export const downsampleExamples: readonly WrittenExample[] = [
+  {
+    title: 'The least and the greatest of each hour, at their own times',
+    parameters: { interval: 'Hourly', method: 'minmax' },
+    inputs: ['00:00 5, 00:10 9, 00:20 1, 00:30 4, 01:00 7, 01:30 7'],
+    output: '00:10 9, 00:20 1, 01:00 7',
+  },
+  {
+    title: 'The sample of the largest triangle of each hour',
+    parameters: { interval: 'Hourly' },
+    inputs: ['00:00 0, 00:20 0, 00:40 10, 01:10 1, 01:20 8, 01:50 2, 02:00 3, 02:30 3'],
+    output: '00:00 0, 00:40 10, 01:10 1, 02:00 3, 02:30 3',
+  },
+  {
+    title: 'A window with one sample keeps it',
+    parameters: { interval: 'Daily' },
+    inputs: ['2024-03-01T06:00:00Z 1, 2024-03-03T06:00:00Z 2, 2024-03-04T06:00:00Z 1'],
+    output: '2024-03-01T06:00:00Z 1, 2024-03-03T06:00:00Z 2, 2024-03-04T06:00:00Z 1',
+  },
+];
+
+const END_MS = 0; // of the open window
+
+// Windows gather their samples in the first two lists; `finish` takes a window that is over.
+function byWindows(
+  windows: Windows,
+  finish: (state: State, out: Output) => void,
+  others: Pick<RegridRunner, 'close' | 'watermark' | 'slotCount' | 'listCount'> & {
+    readonly first?: (state: State, timeMs: number, value: number, out: Output) => boolean;
+  },
+): RegridRunner {
+  return {
+    kind: 'regrid',
+    start: ({ slots }) => {
+      slots[END_MS] = Number.NEGATIVE_INFINITY;
+    },
+    push: (state, { timeMs, value, count }, out) => {
+      const { slots, lists } = state;
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        if (!(t < slots[END_MS]!)) {
+          finish(state, out);
+          slots[END_MS] = windows.next(windows.startOf(t));
+        }
+        if (others.first?.(state, t, value[i]!, out) === true) continue;
+        lists[0]!.push(t);
+        lists[1]!.push(value[i]!);
+      }
+    },
+    advance: (state, watermarkMs, out) => {
+      if (watermarkMs >= state.slots[END_MS]!) finish(state, out);
+    },
+    ...others,
+  };
+}
+
+function extremes(windows: Windows): RegridRunner {
+  function finish({ lists }: State, out: Output): void {
+    const [times, values] = lists;
+    let least = 0;
+    let greatest = 0;
+    for (let i = 1; i < values!.length; i++) {
+      if (values!.at(i) < values!.at(least)) least = i;
+      if (values!.at(i) > values!.at(greatest)) greatest = i;
+    }
+    if (values!.length > 0) {
+      const [one, two] = least < greatest ? [least, greatest] : [greatest, least];
+      out.add(times!.at(one), values!.at(one));
+      if (one !== two) out.add(times!.at(two), values!.at(two));
+    }
+    for (const list of lists) list.clear();
+  }
+  return byWindows(windows, finish, {
+    slotCount: 1,
+    listCount: 2,
+    close: (state, _advancedMs, out) => finish(state, out),
+    watermark: ({ lists }, watermarkMs) =>
+      lists[0]!.length > 0 ? Math.min(watermarkMs, lists[0]!.at(0)) : watermarkMs,
+  });
+}
+
+const KEPT_COUNT = 1; // 0 or 1: the sample that was kept last
+const KEPT_MS = 2;
+const KEPT_VALUE = 3;
+
+// Lists: the samples of the open window, then those of the one before, of which one is kept when the open one is over.
+function largestTriangles(windows: Windows): RegridRunner {
+  function keep(slots: Float64Array, timeMs: number, value: number, out: Output): void {
+    slots[KEPT_COUNT] = 1;
+    slots[KEPT_MS] = timeMs;
+    slots[KEPT_VALUE] = value;
+    out.add(timeMs, value);
+  }
+  function choose({ slots, lists }: State, count: number, nextMs: number, nextValue: number, out: Output): void {
+    const at = largestTriangle(slots[KEPT_MS]!, slots[KEPT_VALUE]!, lists[2]!, lists[3]!, count, nextMs, nextValue);
+    keep(slots, lists[2]!.at(at), lists[3]!.at(at), out);
+  }
+  function finish(state: State, out: Output): void {
+    const [times, values, timesBefore, valuesBefore] = state.lists;
+    if (times!.length === 0) return;
+    if (timesBefore!.length > 0) choose(state, timesBefore!.length, meanOf(times!), meanOf(values!), out);
+    timesBefore!.clear();
+    valuesBefore!.clear();
+    timesBefore!.append(times!.view(), 0, times!.length);
+    valuesBefore!.append(values!.view(), 0, values!.length);
+    times!.clear();
+    values!.clear();
+  }
+  return byWindows(windows, finish, {
+    slotCount: 4,
+    listCount: 4,
+    first: ({ slots }, timeMs, value, out) => {
+      if (slots[KEPT_COUNT] === 1) return false;
+      keep(slots, timeMs, value, out);
+      return true;
+    },
+    close: (state, _advancedMs, out) => {
+      finish(state, out);
+      const [, , times, values] = state.lists;
+      const last = times!.length - 1;
+      if (last > 0) choose(state, last, times!.at(last), values!.at(last), out);
+      if (last >= 0) keep(state.slots, times!.at(last), values!.at(last), out);
+      for (const list of state.lists) list.clear();
+    },
+    watermark: ({ lists }, watermarkMs) => {
+      const waiting = lists[2]!.length > 0 ? lists[2]! : lists[0]!;
+      return waiting.length > 0 ? Math.min(watermarkMs, waiting.at(0)) : watermarkMs;
+    },
+  });
+}
+
+// Of the first `count`, the one that makes the largest triangle with the sample kept and the mean of the next window.
+function largestTriangle(
+  keptMs: number,
+  keptValue: number,
+  times: DoubleList,
+  values: DoubleList,
+  count: number,
+  nextMs: number,
+  nextValue: number,
+): number {
+  let best = 0;
+  let bestArea = -1;
+  for (let i = 0; i < count; i++) {
+    const area = Math.abs(
+      (keptMs - nextMs) * (values.at(i) - keptValue) - (keptMs - times.at(i)) * (nextValue - keptValue),
+    );
+    if (area > bestArea) {
+      best = i;
+      bestArea = area;
+    }
+  }
+  return best;
+}
+
+function meanOf(list: DoubleList): number {
+  const first = list.at(0);
+  let sum = 0;
+  for (let i = 0; i < list.length; i++) sum += list.at(i) - first;
+  return first + sum / list.length;
+}

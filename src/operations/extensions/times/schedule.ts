@@ -1,0 +1,265 @@
+import { DAY_MS } from '../../../core/calendar.js';
+import { parseInstant } from '../../../core/instant.js';
+import { zoneOf } from '../../../core/zone.js';
+import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import {
+  isObjectOf,
+  type Parameter,
+  type Parameters,
+  type ParameterValue,
+  type Report,
+  readName,
+  refuse,
+  textIn,
+  timezone,
+  within,
+} from '../../parameters.js';
+import { isWithin, type LocalHours, nextChange } from './local-hours.js';
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+
+/** Local times are `HH:MM` or `HH:MM:SS`, dates `YYYY-MM-DD`. */
+export interface ScheduleParameters {
+  readonly days?: readonly (typeof WEEKDAYS)[number][];
+  readonly hours?: readonly { readonly start: string; readonly end: string }[];
+  readonly holidays?: readonly string[];
+  readonly ranges?: readonly { readonly first: string; readonly last: string }[];
+  readonly timezone?: string;
+}
+
+export interface ScheduleMethods {
+  /** The state of a schedule while this series lasts. */
+  schedule(parameters: ScheduleParameters): StepDraft;
+}
+
+export const schedule: Operation<ScheduleMethods> = {
+  name: 'Schedule',
+  summary: 'Gives 1 where the local clock shows the times of a schedule and 0 where not, at each change.',
+  shape: 'regrid',
+  inputs: 'one',
+  methods: { schedule: (parameters) => ({ parameters }) },
+  parameters: {
+    days: listParameter('Days of the week, Mon to Sun; all by default.', { type: 'string', enum: WEEKDAYS }, readDay),
+    hours: listParameter(
+      'Local times, from `start` until before `end`; all day by default. `end` may be 24:00, or at or before `start` ' +
+        'for hours that go on into the next day.',
+      objectSchema('start', 'end'),
+      readHours,
+    ),
+    holidays: listParameter('Dates on which nothing starts.', { type: 'string', format: 'date' }, readDate),
+    ranges: listParameter(
+      'Spans of dates, from `first` to `last`, outside of which nothing starts; all dates by default.',
+      objectSchema('first', 'last'),
+      readRange,
+    ),
+    timezone: timezone({ summary: 'The zone of the local times.' }),
+  },
+  check: (parameters, report) => {
+    const given = ['days', 'hours', 'holidays', 'ranges'].filter((name) => parameters[name] !== undefined);
+    if (given.length === 0) report('', 'request.missing', 'days, hours, holidays or ranges', 'none of them');
+  },
+  describe: (parameters) => ({
+    does: `1 ${textOf(parameters)}, else 0`,
+    reads: { kind: 'past' },
+    keeps: 'the state and its next change',
+    final: 'when a sample at or after its time is final',
+  }),
+  open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
+};
+
+export const scheduleExamples: readonly WrittenExample[] = [
+  {
+    title: 'Office hours on weekdays; 1 March 2024 is a Friday',
+    parameters: { days: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'], hours: [{ start: '08:00', end: '18:00' }] },
+    inputs: ['2024-03-01T00:00:00Z 20, 2024-03-04T12:00:00Z 21'],
+    output: '2024-03-01T00:00:00Z 0, 2024-03-01T08:00:00Z 1, 2024-03-01T18:00:00Z 0, 2024-03-04T08:00:00Z 1',
+  },
+  {
+    title: 'By the clock in Berlin, which goes forward on 31 March',
+    parameters: { hours: [{ start: '08:00', end: '18:00' }], timezone: 'Europe/Berlin' },
+    inputs: ['2024-03-30T12:00:00Z 20, 2024-03-31T18:00:00Z 21'],
+    output: '2024-03-30T12:00:00Z 1, 2024-03-30T17:00:00Z 0, 2024-03-31T06:00:00Z 1, 2024-03-31T16:00:00Z 0',
+  },
+  {
+    title: 'A night shift belongs to the day on which it starts; none starts on a holiday',
+    parameters: { hours: [{ start: '22:00', end: '06:00' }], holidays: ['2024-03-02'] },
+    inputs: ['2024-03-01T12:00:00Z 1, 2024-03-03T23:00:00Z 1'],
+    output: '2024-03-01T12:00:00Z 0, 2024-03-01T22:00:00Z 1, 2024-03-02T06:00:00Z 0, 2024-03-03T22:00:00Z 1',
+  },
+  {
+    title: 'A heating season',
+    parameters: { ranges: [{ first: '2023-10-01', last: '2024-04-30' }] },
+    inputs: ['2024-04-30T00:00:00Z 1, 2024-05-02T00:00:00Z 1'],
+    output: '2024-04-30T00:00:00Z 1, 2024-05-01T00:00:00Z 0',
+  },
+];
+
+function listParameter(
+  summary: string,
+  items: Readonly<Record<string, unknown>>,
+  readItem: (item: unknown, report: Report) => ParameterValue | undefined,
+): Parameter {
+  return {
+    summary,
+    isRequired: false,
+    isExtension: false,
+    schema: { type: 'array', items, minItems: 1 },
+    read: (value, report) => {
+      if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
+      if (value.length === 0) return refuse(report, 'request.missing', 'an array with at least one entry', value);
+      const read = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`)));
+      const sound = read.filter((item) => item !== undefined);
+      return sound.length === read.length ? sound : undefined;
+    },
+  };
+}
+
+function objectSchema(first: string, second: string): Readonly<Record<string, unknown>> {
+  const text = { type: 'string' };
+  return { type: 'object', properties: { [first]: text, [second]: text }, required: [first, second] };
+}
+
+function readDay(item: unknown, report: Report): ParameterValue | undefined {
+  return readName(item, WEEKDAYS, report);
+}
+
+/** A date as the plan holds it: its text, once it is known to exist. */
+function readDate(item: unknown, report: Report): ParameterValue | undefined {
+  const expected = 'a date like 2024-12-25';
+  if (typeof item !== 'string') return refuse(report, 'request.type', expected, item);
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(item) && parseInstant(item) !== undefined;
+  return isDate ? item : refuse(report, 'request.value', expected, item);
+}
+
+function readRange(item: unknown, report: Report): ParameterValue | undefined {
+  if (!isObjectOf(item, ['first', 'last'], report)) return undefined;
+  const first = readDate(item.first, within(report, '/first'));
+  const last = readDate(item.last, within(report, '/last'));
+  if (first === undefined || last === undefined) return undefined;
+  if (first > last) report('', 'request.range', 'first at most last', `${first} after ${last}`, 'swap the two');
+  return { first, last };
+}
+
+function readHours(item: unknown, report: Report): ParameterValue | undefined {
+  if (!isObjectOf(item, ['start', 'end'], report)) return undefined;
+  const start = readClock(item.start, '23:59:59', within(report, '/start'));
+  const end = readClock(item.end, '24:00', within(report, '/end'));
+  return start === undefined || end === undefined ? undefined : { start, end };
+}
+
+function readClock(item: unknown, latest: string, report: Report): string | undefined {
+  const expected = `a local time from 00:00 to ${latest}`;
+  if (typeof item !== 'string') return refuse(report, 'request.type', expected, item);
+  const isClock = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(item) || (item === '24:00' && latest === item);
+  return isClock ? item : refuse(report, 'request.value', expected, item);
+}
+
+function clockMs(text: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = text.split(':').map(Number);
+  return 1000 * (3600 * hours + 60 * minutes + seconds);
+}
+
+function dayOf(text: string): number {
+  return Math.floor((parseInstant(text) ?? 0) / DAY_MS);
+}
+
+function localHoursOf(parameters: Parameters): LocalHours {
+  const zone = textIn(parameters, 'timezone');
+  const days = textsIn(parameters, 'days');
+  const hours = objectsIn(parameters, 'hours').map((item) => {
+    return { startMs: clockMs(textIn(item, 'start')), endMs: clockMs(textIn(item, 'end')) };
+  });
+  return {
+    weekdays: WEEKDAYS.map((name) => days.length === 0 || days.includes(name)),
+    hours: hours.length === 0 ? [{ startMs: 0, endMs: DAY_MS }] : hours,
+    holidays: new Set(textsIn(parameters, 'holidays').map(dayOf)),
+    ranges: objectsIn(parameters, 'ranges').map((item) => {
+      return { firstDay: dayOf(textIn(item, 'first')), lastDay: dayOf(textIn(item, 'last')) };
+    }),
+    zone: zone === 'UTC' ? undefined : zoneOf(zone),
+  };
+}
+
+function textsIn(parameters: Parameters, name: string): readonly string[] {
+  const list = parameters[name];
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+function objectsIn(parameters: Parameters, name: string): readonly Parameters[] {
+  const list = parameters[name];
+  return Array.isArray(list) ? list : [];
+}
+
+function textOf(parameters: Parameters): string {
+  const days = textsIn(parameters, 'days');
+  const hours = objectsIn(parameters, 'hours').map((item) => `${textIn(item, 'start')}–${textIn(item, 'end')}`);
+  const ranges = objectsIn(parameters, 'ranges').map((item) => `${textIn(item, 'first')} to ${textIn(item, 'last')}`);
+  const holidays = textsIn(parameters, 'holidays');
+  return [
+    days.length === 0 ? 'on all days' : `on ${days.join(', ')}`,
+    hours.length === 0 ? '' : `at ${hours.join(', ')}`,
+    ranges.length === 0 ? '' : `from ${ranges.join(', ')}`,
+    holidays.length === 0 ? '' : `but not on ${holidays.join(', ')}`,
+    `(${textIn(parameters, 'timezone')})`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+const HAS_FIRST = 0;
+const LAST_MS = 1; // up to here all changes are given
+const STATE = 2;
+
+// Changes up to the last sample, and with `until` up to that: how far other series have come does not count.
+function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner {
+  // When the state changes next, or a time before which it does not: found again where it is not known.
+  let knownFromMs = Number.NaN;
+  let knownUntilMs = Number.NaN;
+  const isKnown = (timeMs: number): boolean => timeMs >= knownFromMs && timeMs < knownUntilMs;
+  function changesTo(slots: Float64Array, timeMs: number, out: Output): void {
+    while (slots[LAST_MS]! < timeMs) {
+      const lastMs = slots[LAST_MS]!;
+      if (!isKnown(lastMs)) {
+        knownFromMs = lastMs;
+        knownUntilMs = nextChange(hours, lastMs, Math.max(timeMs, lastMs + DAY_MS) + 1);
+      }
+      if (timeMs < knownUntilMs) slots[LAST_MS] = timeMs;
+      else giveState(slots, knownUntilMs, out);
+    }
+  }
+  function giveState(slots: Float64Array, timeMs: number, out: Output): void {
+    const state = isWithin(hours, timeMs) ? 1 : 0;
+    slots[LAST_MS] = timeMs;
+    if (slots[HAS_FIRST] === 1 && slots[STATE] === state) return;
+    slots[HAS_FIRST] = 1;
+    slots[STATE] = state;
+    out.add(timeMs, state);
+  }
+  return {
+    kind: 'regrid',
+    slotCount: 3,
+    listCount: 0,
+    push: ({ slots }, { timeMs, count }, out) => {
+      if (slots[HAS_FIRST] === 0) giveState(slots, timeMs[0]!, out);
+      changesTo(slots, timeMs[count - 1]!, out);
+    },
+    advance: ({ slots }, watermarkMs, out) => {
+      if (slots[HAS_FIRST] === 0 || untilMs === undefined) return;
+      const endMs = Math.min(watermarkMs, untilMs);
+      if (endMs > slots[LAST_MS]!) changesTo(slots, previousMs(endMs), out);
+    },
+    close: ({ slots }, _advancedMs, out) => {
+      if (slots[HAS_FIRST] === 1 && untilMs !== undefined) changesTo(slots, previousMs(untilMs), out);
+    },
+    watermark: ({ slots }, watermarkMs) => {
+      if (slots[HAS_FIRST] === 0) return watermarkMs;
+      const lastMs = slots[LAST_MS]!;
+      return Math.min(watermarkMs, isKnown(lastMs) ? knownUntilMs : lastMs);
+    },
+  };
+}
+
+// Changes fall on whole milliseconds: the last one before a time.
+function previousMs(timeMs: number): number {
+  return Math.ceil(timeMs) - 1;
+}

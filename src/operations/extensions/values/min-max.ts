@@ -1,0 +1,121 @@
+import type { SeriesReference } from '../../../core/series.js';
+import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
+import * as kernels from '../../../kernels/values.js';
+import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import { numberIn } from '../../parameters.js';
+import { type AlignParameters, alignOf, alignParameters, checkAlign, describeTwo, scalar } from '../../two-inputs.js';
+import { aligned } from '../joined.js';
+
+export const min = extreme({ min: withOperands }, 'Min', 'smallest', {
+  scalar: kernels.minScalar,
+  vector: kernels.min,
+  of: Math.min,
+});
+
+export const minExamples: readonly WrittenExample[] = [
+  {
+    title: 'At most 100',
+    parameters: { scalar: 100 },
+    inputs: ['00:00 99.5, 00:01 100, 00:02 104'],
+    output: '00:00 99.5, 00:01 100, 00:02 100',
+  },
+  {
+    title: 'The coldest of three sensors',
+    parameters: {},
+    inputs: ['00:00 21, 00:15 22', '00:00 20.5, 00:15 23', '00:00 24, 00:15 21.5'],
+    output: '00:00 20.5, 00:15 21.5',
+  },
+  {
+    title: 'The smaller of two series, each held until its next sample',
+    parameters: { align: 'hold' },
+    inputs: ['00:00 5, 00:10 1', '00:05 3'],
+    output: '00:05 3, 00:10 1',
+  },
+];
+
+export const max = extreme({ max: withOperands }, 'Max', 'greatest', {
+  scalar: kernels.maxScalar,
+  vector: kernels.max,
+  of: Math.max,
+});
+
+export const maxExamples: readonly WrittenExample[] = [
+  {
+    title: 'At least 0',
+    parameters: { scalar: 0 },
+    inputs: ['00:00 -0.5, 00:01 0, 00:02 4'],
+    output: '00:00 0, 00:01 0, 00:02 4',
+  },
+  {
+    title: 'The hottest of three sensors',
+    parameters: {},
+    inputs: ['00:00 21, 00:15 22', '00:00 20.5, 00:15 23', '00:00 24, 00:15 21.5'],
+    output: '00:00 24, 00:15 23',
+  },
+  {
+    title: 'At the times of the first series, with the latest of the second',
+    parameters: { align: 'asof' },
+    inputs: ['00:00 1, 00:10 2, 00:20 3', '00:05 2.5'],
+    output: '00:10 2.5, 00:20 3',
+  },
+];
+
+/** A scalar, a second series, or several. */
+export type Operands = number | SeriesReference | readonly SeriesReference[];
+
+function withOperands(operand: Operands, parameters: object = {}): StepDraft {
+  if (typeof operand === 'number') return { parameters: { scalar: operand, ...parameters } };
+  return { parameters, others: 'timeseriesId' in operand ? [operand] : operand };
+}
+
+type ExtremeMethods<Name extends string> = {
+  readonly [name in Name]: (operand: Operands, parameters?: AlignParameters) => StepDraft;
+};
+
+interface Code {
+  readonly scalar: ScalarKernel;
+  readonly vector: VectorKernel;
+  readonly of: (...values: number[]) => number;
+}
+
+function extreme<Name extends string>(
+  methods: ExtremeMethods<Name>,
+  name: string,
+  word: string,
+  code: Code,
+): Operation<ExtremeMethods<Name>> {
+  return {
+    name,
+    summary: `Gives the ${word} of a value and a scalar, or of several series.`,
+    shape: 'map',
+    inputs: 'one with scalar, or more',
+    methods,
+    parameters: { scalar, ...alignParameters },
+    check: (parameters, report, inputCount) => {
+      checkAlign(parameters, report);
+      if (inputCount <= 2 || alignOf(parameters) !== 'linear') return;
+      report('/align', 'request.conflict', 'align `linear` with two inputs only', `${inputCount} inputs`);
+    },
+    describe: (parameters) =>
+      parameters.scalar === undefined
+        ? { does: `the ${word} of its inputs`, ...describeTwo(parameters) }
+        : {
+            does: `the ${word} of each value and ${numberIn(parameters, 'scalar')}`,
+            reads: { kind: 'sample' },
+            keeps: 'nothing',
+            final: 'with its sample',
+          },
+    open: (parameters, { inputCount }) => {
+      if (inputCount > 2) {
+        return aligned(parameters, inputCount, (value) => {
+          let result = value[0]!;
+          for (let i = 1; i < inputCount; i++) result = code.of(result, value[i]!);
+          return result;
+        });
+      }
+      if (parameters.scalar === undefined) return { kind: 'combine', apply: code.vector };
+      const operand = numberIn(parameters, 'scalar');
+      return { kind: 'map', apply: (value, count, out) => code.scalar(value, count, operand, out) };
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { SeriesReference } from '../../../core/series.js';
+import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import { choice, number, numberIn } from '../../parameters.js';
+import { type AlignParameters, alignParameters, checkAlign, describeTwo } from '../../two-inputs.js';
+import { aligned } from '../joined.js';
+
+/** What is taken where the condition does not hold (nothing by default), and how the inputs meet. */
+export interface SelectParameters extends Omit<AlignParameters, 'align'> {
+  readonly else?: number | SeriesReference;
+  readonly align?: Exclude<AlignParameters['align'], 'linear'>;
+}
+
+export interface SelectMethods {
+  /** The values where the condition is not 0. */
+  select(condition: SeriesReference, parameters?: SelectParameters): StepDraft;
+}
+
+const FIRST = 0;
+const CONDITION = 1;
+const OTHER = 2;
+
+export const select: Operation<SelectMethods> = {
+  name: 'Select',
+  summary:
+    'Takes the first series where the second, a condition, is not 0, and elsewhere the third, a number or nothing.',
+  shape: 'regrid',
+  inputs: 'two or three',
+  methods: {
+    select: (condition, { else: other, ...parameters } = {}) => {
+      if (typeof other === 'object') return { parameters, others: [condition, other] };
+      return { parameters: { ...parameters, ...(other === undefined ? {} : { else: other }) }, others: [condition] };
+    },
+  },
+  parameters: {
+    else: number({ summary: 'The result where the condition is 0, instead of a third input.', optional: true }),
+    align: choice(
+      {
+        summary:
+          'How the inputs meet: `inner`, at equal times; `hold`, at every time of any, each holding its last value; ' +
+          '`asof`, at the times of the first, with the latest of the others.',
+        default: 'inner',
+      },
+      ['inner', 'hold', 'asof'],
+    ),
+    maxhold: alignParameters.maxhold,
+  },
+  check: (parameters, report, inputCount) => {
+    checkAlign(parameters, report);
+    if (parameters.else === undefined || inputCount < 3) return;
+    report('/else', 'request.conflict', 'else only without a third input', `${inputCount} inputs`);
+  },
+  describe: (parameters) => ({
+    does: `the first input where the second is not 0, else ${elseOf(parameters.else)}`,
+    ...describeTwo(parameters),
+  }),
+  open: (parameters, { inputCount }) => {
+    const constant = parameters.else === undefined ? undefined : numberIn(parameters, 'else');
+    return aligned(parameters, inputCount, (value) => {
+      if (value[CONDITION] !== 0) return value[FIRST]!;
+      return inputCount > OTHER ? value[OTHER]! : constant;
+    });
+  },
+};
+
+export const selectExamples: readonly WrittenExample[] = [
+  {
+    title: 'The temperature while a room is occupied',
+    parameters: { align: 'asof' },
+    inputs: ['07:00 19, 08:00 20, 09:00 21.5, 18:00 21', '06:00 0, 08:00 1, 18:00 0'],
+    output: '08:00 20, 09:00 21.5',
+  },
+  {
+    title: 'A number elsewhere',
+    parameters: { else: 0 },
+    inputs: ['00:00 5, 00:15 6, 00:30 7', '00:00 1, 00:15 0, 00:30 1'],
+    output: '00:00 5, 00:15 0, 00:30 7',
+  },
+  {
+    title: 'One of two sensors',
+    parameters: {},
+    inputs: ['00:00 20, 00:15 21', '00:00 0, 00:15 1', '00:00 30, 00:15 31'],
+    output: '00:00 30, 00:15 21',
+  },
+];
+
+function elseOf(constant: unknown): string {
+  return typeof constant === 'number' ? String(constant) : 'the third, if there is one';
+}

@@ -1,0 +1,24 @@
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+
+/** The pages of docs/ as HTML at `/guide/`, from a folder that `npm run site` made: text, styles and pictures alone. */
+export async function registerGuide(app: FastifyInstance, folder: string): Promise<void> {
+  await app.register(async (guide) => {
+    guide.addHook('onRoute', (route) => {
+      route.schema = { ...route.schema, hide: true };
+    });
+    await guide.register(fastifyStatic, {
+      root: folder,
+      prefix: '/guide/',
+      redirect: true,
+      decorateReply: false,
+      setHeaders: (reply) => {
+        // Charts bring their styles with them.
+        const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
+        reply.header('content-security-policy', policy);
+        reply.header('x-content-type-options', 'nosniff');
+        reply.header('referrer-policy', 'no-referrer');
+      },
+    });
+  });
+}

@@ -1,0 +1,72 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WindrowError } from '../../core/errors.js';
+import { readProgress } from '../../storage/samples/progress.js';
+import { SHARD_COUNT } from '../../storage/shard.js';
+import type { Reader, Storage } from '../../storage/storage.js';
+import { items, itemWork } from '../../storage/tables/operations.js';
+import type { Clock } from '../context.js';
+import type { Metrics } from './metrics.js';
+
+/** A store that counts what it refuses or fails at, for whomever. */
+export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage {
+  const count = (error: unknown): never => {
+    const code = error instanceof WindrowError ? error.code : 'other';
+    // What work throws by itself is no error of the store.
+    if (code.startsWith('storage.') && code !== 'storage.duplicate') storeErrors.inc({ code });
+    throw error;
+  };
+  return {
+    read: (shard, work) => storage.read(shard, work).catch(count),
+    transaction: (shard, work, options) => storage.transaction(shard, work, options).catch(count),
+    claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs).catch(count),
+    release: (claim) => storage.release(claim).catch(count),
+    onCommit: (listener) => storage.onCommit(listener),
+    check: () => storage.check().catch(count),
+    close: () => storage.close(),
+  };
+}
+
+/** Figures that are read from the store when somebody asks for them: what waits, what has failed. */
+export function watchStore(metrics: Metrics, storage: Storage, clock: Clock): void {
+  const sum = async (figure: (tx: Reader) => Promise<number>): Promise<number> => {
+    let total = 0;
+    // One after the other: others are answered between them.
+    for (let shard = 0; shard < SHARD_COUNT; shard++) total += await storage.read(shard, figure);
+    return total;
+  };
+  metrics.watch('items_failed', 'Items that have failed for good: GET /core/status says why', () =>
+    sum((tx) => tx.count(items, [['state', '=', 'Failed']])),
+  );
+  metrics.watch('items_late', 'Items whose work is due and not done: their results lag behind the samples', () =>
+    sum((tx) => tx.count(itemWork, [['dueMs', '<=', Math.floor(clock.nowMs())]])),
+  );
+  metrics.watch('items_retrying', 'Items whose work has failed and is tried again', () =>
+    sum((tx) => tx.count(itemWork, [['attemptCount', '>', 0]])),
+  );
+  metrics.watch('compacted_commits', 'Commits whose samples are in segments', () =>
+    sum(async (tx) => (await readProgress(tx)).compactedCommit),
+  );
+  metrics.watch('compaction_backlog_commits', 'Commits whose samples are not in segments yet', () =>
+    sum(async (tx) => {
+      const { commit, compactedCommit } = await readProgress(tx);
+      return commit === 0 ? 0 : Math.max(0, tx.lastCommit - compactedCommit);
+    }),
+  );
+}
+
+/** The room that the store takes, and what its disk has left. */
+export function watchDisk(metrics: Metrics, directory: string): void {
+  metrics.watch('disk_free_bytes', 'Room on the disk of the data directory', async () => {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  });
+  metrics.watch('store_bytes', 'Size of the files of the store', async () => {
+    let total = 0;
+    for (const name of await readdir(directory)) {
+      // One may go away meanwhile.
+      total += (await stat(join(directory, name)).catch(() => undefined))?.size ?? 0;
+    }
+    return total;
+  });
+}

@@ -1,0 +1,232 @@
+import { type SeriesReference, seriesKey } from '../../../core/series.js';
+import { ForgottenChangesError, type LoggedChange } from '../../../storage/samples/samples.js';
+import type { IsWanted, SampleStore } from '../../../storage/samples/store.js';
+import type { Reader } from '../../../storage/storage.js';
+import type { ServiceContext } from '../../context.js';
+
+/** Changes that are read, or wait for a follower, at once, beyond those of one commit. */
+const CHANGES_MAX = 64;
+
+/** Some changes of series, and how far they go. */
+export interface Changes {
+  readonly changes: readonly LoggedChange[];
+  /** The commit up to which they are all there are. */
+  readonly last: number;
+  /** Whether the log no longer reaches back to their beginning. */
+  readonly isForgotten: boolean;
+  /** Whether there are none after them for now. */
+  readonly isAll: boolean;
+}
+
+export async function readChanges(
+  samples: SampleStore,
+  tx: Reader,
+  afterCommit: number,
+  isWanted: IsWanted,
+): Promise<Changes> {
+  try {
+    const changes = await samples.changesAfter(tx, afterCommit, CHANGES_MAX, isWanted);
+    const isAll = changes.length < CHANGES_MAX;
+    return { changes, last: isAll ? tx.lastCommit : changes.at(-1)!.commit, isForgotten: false, isAll };
+  } catch (error) {
+    if (!(error instanceof ForgottenChangesError)) throw error;
+    return { changes: [], last: tx.lastCommit, isForgotten: true, isAll: true };
+  }
+}
+
+/** What one follower gets of a feed. */
+export class Subscription {
+  readonly keys: readonly string[];
+  readonly #wake: () => void;
+  #waiting: LoggedChange[] = [];
+  #fromCommit = Number.POSITIVE_INFINITY;
+  #lastCommit = 0;
+  #isForgotten = false;
+
+  constructor(organisation: string, references: readonly SeriesReference[], wake: () => void) {
+    this.keys = references.map((reference) => keyOf(organisation, reference));
+    this.#wake = wake;
+  }
+
+  /** The commit after which all is here; what lies before it is to be read from the store. */
+  get fromCommit(): number {
+    return this.#fromCommit;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && !this.#isForgotten;
+  }
+
+  /** Everything that came, of the commits after this one. */
+  take(afterCommit: number): Changes {
+    const changes = this.#waiting.filter(({ commit }) => commit > afterCommit);
+    const isForgotten = this.#isForgotten;
+    this.#waiting = [];
+    this.#isForgotten = false;
+    return { changes, last: this.#lastCommit, isForgotten, isAll: true };
+  }
+
+  begin(commit: number): void {
+    this.#fromCommit = commit;
+    this.#lastCommit = commit;
+  }
+
+  add(change: LoggedChange): void {
+    this.#waiting.push(change);
+  }
+
+  /** Ends a delivery. Who does not take what comes reads it from the store later, for here it would take memory. */
+  reach(commit: number, isForgotten: boolean, waitedCount: number): void {
+    this.#lastCommit = commit;
+    if (waitedCount > CHANGES_MAX) {
+      this.#waiting = [];
+      this.#fromCommit = commit;
+    }
+    if (isForgotten) this.#isForgotten = true;
+    this.#wake();
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  /** As `reach`, where nothing came of it. */
+  pass(commit: number): void {
+    this.#lastCommit = commit;
+  }
+}
+
+/** The changes of one shard, read and decoded once for all who follow a series of it, and given to these alone. */
+class Feed {
+  readonly #context: ServiceContext;
+  readonly #shard: number;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #byKey = new Map<string, Set<Subscription>>();
+  #commit = 0;
+  #opened: Promise<void> | undefined;
+  #end = (): void => {};
+  #isRunning = false;
+  #isDue = false;
+
+  constructor(context: ServiceContext, shard: number) {
+    this.#context = context;
+    this.#shard = shard;
+  }
+
+  get count(): number {
+    return this.#subscriptions.size;
+  }
+
+  async join(subscription: Subscription): Promise<void> {
+    this.#subscriptions.add(subscription);
+    for (const key of subscription.keys) {
+      const ofKey = this.#byKey.get(key) ?? new Set();
+      this.#byKey.set(key, ofKey.add(subscription));
+    }
+    this.#opened ??= this.#open();
+    await this.#opened;
+    subscription.begin(this.#commit);
+  }
+
+  leave(subscription: Subscription): void {
+    this.#subscriptions.delete(subscription);
+    for (const key of subscription.keys) {
+      const ofKey = this.#byKey.get(key);
+      ofKey?.delete(subscription);
+      if (ofKey?.size === 0) this.#byKey.delete(key);
+    }
+    if (this.#subscriptions.size > 0) return;
+    this.#end();
+    this.#opened = undefined;
+  }
+
+  async #open(): Promise<void> {
+    const { storage, scheduler, settings } = this.#context;
+    const stopListening = storage.onCommit((shard) => {
+      if (shard === this.#shard) this.#tell();
+    });
+    // A hint may not come, as of a commit of another process.
+    const poll = (): void => {
+      this.#tell();
+      callOff = scheduler.after(settings.pollIntervalMs, poll);
+    };
+    let callOff = scheduler.after(settings.pollIntervalMs, poll);
+    this.#end = () => {
+      stopListening();
+      callOff();
+    };
+    this.#commit = await storage.read(this.#shard, async (tx) => tx.lastCommit);
+  }
+
+  #tell(): void {
+    this.#isDue = true;
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#context;
+    this.#isRunning = true;
+    try {
+      while (this.#isDue && this.#subscriptions.size > 0) {
+        this.#isDue = false;
+        await this.#deliver();
+      }
+    } catch (err) {
+      log.warn({ err, shard: this.#shard }, 'changes were not read for followers; tried again later');
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #deliver(): Promise<void> {
+    const { storage, samples } = this.#context;
+    const opened = this.#opened;
+    await opened;
+    const isWanted: IsWanted = (organisation, series) => this.#byKey.has(keyOf(organisation, series));
+    const read = await storage.read(this.#shard, (tx) => readChanges(samples, tx, this.#commit, isWanted));
+    // All have gone meanwhile, and others have come, who begin later.
+    if (opened !== this.#opened) return;
+    const { changes, last, isForgotten, isAll } = read;
+    const waited = new Map<Subscription, number>();
+    for (const change of changes) {
+      for (const subscription of this.#byKey.get(keyOf(change.organisation, change)) ?? []) {
+        if (!waited.has(subscription)) waited.set(subscription, subscription.waitingCount);
+        subscription.add(change);
+      }
+    }
+    this.#commit = Math.max(this.#commit, last);
+    for (const subscription of this.#subscriptions) {
+      const waitedCount = waited.get(subscription);
+      if (waitedCount === undefined && !isForgotten) subscription.pass(this.#commit);
+      else subscription.reach(this.#commit, isForgotten, waitedCount ?? 0);
+    }
+    if (!isAll) this.#isDue = true;
+  }
+}
+
+/** The feeds of a service, by shard. */
+export class Feeds {
+  readonly #context: ServiceContext;
+  readonly #feeds = new Map<number, Feed>();
+
+  constructor(context: ServiceContext) {
+    this.#context = context;
+  }
+
+  /** How many follow. */
+  get count(): number {
+    let count = 0;
+    for (const feed of this.#feeds.values()) count += feed.count;
+    return count;
+  }
+
+  of(shard: number): Feed {
+    const feed = this.#feeds.get(shard) ?? new Feed(this.#context, shard);
+    this.#feeds.set(shard, feed);
+    return feed;
+  }
+}
+
+function keyOf(organisation: string, series: SeriesReference): string {
+  return JSON.stringify([organisation, seriesKey(series)]);
+}

@@ -1,0 +1,105 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { formatDuration, parseDuration } from '../../core/duration.js';
+import type { RetentionRow } from '../../storage/tables/samples.js';
+import { envelope, envelopeSchema } from '../http/envelope.js';
+import { badRequest, notFound } from '../http/errors.js';
+import { type RouteParts, security } from '../http/route.js';
+import { principalOf } from '../identity/principal.js';
+import { listRetention, type RetentionScope, removeRetention, setRetention } from '../identity/retention.js';
+
+const name = (of: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: `Of this ${of} alone; of all without` }));
+const scope = {
+  kind: Type.Optional(
+    Type.Union([Type.Literal('samples'), Type.Literal('results')], {
+      description: 'samples (default): what clients write; results: what items compute',
+    }),
+  ),
+  timeseriesId: name('series'),
+  metric: name('metric'),
+};
+const scopeQuery = Type.Object(scope, { additionalProperties: false });
+const rule = Type.Object(
+  { ...scope, keep: Type.String({ description: 'How long: an ISO 8601 duration such as P90D' }) },
+  { additionalProperties: false },
+);
+const tags = ['Time series'];
+
+/** Rules of how long samples and results of the caller's organisation are kept. */
+export function registerRetention(app: FastifyInstance, { context, authorize }: RouteParts): void {
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>();
+  const answer = { response: { 200: envelopeSchema(rule) }, tags, security };
+  routes.get(
+    '/core/retention',
+    {
+      onRequest: authorize('core_read', 'core_admin'),
+      schema: {
+        summary: 'How long samples and results are kept',
+        description: 'Of the rules that fit a series the most special one holds; what no rule fits is kept for ever.',
+        tags,
+        security,
+        response: { 200: envelopeSchema(Type.Array(rule)) },
+      },
+    },
+    async (request) => {
+      const { organisation } = principalOf(request);
+      return envelope((await listRetention(context, { organisation })).map(recordOf));
+    },
+  );
+  routes.post(
+    '/core/retention',
+    {
+      onRequest: authorize('core_admin'),
+      schema: {
+        ...answer,
+        summary: 'Say how long samples or results are kept',
+        description:
+          'In the place of a rule of the same scope. What is older is deleted in the background, by segments of some ' +
+          'thousand samples. Results of deleted samples stay until a rule for results deletes them.',
+        body: rule,
+      },
+    },
+    async (request) => {
+      const { keep } = request.body;
+      const keepMs = parseDuration(keep);
+      if (keepMs === undefined || !Number.isSafeInteger(keepMs) || keepMs <= 0) {
+        const expected = 'a duration above 0 in whole milliseconds, such as P90D or PT12H';
+        const issue = { place: 'body', pointer: '/keep', expected, received: JSON.stringify(keep) };
+        throw badRequest(`body keep: expected ${expected}, received ${issue.received}`, { issues: [issue] });
+      }
+      const set = { ...scopeOf(principalOf(request).organisation, request.body), keepMs };
+      await setRetention(context, set);
+      return envelope(recordOf(set));
+    },
+  );
+  routes.delete(
+    '/core/retention',
+    {
+      onRequest: authorize('core_admin'),
+      schema: { ...answer, summary: 'Remove a rule of how long samples are kept', querystring: scopeQuery },
+    },
+    async (request) => {
+      const of = scopeOf(principalOf(request).organisation, request.query);
+      const removed = await removeRetention(context, of);
+      if (removed === undefined) throw notFound('there is no such rule; GET /core/retention lists those there are');
+      return envelope(recordOf(removed));
+    },
+  );
+}
+
+function scopeOf(organisation: string, given: Static<typeof scopeQuery>): RetentionScope {
+  const { kind = 'samples', timeseriesId = '', metric = '' } = given;
+  return { organisation, kind, timeseriesId, metric };
+}
+
+function recordOf({ kind, timeseriesId, metric, keepMs }: Pick<RetentionRow, keyof RetentionScope | 'keepMs'>) {
+  return {
+    // The two that are ever written.
+    kind: kind === 'results' ? ('results' as const) : ('samples' as const),
+    ...(timeseriesId === '' ? {} : { timeseriesId }),
+    ...(metric === '' ? {} : { metric }),
+    keep: formatDuration(keepMs),
+  };
+}

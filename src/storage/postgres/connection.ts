@@ -1,0 +1,192 @@
+import type { Client } from 'pg';
+import { StorageError } from '../errors.js';
+import type { Statement } from '../sql/statements.js';
+import type { SqlSession } from '../sql/transaction.js';
+import type { Address } from './address.js';
+import { postgres, types } from './dialect.js';
+import { failureOf, PostgresFailure } from './failure.js';
+
+type Rows = Record<string, unknown>[];
+
+/** A connection to the server that can be written to. Statements go out at once, and are answered in their order. */
+export class Connection implements SqlSession {
+  readonly dialect = postgres;
+  /** Of the server's history: another one after a standby has taken over. */
+  readonly timeline: number;
+  readonly #client: Client;
+  readonly #texts: StatementTexts;
+  #failure: PostgresFailure | undefined;
+  #warning: string | undefined;
+
+  constructor(client: Client, texts: StatementTexts, timeline: number) {
+    this.#client = client;
+    this.#texts = texts;
+    this.timeline = timeline;
+    const lose = (error: unknown) => {
+      this.#failure ??= failureOf(error);
+    };
+    client.on('error', lose);
+    client.on('end', () => lose(new PostgresFailure('lost', 'the connection has ended')));
+    client.on('notice', ({ severity, message }) => {
+      if (severity === 'WARNING') this.#warning = message;
+    });
+  }
+
+  /** The first failure of a statement, or of the connection; one that has failed is not used again. */
+  get failure(): PostgresFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Runs statements without values, which are of one round trip; gives the rows of each. */
+  async exec(sql: string): Promise<Rows[]> {
+    // `as`: of several statements pg gives a list of results, which its types do not tell.
+    const results = (await this.#watch(this.#client.query(sql))) as unknown as { rows: Rows } | { rows: Rows }[];
+    return [results].flat().map(({ rows }) => rows);
+  }
+
+  /** Sends what nobody waits for: were it to fail, so would what comes after it. */
+  send(sql: string): void {
+    this.exec(sql).catch(() => {});
+  }
+
+  async run(statement: Statement): Promise<number> {
+    return (await this.#query(statement)).rowCount ?? 0;
+  }
+
+  async all(statement: Statement): Promise<Rows> {
+    return (await this.#query(statement)).rows;
+  }
+
+  /**
+   * Ends a transaction with these statements and COMMIT.
+   *
+   * @throws PostgresFailure 'lost' where nobody can tell whether it took effect.
+   */
+  async commit(sql: string): Promise<void> {
+    this.#warning = undefined;
+    await this.exec(`${sql}; COMMIT`);
+    // A wait for the standby that was called off is a commit, and a warning that it may be on this server alone.
+    if (this.#warning !== undefined)
+      throw await this.#watch(Promise.reject(new PostgresFailure('lost', this.#warning)));
+  }
+
+  onNotification(listener: (payload: string) => void): void {
+    this.#client.on('notification', ({ payload }) => listener(payload ?? ''));
+  }
+
+  /** Lets go of the socket, whatever runs. */
+  close(): void {
+    this.#failure ??= new PostgresFailure('lost', 'the connection was closed');
+    this.#client.end().catch(() => {});
+  }
+
+  #query({ sql, values }: Statement) {
+    const config = { ...this.#texts.of(sql), values: [...values] };
+    return this.#watch(this.#client.query<Record<string, unknown>, unknown[]>(config));
+  }
+
+  async #watch<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      const failure = failureOf(error);
+      this.#failure ??= failure;
+      throw failure;
+    }
+  }
+}
+
+const STATEMENT_COUNT_MAX = 500;
+
+/**
+ * Statements as PostgreSQL has them, with `$1` for `?`. The first ones get a name, by which a server plans them once
+ * for each connection; filters that clients compose make ever new ones, which go without.
+ */
+export class StatementTexts {
+  readonly #known = new Map<string, { readonly text: string; readonly name: string }>();
+
+  of(sql: string): { readonly text: string; readonly name?: string } {
+    const known = this.#known.get(sql);
+    if (known !== undefined) return known;
+    let count = 0;
+    const text = sql.replaceAll('?', () => `$${++count}`);
+    if (this.#known.size >= STATEMENT_COUNT_MAX) return { text };
+    const named = { text, name: `windrow_${this.#known.size}` };
+    this.#known.set(sql, named);
+    return named;
+  }
+}
+
+const CONNECT_MS_MAX = 3000;
+/** Beyond this a server that says nothing is taken for dead. A work ends sooner (`inTime`). */
+const ANSWER_MS_MAX = 15_000;
+
+/**
+ * A transaction that nobody goes on with ends by itself; a machine that has vanished is missed within seconds. No time
+ * limit on statements: one that calls off a wait for the standby would make a commit of what is on one disk alone.
+ */
+const SESSION = `
+  SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = 0;
+  SET idle_in_transaction_session_timeout = '20s';
+  SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+  SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+    current_setting('server_version_num')::int AS "version", current_setting('server_encoding') AS "encoding",
+    CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS "timeline"`;
+
+const VERSION_MIN = 130_000;
+
+/** Loads `pg` only when a store of PostgreSQL is opened: all else works without it. */
+export async function loadClient(): Promise<typeof Client> {
+  try {
+    return (await import('pg')).default.Client;
+  } catch (cause) {
+    const mend = 'install it beside windrow: npm install pg@8';
+    throw new StorageError('storage.failed', `a store of PostgreSQL needs the package pg: ${mend}`, { cause });
+  }
+}
+
+/** Connects to the first of the servers that can be written to. */
+export async function connect(
+  Constructor: typeof Client,
+  { servers }: Address,
+  texts: StatementTexts,
+): Promise<Connection> {
+  const failures: PostgresFailure[] = [];
+  for (const connectionString of servers) {
+    const client = new Constructor({
+      connectionString,
+      types,
+      pipeline: true,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      query_timeout: ANSWER_MS_MAX,
+      application_name: 'windrow',
+    });
+    // What comes before the connection listens.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return await prepareSession(client, texts);
+    } catch (error) {
+      if (error instanceof StorageError) throw error;
+      failures.push(failureOf(error));
+      client.end().catch(() => {});
+    }
+  }
+  // That no server listens says less than why one of them refuses.
+  throw failures.find(({ isPassing }) => !isPassing) ?? new PostgresFailure('lost', failures.map(String).join('; '));
+}
+
+async function prepareSession(client: Client, texts: StatementTexts): Promise<Connection> {
+  // `as`: of several statements pg gives a list of results.
+  const results = (await client.query(SESSION)) as unknown as { rows: Rows }[];
+  const { isReadOnly, version, encoding, timeline } = results.at(-1)!.rows[0]!;
+  if (Number(version) < VERSION_MIN || encoding !== 'UTF8') {
+    const needed = `PostgreSQL ${VERSION_MIN / 10_000} or later with a database in UTF8`;
+    client.end().catch(() => {});
+    throw new StorageError('storage.failed', `expected ${needed}, received ${version} with ${encoding}`);
+  }
+  if (isReadOnly === true) throw new PostgresFailure('lost', 'the server is a standby, or takes no writes');
+  return new Connection(client, texts, Number.parseInt(String(timeline), 16));
+}

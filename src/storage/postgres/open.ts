@@ -1,0 +1,52 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Storage } from '../storage.js';
+import { parseAddress } from './address.js';
+import { connect, loadClient, StatementTexts } from './connection.js';
+import { explained } from './failure.js';
+import { Hints } from './hints.js';
+import { ConnectionPool } from './pool.js';
+import { migrate, type Schema } from './schema.js';
+import { PostgresStorage } from './storage.js';
+
+export interface PostgresOptions extends Schema {
+  /** As libpq writes it: `postgres://user@host1,host2/database`. */
+  readonly address: string;
+  readonly clock: { monotonicMs(): number };
+  /** How many connections are used at most, one more for notifications not counted. */
+  readonly connectionCountMax?: number;
+}
+
+const CONNECTION_COUNT_MAX = 10;
+
+/**
+ * Opens the store in a PostgreSQL database; where it is empty, makes it.
+ *
+ * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.failed' where the database can not be
+ *   reached or entered.
+ */
+export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
+  const { clock, connectionCountMax = CONNECTION_COUNT_MAX } = options;
+  const address = parseAddress(options.address);
+  const Client = await loadClient();
+  const texts = new StatementTexts();
+  const name = randomUUID();
+  const session = randomInt(1, 2 ** 31 - 1);
+  const connectHere = () => connect(Client, address, texts);
+  const pool = new ConnectionPool(connectHere, connectionCountMax);
+  const hints = new Hints({ connect: connectHere, name, session });
+  const explain = (error: unknown) => explained(error, address.text);
+  try {
+    await pool.use((connection) => migrate(connection, address.text, options));
+    await hints.start();
+  } catch (error) {
+    pool.close();
+    throw explain(error);
+  }
+  const writer = {
+    pool,
+    name,
+    monotonicMs: () => clock.monotonicMs(),
+    onCommits: (shard: number, lastCommit: number) => hints.committed(shard, lastCommit),
+  };
+  return new PostgresStorage({ pool, hints, writer, session, explain });
+}

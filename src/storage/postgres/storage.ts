@@ -1,0 +1,149 @@
+import { StorageError } from '../errors.js';
+import { SHARD_COUNT } from '../shard.js';
+import { inTime, SqlReader } from '../sql/transaction.js';
+import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
+import { giveBackClaim, takeClaim } from './claims.js';
+import type { Connection } from './connection.js';
+import { PostgresFailure } from './failure.js';
+import { createJob, QUIET_MS_MAX } from './group.js';
+import type { Hints } from './hints.js';
+import type { ConnectionPool } from './pool.js';
+import { pause, pauseOf, ShardWriter, TRIES_MS_MAX, type WriterParts } from './writer.js';
+
+export interface StorageParts {
+  readonly pool: ConnectionPool;
+  readonly hints: Hints;
+  readonly writer: WriterParts;
+  readonly session: number;
+  /** What a failure of PostgreSQL means to a caller. */
+  readonly explain: (error: unknown) => unknown;
+}
+
+/**
+ * A PostgreSQL database that any number of processes use at a time. Readers see one state each (repeatable read);
+ * writers of a shard follow one another, by the lock on its row in `windrow_shard`.
+ */
+export class PostgresStorage implements Storage {
+  readonly #parts: StorageParts;
+  readonly #writers: readonly ShardWriter[];
+  readonly #reading = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: StorageParts) {
+    this.#parts = parts;
+    this.#writers = Array.from({ length: SHARD_COUNT }, (_, shard) => new ShardWriter(parts.writer, shard));
+  }
+
+  async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
+    this.#assertUsable(shard);
+    return this.#repeated((connection) => readWith(connection, shard, work));
+  }
+
+  async transaction<Result>(
+    shard: number,
+    work: (tx: Transaction) => Promise<Result>,
+    options: TransactionOptions = {},
+  ): Promise<Result> {
+    this.#assertUsable(shard);
+    const { writer, explain } = this.#parts;
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown) => reject(explain(error));
+      this.#writers[shard]!.push(createJob(writer.monotonicMs(), work, options, resolve, fail));
+    });
+  }
+
+  async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
+    this.#assertUsable(shard);
+    const { hints, session } = this.#parts;
+    return this.#repeated(async (connection) => {
+      await hints.showLife();
+      return takeClaim(connection, shard, { owner, session }, leaseMs);
+    });
+  }
+
+  async release(claim: Claim): Promise<void> {
+    this.#assertUsable(claim.shard);
+    await this.#repeated((connection) => giveBackClaim(connection, claim));
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#parts.hints.onCommit(listener);
+  }
+
+  async check(): Promise<void> {
+    this.#assertUsable(0);
+    await this.#repeated((connection) => connection.exec('SELECT "commit" FROM "windrow_shard" WHERE "shard" = 0'), 0);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all(this.#writers.map((writer) => writer.end()));
+    await Promise.allSettled(this.#reading);
+    await this.#parts.hints.close();
+    this.#parts.pool.close();
+  }
+
+  /** Runs a work on a connection; on another one where the connection, or another transaction, was the trouble. */
+  async #repeated<Result>(
+    work: (connection: Connection) => Promise<Result>,
+    triesMsMax: number = TRIES_MS_MAX,
+  ): Promise<Result> {
+    const running = this.#tryWork(work, triesMsMax);
+    this.#reading.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      throw this.#parts.explain(error);
+    } finally {
+      this.#reading.delete(running);
+    }
+  }
+
+  async #tryWork<Result>(work: (connection: Connection) => Promise<Result>, triesMsMax: number): Promise<Result> {
+    const { pool, writer } = this.#parts;
+    const untilMs = writer.monotonicMs() + triesMsMax;
+    for (let failureCount = 1; ; failureCount++) {
+      try {
+        return await pool.use(async (connection) => {
+          try {
+            return await work(connection);
+          } catch (error) {
+            throw connection.failure ?? error;
+          }
+        });
+      } catch (error) {
+        const isPassing = error instanceof PostgresFailure && error.isPassing;
+        if (!isPassing || writer.monotonicMs() >= untilMs) throw error;
+        await pause(pauseOf(failureCount));
+      }
+    }
+  }
+
+  #assertUsable(shard: number): void {
+    if (this.#closing !== undefined) throw new StorageError('storage.closed', 'the store is closed');
+    if (Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT) return;
+    throw new StorageError('storage.key', `expected a shard from 0 to ${SHARD_COUNT - 1}, received ${shard}`);
+  }
+}
+
+async function readWith<Result>(
+  connection: Connection,
+  shard: number,
+  work: (tx: Reader) => Promise<Result>,
+): Promise<Result> {
+  const [, rows] = await connection.exec(
+    `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT "commit" FROM "windrow_shard" WHERE "shard" = ${shard}`,
+  );
+  const lastCommit = Number(rows![0]!.commit);
+  const tx = new SqlReader(connection, shard, { lastCommit, durableCommit: lastCommit });
+  try {
+    return await inTime(tx, QUIET_MS_MAX, () => work(tx));
+  } finally {
+    tx.end();
+    connection.send('COMMIT');
+  }
+}

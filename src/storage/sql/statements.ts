@@ -1,0 +1,227 @@
+import { StorageError } from '../errors.js';
+import type { Condition, Order, Query } from '../storage.js';
+import type { Column, ColumnType, Table } from '../table.js';
+import { type Bound, encode } from './values.js';
+
+/** A statement, or a part of one: SQL with a `?` for each value bound to it. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly Bound[];
+}
+
+/** In what the SQL of databases differs. */
+export interface Dialect {
+  /** A value as it is written into a statement. */
+  place(value: Bound): Statement;
+  /** The condition that a column has one of some values, which may be many. */
+  oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement;
+  /** Rows as the adapter gives them, with the values of their columns; may change them in place. */
+  decodeRows<Row>(table: Table<Row>, rows: Record<string, unknown>[]): Row[];
+}
+
+/** What a statement is about. */
+export interface Target<Row> {
+  readonly dialect: Dialect;
+  readonly table: Table<Row>;
+  readonly shard: number;
+}
+
+const NEVER: Statement = { sql: 'FALSE', values: [] };
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function insert<Row>(target: Target<Row>, row: Row): Statement {
+  return writeRow(target, row, 'DO NOTHING');
+}
+
+export function put<Row>(target: Target<Row>, row: Row): Statement {
+  const { table } = target;
+  const others = columnNames(table).filter((name) => !table.key.includes(name));
+  const changes = others.map((name) => `${quote(name)} = excluded.${quote(name)}`);
+  return writeRow(target, row, changes.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${changes.join(', ')}`);
+}
+
+function writeRow<Row>(target: Target<Row>, row: Row, onConflict: string): Statement {
+  const { dialect, table, shard } = target;
+  const names = columnNames(table);
+  const places = joined([dialect.place(shard), ...names.map((name) => encodeColumn(target, name, row[name]))], ', ');
+  const sql =
+    `INSERT INTO ${quote(table.name)} ("shard", ${names.map(quote).join(', ')}) VALUES (${places.sql}) ` +
+    `ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) ${onConflict}`;
+  return { sql, values: places.values };
+}
+
+export function update<Row>(
+  target: Target<Row>,
+  where: readonly Condition<Row>[],
+  changes: Partial<Row>,
+): Statement | undefined {
+  const { table } = target;
+  const names = columnNames(table).filter((name) => changes[name] !== undefined);
+  const keyName = names.find((name) => table.key.includes(name));
+  if (keyName !== undefined) {
+    throw new StorageError(
+      'storage.key',
+      `${table.name}.${keyName}: a key is not changed; delete the row, insert anew`,
+    );
+  }
+  if (names.length === 0) return undefined;
+  const sets = names.map((name) => prefixed(`${quote(name)} = `, encodeColumn(target, name, changes[name])));
+  const set = joined(sets, ', ');
+  const condition = whereOf(target, where);
+  return {
+    sql: `UPDATE ${quote(table.name)} SET ${set.sql} WHERE ${condition.sql}`,
+    values: [...set.values, ...condition.values],
+  };
+}
+
+export function remove<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
+  const { sql, values } = whereOf(target, where);
+  return { sql: `DELETE FROM ${quote(target.table.name)} WHERE ${sql}`, values };
+}
+
+export function count<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
+  const { sql, values } = whereOf(target, where);
+  return { sql: `SELECT count(*) AS "count" FROM ${quote(target.table.name)} WHERE ${sql}`, values };
+}
+
+export function get<Row>(target: Target<Row>, key: Partial<Row>): Statement {
+  const { table } = target;
+  const missing = table.key.find((name) => key[name] === undefined);
+  if (missing !== undefined) {
+    const names = table.key.join(', ');
+    throw new StorageError('storage.key', `${table.name}: expected the whole key (${names}), received no ${missing}`);
+  }
+  const conditions = table.key.map((name) => [name, '=', key[name]] as unknown as Condition<Row>);
+  const { sql, values } = whereOf(target, conditions);
+  return { sql: `SELECT ${selection(table)} FROM ${quote(table.name)} WHERE ${sql}`, values };
+}
+
+export function find<Row>(target: Target<Row>, query: Query<Row>): Statement {
+  const { table } = target;
+  const { where = [], orderBy = table.key.map((column): Order<Row> => ({ column })), after, limit } = query;
+  const parts = [whereOf(target, where)];
+  if (after !== undefined) parts.push(afterOf(target, orderBy, after));
+  const condition = joined(parts, ' AND ');
+  const order = orderBy.map((one) => orderOf(table, one));
+  const sql =
+    `SELECT ${selection(table)} FROM ${quote(table.name)} WHERE ${condition.sql}` +
+    (order.length === 0 ? '' : ` ORDER BY ${order.join(', ')}`);
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    throw new StorageError('storage.value', `${table.name}: expected a limit of 0 or more, received ${limit}`);
+  }
+  if (limit === undefined) return { sql, values: condition.values };
+  return { sql: `${sql} LIMIT ?`, values: [...condition.values, limit] };
+}
+
+function whereOf<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {
+  const parts = where.map((condition) => conditionOf(target, condition));
+  return joined([{ sql: '"shard" = ?', values: [target.shard] }, ...parts], ' AND ');
+}
+
+function conditionOf<Row>(target: Target<Row>, [name, operator, operand]: Condition<Row>): Statement {
+  if (operator === 'in') return inOf(target, name, operand);
+  const column = quote(name);
+  const { isNullable } = columnOf(target.table, name);
+  if (operand === null) {
+    if (operator === '=') return { sql: `${column} IS NULL`, values: [] };
+    return operator === '!=' ? { sql: `${column} IS NOT NULL`, values: [] } : NEVER;
+  }
+  const unlike = isNullable ? 'IS DISTINCT FROM' : '<>';
+  return prefixed(`${column} ${operator === '!=' ? unlike : operator} `, encodeColumn(target, name, operand));
+}
+
+function inOf<Row>({ dialect, table }: Target<Row>, name: keyof Row & string, list: readonly unknown[]): Statement {
+  const column = columnOf(table, name);
+  const values = list.filter((value) => value !== null).map((value) => encode(table.name, name, column, value));
+  const isNull: Statement[] = values.length < list.length ? [{ sql: `${quote(name)} IS NULL`, values: [] }] : [];
+  const isOne: Statement[] = values.length > 0 ? [dialect.oneOf(quote(name), column.type, values)] : [];
+  const parts = [...isOne, ...isNull];
+  return parts.length === 0 ? NEVER : bracketed(joined(parts, ' OR '));
+}
+
+/** Null comes before every value, and last when descending. */
+function orderOf<Row>(table: Table<Row>, { column: name, isDescending = false }: Order<Row>): string {
+  const nulls = columnOf(table, name).isNullable ? ` NULLS ${isDescending ? 'LAST' : 'FIRST'}` : '';
+  return `${quote(name)}${isDescending ? ' DESC' : ''}${nulls}`;
+}
+
+/** Rows after a place: `c1 > v1 OR c1 = v1 AND (c2 > v2 OR …)`, each column in its own direction. */
+function afterOf<Row>(target: Target<Row>, orderBy: readonly Order<Row>[], after: readonly unknown[]): Statement {
+  if (after.length !== orderBy.length) {
+    const expected = `a value for each of the ${orderBy.length} columns of the order`;
+    throw new StorageError(
+      'storage.key',
+      `${target.table.name}: expected after to have ${expected}, received ${after.length}`,
+    );
+  }
+  const beyond = orderBy.reduceRight<Statement>((rest, order, i) => {
+    const value = after[i];
+    const later = laterThan(target, order, value);
+    const equal = conditionOf(target, [order.column, '=', value] as unknown as Condition<Row>);
+    if (rest === NEVER) return later;
+    const same = joined([equal, bracketed(rest)], ' AND ');
+    return later === NEVER ? same : joined([later, same], ' OR ');
+  }, NEVER);
+  // The bound of the first column follows from the rest; said apart, it lets an index begin there.
+  const [first] = orderBy;
+  const bound = first === undefined ? undefined : boundOf(target, first, after[0]);
+  return bound === undefined ? bracketed(beyond) : joined([bound, bracketed(beyond)], ' AND ');
+}
+
+function laterThan<Row>(
+  target: Target<Row>,
+  { column: name, isDescending = false }: Order<Row>,
+  value: unknown,
+): Statement {
+  const column = quote(name);
+  if (value === null) return isDescending ? NEVER : { sql: `${column} IS NOT NULL`, values: [] };
+  const bound = encodeColumn(target, name, value);
+  if (!isDescending) return prefixed(`${column} > `, bound);
+  const less = prefixed(`${column} < `, bound);
+  if (!columnOf(target.table, name).isNullable) return less;
+  return bracketed(joined([less, { sql: `${column} IS NULL`, values: [] }], ' OR '));
+}
+
+function boundOf<Row>(
+  target: Target<Row>,
+  { column: name, isDescending = false }: Order<Row>,
+  value: unknown,
+): Statement | undefined {
+  if (value === null || (isDescending && columnOf(target.table, name).isNullable)) return undefined;
+  return prefixed(`${quote(name)} ${isDescending ? '<=' : '>='} `, encodeColumn(target, name, value));
+}
+
+export function joined(parts: readonly Statement[], by: string): Statement {
+  return { sql: parts.map(({ sql }) => sql).join(by), values: parts.flatMap(({ values }) => values) };
+}
+
+function prefixed(text: string, { sql, values }: Statement): Statement {
+  return { sql: text + sql, values };
+}
+
+function bracketed({ sql, values }: Statement): Statement {
+  return { sql: `(${sql})`, values };
+}
+
+function selection<Row>(table: Table<Row>): string {
+  return columnNames(table).map(quote).join(', ');
+}
+
+export function columnNames<Row>(table: Table<Row>): (keyof Row & string)[] {
+  // `as`: a table's columns are the fields of its rows.
+  return Object.keys(table.columns) as (keyof Row & string)[];
+}
+
+function columnOf<Row>(table: Table<Row>, name: keyof Row & string): Column {
+  if (!Object.hasOwn(table.columns, name)) {
+    throw new StorageError('storage.key', `${table.name} has no column ${JSON.stringify(name)}`);
+  }
+  return table.columns[name];
+}
+
+function encodeColumn<Row>({ dialect, table }: Target<Row>, name: keyof Row & string, value: unknown): Statement {
+  return dialect.place(encode(table.name, name, columnOf(table, name), value));
+}

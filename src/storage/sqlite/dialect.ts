@@ -1,0 +1,58 @@
+import { StorageError } from '../errors.js';
+import { type Dialect, joined, type Statement } from '../sql/statements.js';
+import type { Bound } from '../sql/values.js';
+import type { Column, ColumnType, Table } from '../table.js';
+
+// SQLite's limit of parameters, less some for the rest of the statement.
+const PARAMETER_COUNT_MAX = 32_000;
+const SHORT_LIST_LENGTH = 8;
+const TWO_TO_537 = 2 ** 537;
+
+export const sqlite: Dialect = { place, oneOf, decodeRows };
+
+/**
+ * SQLite's adapter binds numbers that lie less than 2^-52 above a whole number as that one, and -0 as 0; these are put
+ * together by SQLite itself, from numbers that it takes as they are.
+ */
+function place(value: Bound): Statement {
+  if (Object.is(value, -0)) return { sql: '-0.0', values: [] };
+  if (typeof value !== 'number' || !(value > 0 && value < Number.EPSILON)) return { sql: '?', values: [value] };
+  return { sql: '(? / ? / ?)', values: [value * TWO_TO_537 * TWO_TO_537, TWO_TO_537, TWO_TO_537] };
+}
+
+/** Lists of any length: as JSON, which is one parameter, where JSON can hold the values exactly. */
+function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement {
+  const isJson = type === 'text' || type === 'integer' || type === 'boolean';
+  if (isJson && values.length > SHORT_LIST_LENGTH) {
+    return { sql: `${column} IN (SELECT "value" FROM json_each(?))`, values: [JSON.stringify(values)] };
+  }
+  if (values.length > PARAMETER_COUNT_MAX) {
+    const expected = `at most ${PARAMETER_COUNT_MAX} values of type ${type} in a list`;
+    throw new StorageError('storage.value', `${column}: expected ${expected}, received ${values.length}`);
+  }
+  const places = joined(values.map(place), ', ');
+  return { sql: `${column} IN (${places.sql})`, values: places.values };
+}
+
+/** Gives rows as SQLite has them the values of their columns, in place. */
+export function decodeRows<Row>(table: Table<Row>, rows: Record<string, unknown>[]): Row[] {
+  const names = booleansOf(table);
+  if (names.length > 0) {
+    for (const row of rows) {
+      for (const name of names) if (row[name] !== null) row[name] = row[name] !== 0;
+    }
+  }
+  // `as`: the statement selected the columns of this table.
+  return rows as Row[];
+}
+
+const booleansOfTables = new WeakMap<object, readonly string[]>();
+
+function booleansOf<Row>(table: Table<Row>): readonly string[] {
+  const known = booleansOfTables.get(table);
+  if (known !== undefined) return known;
+  const columns = Object.entries<Column>(table.columns);
+  const names = columns.filter(([, { type }]) => type === 'boolean').map(([name]) => name);
+  booleansOfTables.set(table, names);
+  return names;
+}

@@ -1,0 +1,243 @@
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { DataPanel } from './build/data-panel.js';
+import { PipelinePanel } from './build/pipeline.js';
+import { RequestPanel } from './build/request-panel.js';
+import { LargeChart } from './chart/large-chart.js';
+import { onThemeChange, setLineColours, type Theme } from './chart/theme.js';
+import { ZoneList } from './chart/zone-field.js';
+import { copyText } from './download.js';
+import { type EngineClient, newestOnly } from './engine/client.js';
+import type { RunAnswer, StepToRun } from './engine/protocol.js';
+import { checkDraft } from './request/check.js';
+import { readLink, writeLink } from './request/share.js';
+import { samples } from './samples.js';
+import { ServicePanel } from './service/service-panel.js';
+import { type Action, reduce, type State, startState, useWorkbench, viewOf, WorkbenchProvider } from './state.js';
+import { ReplayPanel } from './stream/replay-panel.js';
+
+const VIEWS = ['Build', 'Stream', 'Service'] as const;
+type ViewName = (typeof VIEWS)[number];
+
+/** The page. */
+export function App({ engine }: { readonly engine: EngineClient }) {
+  const [state, act] = useReducer<State, Action>(reduce, startState);
+  const [shown, setShown] = useState<ViewName>('Build');
+  const files = useFiles(engine, state, act);
+  const loaded = useMemo(() => state.sets.flatMap(({ series }) => series), [state.sets]);
+  const checked = useMemo(() => checkDraft(state.draft, state.timezone, loaded), [state.draft, state.timezone, loaded]);
+  useRuns(engine, checked.steps, state, act);
+  const view = useMemo(() => viewOf(state, checked), [state, checked]);
+  useLink(state, act, files.open);
+  useEffect(() => {
+    setLineColours();
+    return onThemeChange(setLineColours);
+  }, []);
+  const isOnline = location.protocol.startsWith('http');
+  return (
+    <WorkbenchProvider value={{ state, view, engine, act }}>
+      <Header views={isOnline ? VIEWS : VIEWS.slice(0, 2)} shown={shown} onShow={setShown} />
+      <Message />
+      <ZoneList />
+      <main data-busy={files.isBusy}>
+        <h1 class="hidden">windrow workbench</h1>
+        {/* Panels that are not seen keep what was typed into them. */}
+        <div class="columns" hidden={shown !== 'Build'}>
+          <div class="left">
+            <DataPanel onFiles={files.open} onZone={files.setZone} onRemove={files.remove} />
+            <PipelinePanel />
+          </div>
+          <div class="right">
+            {shown === 'Build' && <LargeChart />}
+            <RequestPanel />
+          </div>
+        </div>
+        {shown === 'Stream' && <ReplayPanel />}
+        {isOnline && (
+          <div hidden={shown !== 'Service'}>
+            <ServicePanel isShown={shown === 'Service'} />
+          </div>
+        )}
+      </main>
+    </WorkbenchProvider>
+  );
+}
+
+/** Files that were opened are kept, to be read again where the zone of their times changes. */
+function useFiles(engine: EngineClient, state: State, act: (action: Action) => void) {
+  const kept = useRef(new Map<string, File>());
+  const [busyCount, setBusyCount] = useState(0);
+  const zone = useRef(state.timezone);
+  zone.current = state.timezone;
+  const read = async (file: File, timezone: string): Promise<void> => {
+    setBusyCount((count) => count + 1);
+    act({ type: 'told', text: `Reading ${file.name} …` });
+    try {
+      const set = await engine.ask('load', file, timezone);
+      kept.current.set(file.name, file);
+      act({ type: 'loaded', set });
+      act({ type: 'told', text: '' });
+    } catch (error) {
+      act({ type: 'told', text: error instanceof Error ? error.message : String(error), isProblem: true });
+    }
+    setBusyCount((count) => count - 1);
+  };
+  const open = async (files: readonly File[]): Promise<void> => {
+    for (const file of files) await read(file, zone.current);
+  };
+  useDrop(open);
+  return {
+    isBusy: busyCount > 0,
+    open,
+    setZone: async (timezone: string): Promise<void> => {
+      if (timezone === zone.current) return;
+      act({ type: 'zone', timezone });
+      for (const file of kept.current.values()) await read(file, timezone);
+    },
+    remove: async (name: string): Promise<void> => {
+      kept.current.delete(name);
+      await engine.ask('remove', name);
+      act({ type: 'removed', name });
+    },
+  };
+}
+
+function useDrop(open: (files: readonly File[]) => void): void {
+  useEffect(() => {
+    const drop = (event: DragEvent): void => {
+      event.preventDefault();
+      delete document.documentElement.dataset.dragging;
+      open([...(event.dataTransfer?.files ?? [])]);
+    };
+    const over = (event: DragEvent): void => {
+      event.preventDefault();
+      document.documentElement.dataset.dragging = 'yes';
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) delete document.documentElement.dataset.dragging;
+    };
+    const events = { drop, dragover: over, dragleave: leave };
+    for (const [name, listen] of Object.entries(events)) addEventListener(name, listen as EventListener);
+    return () => {
+      for (const [name, listen] of Object.entries(events)) removeEventListener(name, listen as EventListener);
+    };
+  }, []);
+}
+
+/** Runs what can run whenever it, or the data, has changed; of changes that come fast, the last. */
+function useRuns(engine: EngineClient, steps: readonly StepToRun[], state: State, act: (action: Action) => void): void {
+  const run = useMemo(
+    () =>
+      newestOnly(
+        ({ steps: wanted, timezone }: { steps: readonly StepToRun[]; timezone: string }) =>
+          engine.ask('run', wanted, timezone),
+        (answer: RunAnswer) => act({ type: 'ran', answer }),
+        (error) => act({ type: 'told', text: String(error), isProblem: true }),
+      ),
+    [engine],
+  );
+  useEffect(() => run({ steps, timezone: state.timezone }), [steps, state.timezone]);
+}
+
+/** Reads the link that the page was opened by, and writes it anew with each change. */
+function useLink(state: State, act: (action: Action) => void, open: (files: readonly File[]) => void): void {
+  const [isRead, setIsRead] = useState(false);
+  const read = async (): Promise<void> => {
+    const shared = await readLink(location.hash);
+    if (shared !== undefined) {
+      act({ type: 'zone', timezone: shared.timezone });
+      act({ type: 'edited', draft: shared.draft });
+      const sample = samples.find(({ fileName }) => fileName === shared.sample);
+      if (sample !== undefined) open([sample.file()]);
+    }
+    setIsRead(true);
+  };
+  useEffect(() => void read(), []);
+  const sample = state.sets.find(({ name }) => samples.some(({ fileName }) => fileName === name))?.name;
+  useEffect(() => {
+    if (!isRead || state.draft.length === 0) return;
+    const { draft, timezone } = state;
+    void writeLink({ draft, timezone, ...(sample === undefined ? {} : { sample }) }).then((link) =>
+      history.replaceState(null, '', link),
+    );
+  }, [isRead, state.draft, state.timezone, sample]);
+}
+
+interface HeaderProps {
+  readonly views: readonly ViewName[];
+  readonly shown: ViewName;
+  readonly onShow: (view: ViewName) => void;
+}
+
+function Header({ views, shown, onShow }: HeaderProps) {
+  const { state, act } = useWorkbench();
+  const [theme, setTheme] = useState<Theme>('auto');
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return (
+    <header>
+      <strong class="brand">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M3 22c5 0 5-6 10-6s5 6 10 6 4-3 6-4M3 14c5 0 5-6 10-6s5 6 10 6 4-3 6-4" />
+        </svg>
+        windrow
+      </strong>
+      <nav aria-label="Views">
+        {views.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-current={name === shown ? 'page' : undefined}
+            onClick={() => onShow(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </nav>
+      <span class="spring" />
+      <button
+        type="button"
+        disabled={state.draft.length === 0}
+        onClick={async () => {
+          const isCopied = await copyText(location.href);
+          act({
+            type: 'told',
+            text: isCopied
+              ? 'The link is copied: it holds the pipeline, not the data.'
+              : `Copy the address of this page: it holds the pipeline.`,
+          });
+        }}
+      >
+        Share link
+      </button>
+      <label class="inline">
+        <span class="hidden">Colours</span>
+        <select
+          value={theme}
+          onChange={({ currentTarget: { value } }) => setTheme(value === 'light' || value === 'dark' ? value : 'auto')}
+        >
+          <option value="auto">auto</option>
+          <option value="light">light</option>
+          <option value="dark">dark</option>
+        </select>
+      </label>
+    </header>
+  );
+}
+
+function Message() {
+  const { state, act } = useWorkbench();
+  const { message } = state;
+  return (
+    <div class="message-place" role="status">
+      {message !== undefined && (
+        <p class={message.isProblem ? 'message problem' : 'message'}>
+          {message.text}
+          <button type="button" class="small" aria-label="Dismiss" onClick={() => act({ type: 'told', text: '' })}>
+            ×
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

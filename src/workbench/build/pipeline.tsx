@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import { referenceOf } from '../engine/protocol.js';
+import type { Draft, Place } from '../request/draft.js';
+import { addItem, addStep, withItem } from '../request/edit.js';
+import { issuesAt, useWorkbench } from '../state.js';
+import { Problems } from './fields.js';
+import { Palette } from './palette.js';
+import { StepCard } from './step-card.js';
+
+/** Where a step that is being chosen goes; an item of its own where undefined. */
+type Target = { readonly after: Place | undefined };
+
+/** The request as lists of steps, one for each result. */
+export function PipelinePanel() {
+  const { state, view, act } = useWorkbench();
+  const { draft } = state;
+  const [target, setTarget] = useState<Target>();
+  const edit = (next: Draft): void => act({ type: 'edited', draft: next });
+  const source = referenceOf(state.sets[0]?.series[0] ?? { timeseriesId: 'series', metric: 'Raw' });
+  const choose = (operation: string): void => {
+    if (target?.after === undefined) edit(addItem(draft, operation, source));
+    else edit(addStep(draft, target.after, operation, source));
+    setTarget(undefined);
+  };
+  return (
+    <section class="panel" aria-labelledby="pipeline-title">
+      <div class="row">
+        <h2 id="pipeline-title">Pipeline</h2>
+        <span class="spring" />
+        <button type="button" disabled={state.past.length === 0} onClick={() => act({ type: 'undo' })}>
+          Undo
+        </button>
+        <button type="button" disabled={state.future.length === 0} onClick={() => act({ type: 'redo' })}>
+          Redo
+        </button>
+      </div>
+      <Problems issues={view.checked.issues.filter(({ pointer }) => pointer === '')} />
+      {draft.map((item, index) => (
+        <section class="item" key={index} aria-label={`Result ${item.metric}`}>
+          <ItemHead index={index} />
+          <ol class="steps">
+            {item.operations.map((step, at) => (
+              <StepCard
+                key={`${at} ${step.operation}`}
+                place={{ item: index, step: at }}
+                onInsert={() => setTarget({ after: { item: index, step: at } })}
+              />
+            ))}
+          </ol>
+          <button type="button" onClick={() => setTarget({ after: { item: index, step: item.operations.length - 1 } })}>
+            Add step
+          </button>
+        </section>
+      ))}
+      <button type="button" class={draft.length === 0 ? 'primary' : ''} onClick={() => setTarget({ after: undefined })}>
+        {draft.length === 0 ? 'Add the first step' : 'Add another result'}
+      </button>
+      {state.answer.problem !== undefined && <p class="problems">{state.answer.problem}</p>}
+      {target !== undefined && (
+        <Palette title="Choose an operation" onChoose={choose} onClose={() => setTarget(undefined)} />
+      )}
+    </section>
+  );
+}
+
+const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
+
+function ItemHead({ index }: { readonly index: number }) {
+  const { state, view, act } = useWorkbench();
+  const { metric, processingType, frequency } = state.draft[index]!;
+  const { issues } = view.checked;
+  const change = (type: string, often: string): void => {
+    act({
+      type: 'edited',
+      draft: withItem(state.draft, index, ({ frequency: _, ...item }) => ({
+        ...item,
+        processingType: type,
+        ...(often === '' ? {} : { frequency: often }),
+      })),
+    });
+  };
+  return (
+    <>
+      <div class="row item-head">
+        <h3>{metric || 'Result'}</h3>
+        <span class="spring" />
+        <label class="inline">
+          <span class="hidden">How the service computes {metric}</span>
+          <select
+            value={`${processingType.toLowerCase()} ${frequency ?? ''}`}
+            onChange={({ currentTarget: { value } }) => {
+              const [type = '', often = ''] = value.split(' ');
+              change(type, often);
+            }}
+          >
+            <option value="batch ">batch, once</option>
+            {FREQUENCIES.map((often) => (
+              <option key={often} value={`batch ${often}`}>
+                batch, every {often}
+              </option>
+            ))}
+            <option value="stream ">stream</option>
+          </select>
+        </label>
+      </div>
+      <Problems
+        issues={[...issuesAt(issues, `/${index}/processingType`), ...issuesAt(issues, `/${index}/frequency`)]}
+      />
+    </>
+  );
+}

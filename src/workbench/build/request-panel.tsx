@@ -1,0 +1,186 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { explain } from '../../index.js';
+import { counted, countText } from '../chart/zoned-time.js';
+import { copyText, download } from '../download.js';
+import { nameOf } from '../engine/protocol.js';
+import { sentenceOf } from '../request/check.js';
+import { itemResults, readDraft, writeRequest } from '../request/draft.js';
+import { commandLine } from '../request/share.js';
+import { useWorkbench } from '../state.js';
+
+/** The request as text, and what follows from it. */
+export function RequestPanel() {
+  return (
+    <>
+      <JsonSection />
+      <CommandSection />
+      <ReportSection />
+    </>
+  );
+}
+
+function JsonSection() {
+  const { state, view, act } = useWorkbench();
+  const written = useMemo(() => writeRequest(state.draft), [state.draft]);
+  const [text, setText] = useState(written);
+  const [problem, setProblem] = useState('');
+  // What is typed here stays as it is, what is changed elsewhere replaces it.
+  useEffect(() => {
+    if (!means(text, written)) setText(written);
+  }, [written]);
+  const { issues } = view.checked;
+  const take = (next: string): void => {
+    setText(next);
+    const read = readJson(next);
+    setProblem('problem' in read ? read.problem : '');
+    if ('draft' in read) act({ type: 'edited', draft: read.draft });
+  };
+  return (
+    <section class="panel" aria-labelledby="json-title">
+      <div class="row">
+        <h2 id="json-title">Request</h2>
+        <span class="spring" />
+        <CopyButton text={() => text} />
+        <button type="button" onClick={() => download('request.json', new Blob([text], { type: 'application/json' }))}>
+          Download
+        </button>
+      </div>
+      <textarea
+        class="json"
+        aria-label="Request as JSON"
+        aria-invalid={problem !== '' || issues.length > 0}
+        spellcheck={false}
+        rows={Math.min(28, Math.max(6, text.split('\n').length))}
+        value={text}
+        onInput={({ currentTarget: { value } }) => take(value)}
+      />
+      {problem !== '' && (
+        <p class="problems" role="alert">
+          {problem}
+        </p>
+      )}
+      {issues.length > 0 && (
+        <ul class="problems" aria-label="Problems of the request">
+          {issues.map((issue) => (
+            <li key={`${issue.pointer} ${issue.code}`}>
+              <code>{issue.pointer || 'the request'}</code> {sentenceOf(issue)} <span class="faint">{issue.code}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function readJson(text: string): ReturnType<typeof readDraft> {
+  try {
+    return readDraft(JSON.parse(text));
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function means(text: string, written: string): boolean {
+  const read = readJson(text);
+  return 'draft' in read && writeRequest(read.draft) === written;
+}
+
+function CopyButton({ text }: { readonly text: () => string }) {
+  const [said, setSaid] = useState('Copy');
+  return (
+    <button
+      type="button"
+      onClick={async () => {
+        setSaid((await copyText(text())) ? 'Copied' : 'Select it by hand');
+        setTimeout(() => setSaid('Copy'), 2000);
+      }}
+    >
+      <span aria-live="polite">{said}</span>
+    </button>
+  );
+}
+
+function CommandSection() {
+  const { state, engine } = useWorkbench();
+  const line = commandLine(
+    state.sets.filter(({ isFile }) => isFile).map(({ name }) => name),
+    state.timezone,
+  );
+  const results = itemResults(state.draft);
+  return (
+    <section class="panel" aria-labelledby="command-title">
+      <div class="row">
+        <h2 id="command-title">Run it with the command</h2>
+        <span class="spring" />
+        <CopyButton text={() => line} />
+        <button
+          type="button"
+          disabled={results.length === 0}
+          onClick={async () => download('results.csv', await engine.ask('csv', results))}
+        >
+          Download results.csv
+        </button>
+      </div>
+      <pre class="line">{line}</pre>
+      <p class="help">
+        With the request downloaded as <code>request.json</code>, this gives the same <code>results.csv</code>, byte for
+        byte.
+      </p>
+    </section>
+  );
+}
+
+function ReportSection() {
+  const { state, view } = useWorkbench();
+  const { plan } = view.checked;
+  const words = useMemo(() => (plan === undefined ? '' : explain(plan)), [plan]);
+  if (state.answer.steps.length === 0) return null;
+  return (
+    <section class="panel" aria-labelledby="report-title">
+      <h2 id="report-title">What became of every sample</h2>
+      <p class="faint">
+        {counted(state.answer.steps.length, 'step')} in {state.answer.durationMs.toFixed(1)} ms
+      </p>
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Series</th>
+              <th scope="col" class="number">
+                In
+              </th>
+              <th scope="col" class="number">
+                Out
+              </th>
+              <th scope="col">Left out</th>
+            </tr>
+          </thead>
+          <tbody>
+            {state.answer.sources.map((source) => (
+              <tr key={nameOf(source)}>
+                <th scope="row">{nameOf(source)}</th>
+                <td class="number">{countText(source.samplesIn)}</td>
+                <td class="number">{countText(source.samplesOut)}</td>
+                <td>{source.dropped.join(', ')}</td>
+              </tr>
+            ))}
+            {state.answer.steps.map(({ pointer, info, samplesIn, dropped }) => (
+              <tr key={pointer}>
+                <th scope="row">{nameOf(info)}</th>
+                <td class="number">{countText(samplesIn)}</td>
+                <td class="number">{countText(info.count)}</td>
+                <td>{dropped.join(', ')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {words !== '' && (
+        <details>
+          <summary>The plan in words</summary>
+          <pre class="line">{words}</pre>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,264 @@
+import { useId } from 'preact/hooks';
+import { type Issue, operations, type SeriesReference } from '../../index.js';
+import { DataTable } from '../chart/data-table.js';
+import { Spark } from '../chart/spark.js';
+import { colourVariable } from '../chart/theme.js';
+import { keyOf, nameOf, referenceOf } from '../engine/protocol.js';
+import { type Draft, isSame, type Place, placesOf, pointerOf, resultOf } from '../request/draft.js';
+import {
+  changeInput,
+  changeOperation,
+  changeStep,
+  removeStep,
+  renameResult,
+  swapSteps,
+  takesScalar,
+} from '../request/edit.js';
+import { issuesAt, useWorkbench } from '../state.js';
+import { ParameterFields, Problems, Words } from './fields.js';
+
+/** One step: its form, what is wrong with it, and its result as a small chart. */
+export function StepCard({ place, onInsert }: { readonly place: Place; readonly onInsert: () => void }) {
+  const { state, view, act } = useWorkbench();
+  const { draft } = state;
+  const step = draft[place.item]!.operations[place.step]!;
+  const pointer = pointerOf(place);
+  const info = operations.get(step.operation);
+  const { issues } = view.checked;
+  const edit = (next: Draft): void => act({ type: 'edited', draft: next });
+  const title = `Step ${place.step + 1}, ${step.operation}`;
+  return (
+    <li class="step" aria-label={title} data-pointer={pointer}>
+      <StepHead place={place} title={title} onInsert={onInsert} />
+      {info === undefined ? (
+        <Problems issues={issuesAt(issues, `${pointer}/operation`)} />
+      ) : (
+        <p class="summary">
+          <Words text={info.summary} />
+        </p>
+      )}
+      <StepResult pointer={pointer} />
+      <div class="fields">
+        <Inputs place={place} />
+        {info !== undefined && (
+          <ParameterFields
+            key={step.operation}
+            schema={info.parameters}
+            parameters={step.parameters}
+            pointer={`${pointer}/parameters`}
+            issues={issues}
+            hidden={step.input.length > 1 ? ['scalar'] : takesScalar(step.operation) ? ['align', 'maxhold'] : []}
+            onParameters={(parameters) => edit(changeStep(draft, place, { parameters }))}
+          />
+        )}
+        <ResultName place={place} />
+        <Problems issues={unplaced(issues, pointer, Object.keys(Object(info?.parameters.properties)))} />
+      </div>
+    </li>
+  );
+}
+
+// Problems of the step that no field shows.
+function unplaced(issues: readonly Issue[], pointer: string, names: readonly string[]): readonly Issue[] {
+  const shown = [
+    ...names.map((name) => `${pointer}/parameters/${name}`),
+    `${pointer}/input`,
+    `${pointer}/output`,
+    `${pointer}/operation`,
+  ];
+  return issuesAt(issues, pointer).filter(
+    (issue) => !shown.some((place) => issue.pointer === place || issue.pointer.startsWith(`${place}/`)),
+  );
+}
+
+function StepHead({
+  place,
+  title,
+  onInsert,
+}: {
+  readonly place: Place;
+  readonly title: string;
+  readonly onInsert: () => void;
+}) {
+  const { state, act } = useWorkbench();
+  const { draft } = state;
+  const { operation } = draft[place.item]!.operations[place.step]!;
+  const isLast = place.step === draft[place.item]!.operations.length - 1;
+  const edit = (next: Draft): void => act({ type: 'edited', draft: next });
+  return (
+    <div class="step-head">
+      <span class="number-mark" aria-hidden>
+        {place.step + 1}
+      </span>
+      <select
+        class="operation"
+        aria-label={`Operation of step ${place.step + 1}`}
+        value={operation}
+        onChange={({ currentTarget: { value } }) => edit(changeOperation(draft, place, value))}
+      >
+        {!operations.has(operation) && <option value={operation}>{operation}</option>}
+        {[...operations.keys()].map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <span class="spring" />
+      <DrawToggle reference={resultOf(draft, place)} />
+      <button
+        type="button"
+        class="small"
+        aria-label={`${title}: move up`}
+        disabled={place.step === 0}
+        onClick={() => edit(swapSteps(draft, { item: place.item, step: place.step - 1 }))}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        class="small"
+        aria-label={`${title}: move down`}
+        disabled={isLast}
+        onClick={() => edit(swapSteps(draft, place))}
+      >
+        ↓
+      </button>
+      <button type="button" class="small" aria-label={`${title}: add a step after it`} onClick={onInsert}>
+        +
+      </button>
+      <button
+        type="button"
+        class="small"
+        aria-label={`${title}: remove`}
+        onClick={() => edit(removeStep(draft, place))}
+      >
+        ×
+      </button>
+    </div>
+  );
+}
+
+/** Whether a series is on the large chart. */
+export function DrawToggle({ reference }: { readonly reference: SeriesReference }) {
+  const { view, act } = useWorkbench();
+  const shown = view.series.find(({ info }) => isSame(info, reference));
+  if (shown === undefined) return null;
+  return (
+    <label class="draw" title="On the large chart">
+      <input
+        type="checkbox"
+        checked={shown.isDrawn}
+        style={{ accentColor: colourVariable(shown.colour) }}
+        onChange={({ currentTarget }) => act({ type: 'draw', series: reference, isDrawn: currentTarget.checked })}
+      />
+      <span class="hidden">Draw {nameOf(reference)} on the large chart</span>
+    </label>
+  );
+}
+
+function Inputs({ place }: { readonly place: Place }) {
+  const { state, view, act } = useWorkbench();
+  const { draft } = state;
+  const step = draft[place.item]!.operations[place.step]!;
+  const info = operations.get(step.operation);
+  const own = resultOf(draft, place);
+  const choices = [
+    ...state.sets.flatMap(({ series }) => series.map(referenceOf)),
+    ...placesOf(draft).map((other) => resultOf(draft, other)),
+  ].filter((one) => !isSame(one, own));
+  const count = info === undefined ? step.input.length : info.inputs === 'one' ? 1 : 2;
+  const pointer = `${pointerOf(place)}/input`;
+  const { issues } = view.checked;
+  return (
+    <>
+      {Array.from({ length: Math.max(count, step.input.length) }, (_, index) => (
+        <InputField
+          key={index}
+          label={count < 2 ? 'input' : `input ${index + 1}`}
+          value={step.input[index]}
+          choices={choices}
+          none={index > 0 && takesScalar(step.operation) ? 'none: a scalar' : undefined}
+          issues={issuesAt(issues, `${pointer}/${index}`)}
+          onChoose={(chosen) => act({ type: 'edited', draft: changeInput(draft, place, index, chosen) })}
+        />
+      ))}
+      <Problems issues={issues.filter((issue) => issue.pointer === pointer)} />
+    </>
+  );
+}
+
+interface InputFieldProps {
+  readonly label: string;
+  readonly value: SeriesReference | undefined;
+  readonly choices: readonly SeriesReference[];
+  readonly none: string | undefined;
+  readonly issues: readonly Issue[];
+  readonly onChoose: (chosen: SeriesReference | undefined) => void;
+}
+
+function InputField({ label, value, choices, none, issues, onChoose }: InputFieldProps) {
+  const id = useId();
+  const key = value === undefined ? '' : keyOf(value);
+  const isKnown = value === undefined || choices.some((one) => keyOf(one) === key);
+  return (
+    <div class="field input-field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={key}
+        aria-invalid={issues.length > 0}
+        onChange={({ currentTarget }) => onChoose(choices.find((one) => keyOf(one) === currentTarget.value))}
+      >
+        {(none !== undefined || value === undefined) && <option value="">{none ?? '–'}</option>}
+        {!isKnown && value !== undefined && <option value={key}>{nameOf(value)}</option>}
+        {choices.map((one) => (
+          <option key={keyOf(one)} value={keyOf(one)}>
+            {nameOf(one)}
+          </option>
+        ))}
+      </select>
+      <Problems issues={issues} />
+    </div>
+  );
+}
+
+function ResultName({ place }: { readonly place: Place }) {
+  const { state, view, act } = useWorkbench();
+  const { metric } = resultOf(state.draft, place);
+  const id = useId();
+  const isLast = place.step === state.draft[place.item]!.operations.length - 1;
+  const issues = [
+    ...issuesAt(view.checked.issues, `${pointerOf(place)}/output`),
+    ...(isLast ? issuesAt(view.checked.issues, `/${place.item}/metric`) : []),
+  ];
+  return (
+    <div class="field">
+      <label for={id}>{isLast ? 'result, as metric' : 'result'}</label>
+      <input
+        id={id}
+        value={metric}
+        aria-invalid={issues.length > 0}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget: { value } }) =>
+          act({ type: 'edited', draft: renameResult(state.draft, place, value) })
+        }
+      />
+      <Problems issues={issues} />
+    </div>
+  );
+}
+
+function StepResult({ pointer }: { readonly pointer: string }) {
+  const { state, view } = useWorkbench();
+  const result = state.answer.steps.find((one) => one.pointer === pointer);
+  const shown = view.series.find((one) => one.pointer === pointer);
+  if (result === undefined || shown === undefined) return <p class="empty small">no result yet</p>;
+  return (
+    <div class="step-result">
+      <Spark info={result.info} colour={shown.colour} />
+      {result.dropped.length > 0 && <p class="dropped">left out: {result.dropped.join(', ')}</p>}
+      <DataTable series={[result.info]} zone={view.chartZone} />
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { newestOnly } from '../engine/client.js';
+import { nameOf, type Sample, type TimeRange } from '../engine/protocol.js';
+import { type PlacedSeries, useWorkbench } from '../state.js';
+import { DataTable } from './data-table.js';
+import { Exports } from './exports.js';
+import { keyActions } from './keys.js';
+import { Legend } from './legend.js';
+import { Surface } from './surface.js';
+import { onThemeChange } from './theme.js';
+import { ZoneField } from './zone-field.js';
+import { spanText } from './zoned-time.js';
+
+interface AreaProps {
+  readonly lines: readonly PlacedSeries[];
+  readonly range: TimeRange;
+  readonly zone: string;
+  readonly onRange: (range: TimeRange | undefined) => void;
+  readonly onSide: (key: string, isRight: boolean) => void;
+}
+
+/** The canvas with its tools, its legend and its table. */
+export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
+  const { state, act } = useWorkbench();
+  const { host, cursor, move, point } = useSurface({ lines, range, zone, onRange });
+  const series = useMemo(() => lines.map(({ info }) => info), [lines]);
+  const keys = keyActions(move.shown, move.to, () => onRange(undefined), point, cursor?.timeMs);
+  const summary = `${lines.map(({ info }) => nameOf(info)).join(', ') || 'no series'}, ${spanText(range, zone)}`;
+  return (
+    <>
+      <div class="chart-tools" role="toolbar" aria-label="Chart tools">
+        {TOOLS.map(([key, label, title]) => (
+          <button key={key} type="button" onClick={() => keys(key)} aria-label={title} title={title}>
+            {label}
+          </button>
+        ))}
+        <span class="spring" />
+        <ZoneField
+          label="Axis in"
+          value={state.chartZone}
+          placeholder={state.timezone}
+          onZone={(timezone) => act({ type: 'chartZone', timezone })}
+        />
+        <Exports lines={lines} range={range} zone={zone} />
+      </div>
+      <div
+        class="chart-host"
+        ref={host}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move the chart
+        tabIndex={0}
+        role="application"
+        aria-roledescription="chart"
+        aria-label={`Chart of ${summary}. ${KEYS_HELP}`}
+        onKeyDown={(event) => {
+          if (!event.ctrlKey && !event.metaKey && keys(event.key)) event.preventDefault();
+        }}
+      />
+      <Legend lines={lines} cursor={cursor} zone={zone} onSide={onSide} />
+      <DataTable series={series} zone={zone} />
+    </>
+  );
+}
+
+const KEYS_HELP = 'Arrow keys move it, plus and minus zoom, 0 shows all, comma and point move the cursor.';
+
+const TOOLS: readonly (readonly [key: string, label: string, title: string])[] = [
+  ['+', '+', 'Zoom in (+)'],
+  ['-', '−', 'Zoom out (−)'],
+  ['ArrowLeft', '←', 'Earlier (←)'],
+  ['ArrowRight', '→', 'Later (→)'],
+  ['0', 'Fit', 'Fit: all of the time (0)'],
+];
+
+interface Cursor {
+  readonly timeMs: number;
+  readonly samples: readonly (Sample | null)[];
+}
+
+const SETTLED_MS = 150;
+
+/** A surface in an element of the page, kept as the lines, the range and the theme are. */
+function useSurface({ lines, range, zone, onRange }: Omit<AreaProps, 'onSide'>) {
+  const { state } = useWorkbench();
+  const host = useRef<HTMLDivElement>(null);
+  const surface = useRef<Surface | undefined>(undefined);
+  const shown = useRef(range);
+  const [cursor, setCursor] = useState<Cursor>();
+  const [theme, setTheme] = useState(0);
+  const look = useLook(lines, surface, setCursor);
+  const timer = useRef(0);
+  const to = (next: TimeRange): void => {
+    shown.current = next;
+    surface.current?.setRange(next);
+    look.draw(next);
+    clearTimeout(timer.current);
+    // The other charts follow once the hand rests.
+    timer.current = setTimeout(() => onRange(next), SETTLED_MS);
+  };
+  useEffect(() => onThemeChange(() => setTheme((count) => count + 1)), []);
+  useEffect(() => {
+    if (host.current === null) return;
+    const named = lines.map(({ info, colour, isRight }) => {
+      return { name: nameOf(info), colour, isStepped: info.isBinary, isRight };
+    });
+    const own = new Surface(host.current, lines, named, shown.current, zone, {
+      onRange: to,
+      onCursor: (timeMs) => (timeMs === undefined ? setCursor(undefined) : look.point(timeMs)),
+      onReset: () => onRange(undefined),
+    });
+    surface.current = own;
+    const observer = new ResizeObserver(() => own.resize());
+    observer.observe(host.current);
+    look.draw(shown.current);
+    return () => {
+      observer.disconnect();
+      own.destroy();
+    };
+  }, [lines, zone, theme]);
+  useEffect(() => {
+    shown.current = range;
+    surface.current?.setRange(range);
+    look.draw(range);
+  }, [range.fromMs, range.untilMs, look, state.answer]);
+  const point = (timeMs: number): void => {
+    surface.current?.setCursor(timeMs);
+    look.point(timeMs);
+  };
+  return { host, cursor, point, move: { shown, to } };
+}
+
+/** Asks the engine for what the surface shows; of questions that come fast, the last counts. */
+function useLook(
+  lines: readonly PlacedSeries[],
+  surface: { readonly current: Surface | undefined },
+  onCursor: (cursor: Cursor) => void,
+) {
+  const { engine } = useWorkbench();
+  return useMemo(() => {
+    const series = lines.map(({ info }) => info);
+    // What cannot be drawn is not drawn: a series that was just removed.
+    const fail = (): void => undefined;
+    const draw = newestOnly(
+      (wanted: TimeRange) => engine.ask('view', series, wanted, surface.current?.columns ?? 500),
+      // What was asked for other lines is of no use to these.
+      (found) => surface.current?.setLines(found, lines),
+      fail,
+    );
+    const point = newestOnly(
+      (timeMs: number) => engine.ask('nearest', series, timeMs),
+      (samples, timeMs) => onCursor({ timeMs, samples }),
+      fail,
+    );
+    return { draw, point };
+  }, [lines, engine]);
+}

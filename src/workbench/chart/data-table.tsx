@@ -1,0 +1,86 @@
+import { useEffect, useState } from 'preact/hooks';
+import { keyOf, type Line, nameOf, type SeriesInfo } from '../engine/protocol.js';
+import { useWorkbench } from '../state.js';
+import { countText, timeText } from './zoned-time.js';
+
+const PAGE = 25;
+
+/** The samples behind a chart, page by page, for those who would rather read them or cannot see it. */
+export function DataTable({ series, zone }: { readonly series: readonly SeriesInfo[]; readonly zone: string }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details class="data-table" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>Data table</summary>
+      {isOpen && series.length > 0 && <Samples series={series} zone={zone} />}
+    </details>
+  );
+}
+
+function Samples({ series, zone }: { readonly series: readonly SeriesInfo[]; readonly zone: string }) {
+  const { engine, state } = useWorkbench();
+  const [wanted, setWanted] = useState('');
+  const [from, setFrom] = useState(0);
+  const [rows, setRows] = useState<Line>();
+  const info = series.find((one) => keyOf(one) === wanted) ?? series[0]!;
+  const key = keyOf(info);
+  useEffect(() => {
+    let isCurrent = true;
+    void engine.ask('rows', info, from, PAGE).then((found) => isCurrent && setRows(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [key, from, state.answer, info.count]);
+  const last = Math.min(from + PAGE, info.count);
+  return (
+    <>
+      <div class="row">
+        {series.length > 1 && (
+          <label class="inline">
+            Series
+            <select
+              value={key}
+              onChange={({ currentTarget: { value } }) => {
+                setWanted(value);
+                setFrom(0);
+              }}
+            >
+              {series.map((one) => (
+                <option key={keyOf(one)} value={keyOf(one)}>
+                  {nameOf(one)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <button type="button" disabled={from === 0} onClick={() => setFrom(Math.max(0, from - PAGE))}>
+          Previous
+        </button>
+        <button type="button" disabled={last >= info.count} onClick={() => setFrom(from + PAGE)}>
+          Next
+        </button>
+        <span class="faint">
+          {info.count === 0 ? 'no samples' : `${countText(from + 1)} to ${countText(last)} of ${countText(info.count)}`}
+        </span>
+      </div>
+      <table class="samples">
+        <caption class="hidden">Samples of {nameOf(info)}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time ({zone})</th>
+            <th scope="col" class="number">
+              Value
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from(rows?.timeMs ?? [], (timeMs, index) => (
+            <tr key={timeMs}>
+              <td>{timeText(timeMs, zone)}</td>
+              <td class="number">{String(rows?.value[index])}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

@@ -1,0 +1,224 @@
+import uPlot from 'uplot';
+import type { Line, TimeRange } from '../engine/protocol.js';
+import { lineColour, pageColours } from './theme.js';
+import { axisLabels } from './zoned-time.js';
+
+/** A line of the large chart. */
+export interface SurfaceLine {
+  readonly name: string;
+  readonly colour: number;
+  readonly isStepped: boolean;
+  readonly isRight: boolean;
+}
+
+export interface SurfaceEvents {
+  /** A range was chosen with the mouse, the wheel or fingers. */
+  readonly onRange: (range: TimeRange) => void;
+  readonly onCursor: (timeMs: number | undefined) => void;
+  readonly onReset: () => void;
+}
+
+const HEIGHT = 380;
+// As uPlot numbers them: its enum is of types alone.
+const NULL_REMOVE = 0;
+const NULL_EXPAND = 2;
+const ZOOM_STEP = 1.25;
+
+/** The canvas of the large chart, and what mouse and fingers do on it. */
+export class Surface {
+  readonly #plot: uPlot;
+  readonly #host: HTMLElement;
+  readonly #events: SurfaceEvents;
+  readonly #fingers = new Map<number, number>();
+  readonly #owner: object;
+  #range: TimeRange;
+
+  /** @param owner whose lines it shows, for `setLines`. */
+  constructor(
+    host: HTMLElement,
+    owner: object,
+    lines: readonly SurfaceLine[],
+    range: TimeRange,
+    zone: string,
+    events: SurfaceEvents,
+  ) {
+    this.#host = host;
+    this.#events = events;
+    this.#owner = owner;
+    this.#range = range;
+    const data: uPlot.AlignedData = [[], ...lines.map(() => [])];
+    this.#plot = new uPlot(this.#options(lines, zone), data, host);
+    this.#listen(this.#plot.over);
+    this.#showRange();
+  }
+
+  get columns(): number {
+    return Math.max(50, Math.round(this.#plot.bbox.width / devicePixelRatio));
+  }
+
+  resize(): void {
+    this.#plot.setSize({ width: this.#host.clientWidth, height: HEIGHT });
+  }
+
+  /** Moves what is drawn at once; the lines for the range follow. */
+  setRange(range: TimeRange): void {
+    this.#range = range;
+    this.#showRange();
+  }
+
+  setLines(lines: readonly Line[], owner: object): void {
+    if (owner !== this.#owner) return;
+    const tables = lines.map(({ timeMs, value }): uPlot.AlignedData => {
+      return [Array.from(timeMs), Array.from(value, (v) => (Number.isNaN(v) ? null : v))];
+    });
+    // A gap of one line is as wide as it is, whatever points others have in it.
+    const modes = tables.map((): uPlot.JoinNullMode[] => [NULL_REMOVE, NULL_EXPAND]);
+    this.#plot.setData(tables.length === 0 ? [[]] : uPlot.join(tables, modes), false);
+    this.#showRange();
+  }
+
+  /** Puts the cursor at a time; undefined takes it away. */
+  setCursor(timeMs: number | undefined): void {
+    const left = timeMs === undefined ? -10 : this.#plot.valToPos(timeMs, 'x');
+    this.#plot.setCursor({ left, top: timeMs === undefined ? -10 : 10 }, false);
+  }
+
+  destroy(): void {
+    this.#plot.destroy();
+  }
+
+  #showRange(): void {
+    this.#plot.setScale('x', { min: this.#range.fromMs, max: this.#range.untilMs });
+  }
+
+  #options(lines: readonly SurfaceLine[], zone: string): uPlot.Options {
+    const { text, grid } = pageColours();
+    const stroke = text;
+    const axis = {
+      stroke,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid, width: 1 },
+      font: '12px system-ui',
+    };
+    const isRightUsed = lines.some(({ isRight }) => isRight);
+    const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : roomy(min, max));
+    return {
+      width: this.#host.clientWidth,
+      height: HEIGHT,
+      ms: 1,
+      tzDate: (timeMs) => uPlot.tzDate(new Date(timeMs), zone === 'UTC' ? 'Etc/UTC' : zone),
+      scales: { x: { time: true }, y: { range }, right: { range } },
+      axes: [
+        { ...axis, space: 70, values: (_, splits) => axisLabels(splits, zone) },
+        { ...axis, scale: 'y', size: 64 },
+        ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size: 64, grid: { show: false } }] : []),
+      ],
+      series: [
+        {},
+        ...lines.map(({ name, colour, isStepped, isRight }): uPlot.Series => {
+          const stepped = isStepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+          return {
+            label: name,
+            scale: isRight ? 'right' : 'y',
+            stroke: lineColour(colour),
+            width: 1.5,
+            ...(stepped === undefined ? {} : { paths: stepped }),
+          };
+        }),
+      ],
+      legend: { show: false },
+      cursor: {
+        y: false,
+        drag: { x: true, y: false, setScale: false },
+        dataIdx: (plot, series, index) => nearestPoint(plot.data[series], index),
+        bind: { dblclick: () => () => this.#reset() },
+      },
+      hooks: {
+        setSelect: [(plot) => this.#takeSelection(plot)],
+        setCursor: [({ cursor: { left = -1 } }) => this.#events.onCursor(left < 0 ? undefined : this.#timeAt(left))],
+      },
+    };
+  }
+
+  #reset(): null {
+    this.#events.onReset();
+    return null;
+  }
+
+  #timeAt(left: number): number {
+    return this.#plot.posToVal(left, 'x');
+  }
+
+  #takeSelection(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const range = { fromMs: this.#timeAt(left), untilMs: this.#timeAt(left + width) };
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#events.onRange(range);
+  }
+
+  #listen(over: HTMLElement): void {
+    over.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        const { fromMs, untilMs } = this.#range;
+        const spanMs = untilMs - fromMs;
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+          const byMs = (spanMs * Math.sign(event.deltaX || event.deltaY)) / 15;
+          this.#events.onRange({ fromMs: fromMs + byMs, untilMs: untilMs + byMs });
+        } else {
+          this.#events.onRange(
+            zoomed(this.#range, event.deltaY > 0 ? ZOOM_STEP : 1 / ZOOM_STEP, this.#timeAt(event.offsetX)),
+          );
+        }
+      },
+      { passive: false },
+    );
+    over.addEventListener('pointerdown', (event) => {
+      if (event.pointerType === 'mouse') return;
+      this.#fingers.set(event.pointerId, event.clientX);
+    });
+    over.addEventListener('pointermove', (event) => this.#moveFinger(event));
+    for (const name of ['pointerup', 'pointercancel', 'pointerleave'] as const) {
+      over.addEventListener(name, (event) => this.#fingers.delete(event.pointerId));
+    }
+  }
+
+  // One finger moves the chart, two stretch it.
+  #moveFinger(event: PointerEvent): void {
+    const before = this.#fingers.get(event.pointerId);
+    if (before === undefined) return;
+    const { left } = this.#plot.over.getBoundingClientRect();
+    const other = [...this.#fingers].find(([id]) => id !== event.pointerId)?.[1];
+    this.#fingers.set(event.pointerId, event.clientX);
+    if (other === undefined) {
+      const byMs = this.#timeAt(before - left) - this.#timeAt(event.clientX - left);
+      this.#events.onRange({ fromMs: this.#range.fromMs + byMs, untilMs: this.#range.untilMs + byMs });
+    } else if (Math.abs(event.clientX - other) > 10) {
+      const ratio = Math.abs(before - other) / Math.abs(event.clientX - other);
+      this.#events.onRange(zoomed(this.#range, ratio, this.#timeAt(other - left)));
+    }
+  }
+}
+
+/** A range so many times as long, in which `aroundMs` stays where it is. */
+export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: number): TimeRange {
+  const longer = { fromMs: aroundMs - (aroundMs - fromMs) * ratio, untilMs: aroundMs + (untilMs - aroundMs) * ratio };
+  return longer.untilMs - longer.fromMs < 1 ? { fromMs, untilMs } : longer;
+}
+
+function roomy(min: number, max: number): [number, number] {
+  const room = (max - min) * 0.06 || Math.abs(max) / 10 || 1;
+  return [min - room, max + room];
+}
+
+// Lines have times of their own: of the one that others have at the cursor a line takes its nearest point.
+function nearestPoint(values: uPlot.AlignedData[number] | undefined, index: number): number {
+  if (values === undefined) return index;
+  for (let distance = 0; distance < values.length; distance++) {
+    if (values[index - distance] != null) return index - distance;
+    if (values[index + distance] != null) return index + distance;
+  }
+  return index;
+}

@@ -1,0 +1,161 @@
+import { valueTicks } from '../../plot/value-ticks.js';
+import type { Line } from '../engine/protocol.js';
+import { type Frame, frameOf, pathOf, valueExtent } from './path.js';
+import { spanText, timeMarks } from './zoned-time.js';
+
+/** A line of a drawing. */
+export interface DrawnLine {
+  readonly name: string;
+  readonly line: Line;
+  readonly colour: string;
+  readonly isStepped: boolean;
+  readonly isRight?: boolean;
+  readonly isDashed?: boolean;
+}
+
+export interface Drawing {
+  readonly lines: readonly DrawnLine[];
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly timezone: string;
+  readonly width: number;
+  readonly height: number;
+  readonly colours: { readonly background: string; readonly text: string; readonly grid: string };
+  /** Upright marks, like a watermark. */
+  readonly marks?: readonly { readonly timeMs: number; readonly label: string; readonly colour: string }[];
+  /** Short marks at the bottom. */
+  readonly ticks?: readonly { readonly timeMs: number; readonly colour: string }[];
+}
+
+const MARGIN = { left: 62, right: 20, top: 34, bottom: 48 };
+const LETTER_WIDTH = 6.8;
+
+/** A chart as SVG, with attributes in place of styles, so that it may stand in a page that allows no inline style. */
+export function drawSvg(drawing: Drawing): string {
+  const { lines, width, height, colours, timezone } = drawing;
+  const isTwoSided = lines.some(({ isRight }) => isRight);
+  const box = {
+    left: MARGIN.left,
+    top: MARGIN.top,
+    width: width - MARGIN.left - (isTwoSided ? MARGIN.left : MARGIN.right),
+    height: height - MARGIN.top - MARGIN.bottom,
+  };
+  const time = [drawing.fromMs, drawing.untilMs] as const;
+  const left = frameOf(box, time, extentOf(lines, false));
+  const right = frameOf(box, time, extentOf(lines, true));
+  const bottom = box.top + box.height;
+  const summary = `${lines.map(({ name }) => name).join(', ')}; ${spanText(drawing, timezone)}`;
+  const body = [
+    ...valueAxis(extentOf(lines, false), left, box, colours, false),
+    ...(isTwoSided ? valueAxis(extentOf(lines, true), right, box, colours, true) : []),
+    ...timeMarks(time[0], time[1], Math.floor(box.width / 90), timezone).flatMap(({ timeMs, label }) => [
+      `<path d="M${round(left.x(timeMs))} ${box.top}V${bottom}" stroke="${colours.grid}" fill="none"/>`,
+      text(left.x(timeMs), bottom + 18, label, colours.text, 'middle'),
+    ]),
+    text(box.left + box.width, height - 8, `time in ${timezone}`, colours.text, 'end'),
+    ...legend(lines, box.left, box.width, colours.text),
+    // Lines end at the box.
+    `<svg x="${box.left}" y="${box.top}" width="${box.width}" height="${box.height}" ` +
+      `viewBox="${box.left} ${box.top} ${box.width} ${box.height}">`,
+    ...lines.map((line) => drawLine(line, line.isRight ? right : left)),
+    ...(drawing.ticks ?? []).map(
+      ({ timeMs, colour }) =>
+        `<path d="M${round(left.x(timeMs))} ${bottom}v-10" stroke="${colour}" stroke-width="1.5"/>`,
+    ),
+    '</svg>',
+    ...(drawing.marks ?? []).flatMap(({ timeMs, label, colour }) => mark(left.x(timeMs), label, colour, box)),
+  ];
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
+      `font-family="system-ui, sans-serif" font-size="12" role="img" aria-label="${escaped(summary)}">`,
+    `<rect width="${width}" height="${height}" fill="${colours.background}"/>`,
+    ...body,
+    '</svg>',
+  ].join('\n');
+}
+
+type Box = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
+
+function extentOf(lines: readonly DrawnLine[], isRight: boolean): readonly [number, number] {
+  return valueExtent(lines.filter((line) => (line.isRight ?? false) === isRight).map(({ line }) => line.value));
+}
+
+function valueAxis(
+  [min, max]: readonly [number, number],
+  { y }: Frame,
+  box: Box,
+  colours: Drawing['colours'],
+  isRight: boolean,
+): string[] {
+  const { ticks } = valueTicks({ min, max }, Math.max(2, Math.floor(box.height / 45)));
+  const end = box.left + box.width;
+  return ticks
+    .filter(({ value }) => value >= min && value <= max)
+    .flatMap(({ value, label }) => [
+      isRight ? '' : `<path d="M${box.left} ${round(y(value))}H${end}" stroke="${colours.grid}" fill="none"/>`,
+      text(isRight ? end + 8 : box.left - 8, y(value) + 4, label, colours.text, isRight ? 'start' : 'end'),
+    ]);
+}
+
+function drawLine({ line, colour, isStepped, isDashed }: DrawnLine, frame: Frame): string {
+  const dash = isDashed ? ' stroke-dasharray="4 3"' : '';
+  return (
+    `<path d="${pathOf(line, frame, isStepped)}" stroke="${colour}" stroke-width="1.6" fill="none" ` +
+    `stroke-linejoin="round" stroke-linecap="round"${dash}/>`
+  );
+}
+
+function mark(x: number, label: string, colour: string, box: Box): string[] {
+  if (!(x >= box.left && x <= box.left + box.width)) return [];
+  const anchor = x > box.left + box.width / 2 ? 'end' : 'start';
+  return [
+    `<path d="M${round(x)} ${box.top}v${box.height}" stroke="${colour}" stroke-width="1.5" stroke-dasharray="3 3"/>`,
+    text(x + (anchor === 'end' ? -6 : 6), box.top + 13, label, colour, anchor),
+  ];
+}
+
+function legend(lines: readonly DrawnLine[], left: number, width: number, colour: string): string[] {
+  let x = left;
+  return lines.flatMap(({ name, colour: own, isRight, isDashed }) => {
+    const label = `${name}${isRight ? ' (right)' : ''}`;
+    const room = 26 + label.length * LETTER_WIDTH;
+    // What finds no room stands in the label of the whole.
+    if (x + room > left + width) return [];
+    const dash = isDashed ? ' stroke-dasharray="4 3"' : '';
+    const parts = [
+      `<path d="M${round(x)} 16h16" stroke="${own}" stroke-width="2.5"${dash}/>`,
+      text(x + 22, 20, label, colour, 'start'),
+    ];
+    x += room + 14;
+    return parts;
+  });
+}
+
+function text(x: number, y: number, content: string, colour: string, anchor: string): string {
+  return `<text x="${round(x)}" y="${round(y)}" fill="${colour}" text-anchor="${anchor}">${escaped(content)}</text>`;
+}
+
+function round(length: number): number {
+  return Math.round(length * 10) / 10;
+}
+
+function escaped(content: string): string {
+  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+/** The same picture as PNG, twice as fine. */
+export async function pngOf(svg: string, width: number, height: number): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = 2 * width;
+  canvas.height = 2 * height;
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error('the browser made no picture')) : resolve(blob)),
+      'image/png',
+    ),
+  );
+}

@@ -1,0 +1,159 @@
+import type { Series, SeriesReference } from '../../index.js';
+
+/** What the page asks of the engine, which runs in a worker, and what it is told. All of it can be cloned. */
+
+/** A series as lists and charts show it. */
+export interface SeriesInfo extends SeriesReference {
+  readonly count: number;
+  /** NaN where there are no samples. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly min: number;
+  readonly max: number;
+  /** All values are 0 or 1: drawn as steps. */
+  readonly isBinary: boolean;
+}
+
+/** A file, or what was loaded from a service, with its series. */
+export interface DataSet {
+  readonly name: string;
+  /** Whether the command could read it too. */
+  readonly isFile: boolean;
+  readonly series: readonly SeriesInfo[];
+  readonly rows: number;
+  readonly missing: number;
+}
+
+/** A step to run: sound, and with inputs that are there. */
+export interface StepToRun {
+  readonly pointer: string;
+  readonly operation: string;
+  readonly input: readonly SeriesReference[];
+  readonly output: readonly SeriesReference[];
+  readonly parameters: object;
+  /** The metric under which its result is found. */
+  readonly metric: string;
+}
+
+export interface StepResult {
+  readonly pointer: string;
+  readonly info: SeriesInfo;
+  readonly samplesIn: number;
+  /** What was left out, in words: `3 without a partner`. */
+  readonly dropped: readonly string[];
+}
+
+export interface SourceResult extends SeriesReference {
+  readonly samplesIn: number;
+  readonly samplesOut: number;
+  readonly dropped: readonly string[];
+}
+
+export interface RunAnswer {
+  readonly steps: readonly StepResult[];
+  readonly sources: readonly SourceResult[];
+  readonly durationMs: number;
+  /** Why nothing was run. */
+  readonly problem?: string;
+}
+
+/** Points of a line for so many columns of pixels; a value that is NaN is a gap. */
+export interface Line {
+  readonly timeMs: Float64Array;
+  readonly value: Float64Array;
+  /** Whether every sample of the range is a point. */
+  readonly isWhole: boolean;
+}
+
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export interface Sample {
+  readonly timeMs: number;
+  readonly value: number;
+}
+
+/** How samples arrive in a replay. */
+export interface ReplayOptions {
+  readonly allowedLateness: string;
+  /** The longest delay of a sample on its way; 0 keeps the order of time. */
+  readonly delayMsMax: number;
+  readonly seed: number;
+  readonly samplesPerSecond: number;
+}
+
+/** How far a replay has come. */
+export interface ReplayState {
+  readonly arrived: number;
+  readonly total: number;
+  /** For each source the time before which no more samples are taken; NaN before the first. */
+  readonly watermarkMs: number;
+  readonly newestMs: number;
+  readonly heldBack: number;
+  readonly late: readonly Sample[];
+  readonly lateCount: number;
+  readonly results: readonly ReplayResult[];
+  readonly end?: ReplayEnd;
+}
+
+export interface ReplayResult extends SeriesReference {
+  readonly finalCount: number;
+  readonly final: Line;
+  /** What closing now would add. */
+  readonly preview: Line;
+}
+
+/** The stream's results beside those of one batch. */
+export interface ReplayEnd {
+  readonly compared: number;
+  /** Samples whose time or value is not the same, to the last bit. */
+  readonly different: number;
+  /** Results of a batch over all samples, late ones included, that differ. */
+  readonly differentWithLate: number;
+}
+
+/** The calls that the engine answers, each with a promise. */
+export interface Engine {
+  load(file: File, timezone: string): DataSet;
+  /** Takes series from elsewhere under a name; `isMore` adds to those that are there. */
+  put(name: string, series: readonly Series[], isMore: boolean): DataSet;
+  remove(name: string): void;
+  run(steps: readonly StepToRun[], timezone: string): RunAnswer;
+  view(series: readonly SeriesReference[], range: TimeRange, columns: number): Line[];
+  nearest(series: readonly SeriesReference[], timeMs: number): (Sample | null)[];
+  rows(series: SeriesReference, from: number, count: number): Line;
+  csv(series: readonly SeriesReference[]): Blob;
+  replayStart(request: readonly object[], timezone: string, options: ReplayOptions): ReplayState;
+  /** Lets time pass. */
+  replayGoOn(sampleCount: number): ReplayState;
+}
+
+export type Call = keyof Engine;
+
+export interface Question {
+  readonly id: number;
+  readonly call: Call;
+  readonly given: readonly unknown[];
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
+/** A reference as a key for maps. */
+export function keyOf({ timeseriesId, metric }: SeriesReference): string {
+  return JSON.stringify([timeseriesId, metric]);
+}
+
+/** A series without what else is known of it, as requests name it. */
+export function referenceOf({ timeseriesId, metric }: SeriesReference): SeriesReference {
+  return { timeseriesId, metric };
+}
+
+export function nameOf({ timeseriesId, metric }: SeriesReference): string {
+  return `${timeseriesId}/${metric}`;
+}

@@ -1,0 +1,182 @@
+import { openStream, type Plan, runBatch, type Series, type Stream } from '../../index.js';
+import type { Line, ReplayEnd, ReplayOptions, ReplayState, Sample } from './protocol.js';
+import { gapOf, thin } from './thin.js';
+
+const COLUMNS = 700;
+const LATE_SHOWN = 2000;
+
+/** A stream over series that were recorded: samples arrive one after the other, some of them delayed on their way. */
+export class Replay {
+  readonly #plan: Plan;
+  readonly #inputs: readonly Series[];
+  readonly #stream: Stream;
+  /** Of each sample to come, the input and the index there, in the order of arrival. */
+  readonly #arrivals: readonly (readonly [input: number, index: number])[];
+  readonly #newestMs: number[];
+  readonly #latenessMs: number;
+  readonly #results: { readonly timeMs: number[]; readonly value: number[] }[];
+  readonly #late: { input: number; timeMs: number; value: number }[] = [];
+  #arrived = 0;
+  #end: ReplayEnd | undefined;
+
+  constructor(plan: Plan, inputs: readonly Series[], { allowedLateness, delayMsMax, seed }: ReplayOptions) {
+    this.#plan = plan;
+    this.#inputs = inputs;
+    this.#stream = openStream(plan, { allowedLateness });
+    this.#latenessMs = durationMs(allowedLateness);
+    this.#arrivals = arrivalsOf(inputs, delayMsMax, seed);
+    this.#newestMs = inputs.map(() => Number.NEGATIVE_INFINITY);
+    this.#results = plan.items.map(() => ({ timeMs: [], value: [] }));
+  }
+
+  /** Lets so many samples arrive, and closes the stream after the last. */
+  goOn(count: number): void {
+    const until = Math.min(this.#arrivals.length, this.#arrived + count);
+    while (this.#arrived < until) {
+      const [input = 0, index = 0] = this.#arrivals[this.#arrived++] ?? [];
+      const { timeseriesId, metric, timeMs, value } = this.#inputs[input]!;
+      const piece = { timeMs: timeMs.slice(index, index + 1), value: value.slice(index, index + 1) };
+      this.#newestMs[input] = Math.max(this.#newestMs[input]!, timeMs[index]!);
+      this.#take(this.#stream.push([{ timeseriesId, metric, ...piece }]));
+      if (this.#stream.late.length > 0) this.#late.push({ input, timeMs: timeMs[index]!, value: value[index]! });
+    }
+    if (this.#arrived < this.#arrivals.length || this.#end !== undefined) return;
+    this.#take(this.#stream.close().series);
+    this.#end = this.#compare();
+  }
+
+  state(): ReplayState {
+    const newestMs = this.#newestMs.length === 0 ? Number.NaN : Math.min(...this.#newestMs);
+    const previews = this.#end === undefined && this.#arrived > 0 ? this.#stream.preview() : [];
+    const late: Sample[] = this.#late.slice(-LATE_SHOWN).map(({ timeMs, value }) => ({ timeMs, value }));
+    const sources = this.#end === undefined ? this.#stream.report().sources : [];
+    const results = this.#plan.items.map(({ output }, item) => ({
+      ...output,
+      finalCount: this.#results[item]!.timeMs.length,
+      final: lineOf({ ...output, ...columnsOf(this.#results[item]!) }),
+      preview: lineOf(previews[item]),
+    }));
+    return {
+      arrived: this.#arrived,
+      total: this.#arrivals.length,
+      watermarkMs: Number.isFinite(newestMs) ? newestMs - this.#latenessMs : Number.NaN,
+      newestMs: Math.max(...this.#newestMs),
+      heldBack: sources.reduce((sum, source) => sum + heldBackBy(source), 0),
+      late,
+      lateCount: this.#late.length,
+      results,
+      ...(this.#end === undefined ? {} : { end: this.#end }),
+    };
+  }
+
+  #take(series: readonly Series[]): void {
+    for (const one of series) {
+      const item = this.#plan.items.findIndex(
+        ({ output }) => output.timeseriesId === one.timeseriesId && output.metric === one.metric,
+      );
+      const result = this.#results[item]!;
+      for (let i = 0; i < one.timeMs.length; i++) {
+        result.timeMs.push(one.timeMs[i]!);
+        result.value.push(one.value[i]!);
+      }
+    }
+  }
+
+  #compare(): ReplayEnd {
+    const taken = this.#inputs.map((series, input) =>
+      without(
+        series,
+        this.#late.filter((one) => one.input === input),
+      ),
+    );
+    const compared = this.#results.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+    const different = this.#differences(runBatch(this.#plan, taken).series);
+    const differentWithLate =
+      this.#late.length === 0 ? different : this.#differences(runBatch(this.#plan, this.#inputs).series);
+    return { compared, different, differentWithLate };
+  }
+
+  #differences(batch: readonly Series[]): number {
+    let count = 0;
+    for (const [item, series] of batch.entries()) {
+      const { timeMs, value } = this.#results[item]!;
+      for (let i = 0; i < Math.max(timeMs.length, series.timeMs.length); i++) {
+        if (!Object.is(timeMs[i], series.timeMs[i]) || !Object.is(value[i], series.value[i])) count++;
+      }
+    }
+    return count;
+  }
+}
+
+type SourceCounts = ReturnType<Stream['report']>['sources'][number];
+
+function heldBackBy({ samplesIn, samplesOut, dropped }: SourceCounts): number {
+  return samplesIn - samplesOut - dropped.missing - dropped.outOfRun - dropped.duplicate - dropped.late;
+}
+
+function arrivalsOf(inputs: readonly Series[], delayMsMax: number, seed: number): [number, number][] {
+  const random = randomNumbers(seed);
+  const arrivals = inputs.flatMap(({ timeMs }, input) =>
+    Array.from(timeMs, (sentMs, index) => ({ input, index, atMs: sentMs + delayOf(random, delayMsMax) })),
+  );
+  arrivals.sort((a, b) => a.atMs - b.atMs);
+  return arrivals.map(({ input, index }) => [input, index]);
+}
+
+// Most samples come at once; every fifth waits somewhere on its way.
+function delayOf(random: () => number, delayMsMax: number): number {
+  return delayMsMax > 0 && random() < 0.2 ? random() * delayMsMax : 0;
+}
+
+/** Numbers of 0 to 1 that follow from the seed alone (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The length of `PT5M` and its like, which `openStream` has checked. */
+function durationMs(text: string): number {
+  const [, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] =
+    /^P(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/.exec(text) ?? [];
+  return (
+    ((Number(weeks) * 7 + Number(days)) * 24 + Number(hours)) * 3_600_000 +
+    Number(minutes) * 60_000 +
+    Number(seconds) * 1000
+  );
+}
+
+function without(series: Series, late: readonly { timeMs: number; value: number }[]): Series {
+  const left = new Map<string, number>();
+  const keyOfSample = (timeMs: number, value: number): string => `${timeMs} ${value}`;
+  for (const { timeMs, value } of late) {
+    const key = keyOfSample(timeMs, value);
+    left.set(key, (left.get(key) ?? 0) + 1);
+  }
+  const kept: number[] = [];
+  for (let i = 0; i < series.timeMs.length; i++) {
+    const key = keyOfSample(series.timeMs[i]!, series.value[i]!);
+    const count = left.get(key) ?? 0;
+    if (count > 0) left.set(key, count - 1);
+    else kept.push(i);
+  }
+  const { timeseriesId, metric } = series;
+  const timeMs = Float64Array.from(kept, (i) => series.timeMs[i]!);
+  return { timeseriesId, metric, timeMs, value: Float64Array.from(kept, (i) => series.value[i]!) };
+}
+
+function columnsOf({ timeMs, value }: { readonly timeMs: readonly number[]; readonly value: readonly number[] }) {
+  return { timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) };
+}
+
+function lineOf(series: Series | undefined): Line {
+  if (series === undefined || series.timeMs.length === 0) {
+    return { timeMs: new Float64Array(0), value: new Float64Array(0), isWhole: true };
+  }
+  const range = { fromMs: series.timeMs[0]!, untilMs: series.timeMs[series.timeMs.length - 1]! + 1 };
+  return thin(series, range, COLUMNS, gapOf(series));
+}

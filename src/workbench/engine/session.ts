@@ -1,0 +1,279 @@
+import { createCsvReader, createCsvWriter } from '../../formats/csv/index.js';
+import {
+  createPlan,
+  loadSeries,
+  type Run,
+  runBatch,
+  type Series,
+  type SeriesReference,
+  type SourceReport,
+  type StepReport,
+} from '../../index.js';
+import {
+  type DataSet,
+  type Engine,
+  keyOf,
+  type Line,
+  nameOf,
+  type ReplayOptions,
+  type ReplayState,
+  type RunAnswer,
+  referenceOf,
+  type Sample,
+  type SeriesInfo,
+  type StepToRun,
+  type TimeRange,
+} from './protocol.js';
+import { Replay } from './replay.js';
+import { gapOf, indexAt, infoOf, thin } from './thin.js';
+
+/** Of each series so many samples are replayed: who watches sees no more. */
+const REPLAYED_MAX = 100_000;
+
+/** A series that is held, with what drawing it needs. */
+interface Held {
+  readonly series: Series;
+  readonly info: SeriesInfo;
+  readonly gapMs: number;
+}
+
+interface HeldSet {
+  readonly set: DataSet;
+  /** As they came, for a replay and for more of them. */
+  readonly given: readonly Series[];
+}
+
+/** What the worker holds: the series that were loaded, and the results of the last run. */
+export class Session implements Async<Engine> {
+  readonly #sets = new Map<string, HeldSet>();
+  readonly #sources = new Map<string, Held>();
+  #results = new Map<string, Held>();
+  #run: Run | undefined;
+  #replay: Replay | undefined;
+
+  async load(file: File, timezone: string): Promise<DataSet> {
+    const { series, rows, missing } = await readFile(file, timezone);
+    return this.#take({ name: file.name, isFile: true, rows, missing }, series);
+  }
+
+  async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
+    const before = isMore ? (this.#sets.get(name)?.given ?? []) : [];
+    const keys = new Set(before.map(keyOf));
+    const longer = before.map((one) =>
+      joined(
+        one,
+        series.find((other) => keyOf(other) === keyOf(one)),
+      ),
+    );
+    const all = [...longer, ...series.filter((one) => !keys.has(keyOf(one)))];
+    const rows = all.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+    return this.#take({ name, isFile: false, rows, missing: 0 }, all);
+  }
+
+  async remove(name: string): Promise<void> {
+    for (const one of this.#sets.get(name)?.given ?? []) this.#sources.delete(keyOf(one));
+    this.#sets.delete(name);
+  }
+
+  async run(steps: readonly StepToRun[], timezone: string): Promise<RunAnswer> {
+    this.#run?.dispose();
+    this.#run = undefined;
+    this.#results = new Map();
+    if (steps.length === 0) return { steps: [], sources: [], durationMs: 0 };
+    // Every step an item, so that each has its result; a step finds another's by the name of its output.
+    const request = steps.map(({ operation, input, output, parameters, metric }) => ({
+      metric,
+      processingType: 'batch' as const,
+      operations: [{ operation, input, output, parameters }],
+    }));
+    try {
+      const plan = createPlan(request, { timezone });
+      const inputs = plan.sources.flatMap((source) => this.#sources.get(keyOf(source))?.series ?? []);
+      const run = runBatch(plan, inputs, { clock: () => performance.now(), shareTimes: true });
+      this.#run = run;
+      return this.#describe(run, steps);
+    } catch (error) {
+      return { steps: [], sources: [], durationMs: 0, problem: messageOf(error) };
+    }
+  }
+
+  #describe({ series, report }: Run, steps: readonly StepToRun[]): RunAnswer {
+    const reports = new Map(report.steps.map((step) => [Number(step.pointer.split('/')[1]), step]));
+    const results = steps.map(({ pointer }, index) => {
+      const held = hold(series[index]!);
+      this.#results.set(keyOf(held.info), held);
+      const own = reports.get(index);
+      return {
+        pointer,
+        info: held.info,
+        samplesIn: own?.samplesIn ?? 0,
+        dropped: own === undefined ? [] : wordsOfStep(own),
+      };
+    });
+    const sources = report.sources.map((source) => ({ ...source, dropped: wordsOfSource(source) }));
+    return { steps: results, sources, durationMs: report.durationMs };
+  }
+
+  async view(series: readonly SeriesReference[], range: TimeRange, columns: number): Promise<Line[]> {
+    return series.map((one) => {
+      const held = this.#held(one);
+      return held === undefined ? noLine : thin(held.series, range, columns, held.gapMs);
+    });
+  }
+
+  async nearest(series: readonly SeriesReference[], timeMs: number): Promise<(Sample | null)[]> {
+    return series.map((one) => {
+      const held = this.#held(one);
+      return held === undefined ? null : nearestOf(held.series, timeMs);
+    });
+  }
+
+  async rows(series: SeriesReference, from: number, count: number): Promise<Line> {
+    const held = this.#held(series);
+    if (held === undefined) return noLine;
+    const { timeMs, value } = held.series;
+    return { timeMs: timeMs.slice(from, from + count), value: value.slice(from, from + count), isWhole: true };
+  }
+
+  async csv(series: readonly SeriesReference[]): Promise<Blob> {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    const writer = createCsvWriter((bytes) => parts.push(bytes.slice()));
+    for (const one of series) {
+      const held = this.#held(one);
+      if (held !== undefined) writer.write(held.series);
+    }
+    writer.flush();
+    return new Blob(parts, { type: 'text/csv' });
+  }
+
+  async replayStart(request: readonly object[], timezone: string, options: ReplayOptions): Promise<ReplayState> {
+    const plan = createPlan(request as unknown, { timezone });
+    const given = [...this.#sets.values()].flatMap((set) => set.given);
+    const inputs = plan.sources.map((source) => {
+      const own = given.find((one) => keyOf(one) === keyOf(source));
+      if (own === undefined) throw new Error(`the series ${nameOf(source)} is not loaded`);
+      return {
+        ...referenceOf(own),
+        timeMs: own.timeMs.subarray(0, REPLAYED_MAX),
+        value: own.value.subarray(0, REPLAYED_MAX),
+      };
+    });
+    this.#replay = new Replay(plan, inputs, options);
+    return this.#replay.state();
+  }
+
+  async replayGoOn(sampleCount: number): Promise<ReplayState> {
+    if (this.#replay === undefined) throw new Error('assertion failed: no replay was started');
+    this.#replay.goOn(sampleCount);
+    return this.#replay.state();
+  }
+
+  #take(about: Omit<DataSet, 'series'>, given: readonly Series[]): DataSet {
+    const { name } = about;
+    this.#replay = undefined;
+    for (const one of this.#sets.get(name)?.given ?? []) this.#sources.delete(keyOf(one));
+    const held = loadSeries(given).map(hold);
+    for (const one of held) this.#sources.set(keyOf(one.info), one);
+    const set = { ...about, series: held.map(({ info }) => info) };
+    this.#sets.set(name, { set, given });
+    return set;
+  }
+
+  #held(reference: SeriesReference): Held | undefined {
+    const key = keyOf(reference);
+    return this.#results.get(key) ?? this.#sources.get(key);
+  }
+}
+
+/** An interface whose every answer is a promise. */
+export type Async<T> = {
+  [Name in keyof T]: T[Name] extends (...given: infer Given) => infer Value
+    ? (...given: Given) => Promise<Value>
+    : never;
+};
+
+const noLine: Line = { timeMs: new Float64Array(0), value: new Float64Array(0), isWhole: true };
+
+function hold(series: Series): Held {
+  return { series, info: infoOf(series), gapMs: gapOf(series) };
+}
+
+async function readFile(file: File, timezone: string) {
+  const parts = new Map<string, { reference: SeriesReference; timeMs: Float64Array[]; value: Float64Array[] }>();
+  const fileName = file.name;
+  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536 }, (chunk) => {
+    for (const { timeseriesId, metric, timeMs, value } of chunk) {
+      const reference = { timeseriesId, metric };
+      const part = parts.get(keyOf(reference)) ?? { reference, timeMs: [], value: [] };
+      parts.set(keyOf(reference), part);
+      part.timeMs.push(timeMs.slice());
+      part.value.push(value.slice());
+    }
+  });
+  const bytes = file.stream();
+  const plain = /\.gz$/i.test(fileName) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
+  const source = plain.getReader();
+  for (let read = await source.read(); !read.done; read = await source.read()) reader.push(read.value);
+  const { rows, missing } = reader.end();
+  const series = [...parts.values()].map(({ reference, timeMs, value }) => ({
+    ...reference,
+    timeMs: concatenated(timeMs),
+    value: concatenated(value),
+  }));
+  return { series, rows, missing };
+}
+
+function concatenated(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function joined(series: Series, more: Series | undefined): Series {
+  if (more === undefined) return series;
+  const { timeseriesId, metric } = series;
+  const timeMs = concatenated([series.timeMs, more.timeMs]);
+  return { timeseriesId, metric, timeMs, value: concatenated([series.value, more.value]) };
+}
+
+function nearestOf({ timeMs, value }: Series, atMs: number): Sample | null {
+  if (timeMs.length === 0) return null;
+  const after = Math.min(timeMs.length - 1, indexAt(timeMs, atMs));
+  const before = Math.max(0, after - 1);
+  const index = Math.abs(timeMs[before]! - atMs) <= Math.abs(timeMs[after]! - atMs) ? before : after;
+  return { timeMs: timeMs[index]!, value: value[index]! };
+}
+
+function wordsOfStep({ dropped }: StepReport): string[] {
+  const { nonFinite, outOfRange, unmatched, duplicate, insufficient } = dropped;
+  return words([
+    [nonFinite, 'not finite'],
+    [outOfRange, 'outside the calendar'],
+    [unmatched[0], 'of the first input without a partner'],
+    [unmatched[1], 'of the second input without a partner'],
+    [duplicate, 'moved onto a later sample'],
+    [insufficient, 'windows with too few samples'],
+  ]);
+}
+
+function wordsOfSource({ dropped }: SourceReport): string[] {
+  const { missing, outOfRun, duplicate, late } = dropped;
+  return words([
+    [missing, 'missing'],
+    [outOfRun, 'outside the run'],
+    [duplicate, 'replaced by a later sample of the same time'],
+    [late, 'late'],
+  ]);
+}
+
+function words(counts: readonly (readonly [count: number, what: string])[]): string[] {
+  return counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count.toLocaleString('en-US')} ${what}`]));
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

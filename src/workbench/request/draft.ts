@@ -1,0 +1,141 @@
+import type { SeriesReference } from '../../index.js';
+import { keyOf } from '../engine/protocol.js';
+
+/** A request as the page edits it: its form is sound, what stands in it need not be. */
+export type Draft = readonly DraftItem[];
+
+export interface DraftItem {
+  readonly metric: string;
+  readonly processingType: string;
+  readonly frequency?: string;
+  readonly operations: readonly DraftStep[];
+}
+
+export interface DraftStep {
+  readonly operation: string;
+  readonly input: readonly SeriesReference[];
+  readonly output: readonly SeriesReference[];
+  readonly parameters: Parameters;
+}
+
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** Where a step stands. */
+export interface Place {
+  readonly item: number;
+  readonly step: number;
+}
+
+export function pointerOf({ item, step }: Place): string {
+  return `/${item}/operations/${step}`;
+}
+
+/** The request that parsed JSON holds, as far as the forms can show it; else what keeps them from it. */
+export function readDraft(json: unknown): { readonly draft: Draft } | { readonly problem: string } {
+  if (!Array.isArray(json)) return { problem: 'expected an array of items: [ { "metric": …, "operations": [ … ] } ]' };
+  const items: DraftItem[] = [];
+  for (const [index, item] of json.entries()) {
+    if (!isObject(item)) return { problem: `/${index}: expected an object` };
+    const { operations = [] } = item;
+    if (!Array.isArray(operations) || !operations.every(isObject)) {
+      return { problem: `/${index}/operations: expected an array of steps` };
+    }
+    const { metric, processingType } = item;
+    items.push({
+      ...item,
+      metric: textOf(metric),
+      processingType: textOf(processingType),
+      operations: operations.map(readStep),
+    });
+  }
+  return { draft: items };
+}
+
+// Fields that nobody knows stay, so that they are told of.
+function readStep(step: Record<string, unknown>): DraftStep {
+  const { operation, input, output, parameters } = step;
+  return {
+    ...step,
+    operation: textOf(operation),
+    input: referencesOf(input),
+    output: referencesOf(output),
+    parameters: isObject(parameters) ? parameters : {},
+  };
+}
+
+function referencesOf(value: unknown): SeriesReference[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((one) => {
+    const { timeseriesId, metric, ...rest } = isObject(one) ? one : {};
+    return { ...rest, timeseriesId: textOf(timeseriesId), metric: textOf(metric) };
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** The series under which a step's result is found: that of its item for the last one. */
+export function resultOf(draft: Draft, { item, step }: Place): SeriesReference {
+  const { metric, operations } = draft[item]!;
+  const [output] = operations[step]!.output;
+  const timeseriesId = output?.timeseriesId ?? '';
+  return { timeseriesId, metric: step === operations.length - 1 ? metric : (output?.metric ?? '') };
+}
+
+/** All steps in the order of the request. */
+export function placesOf(draft: Draft): Place[] {
+  return draft.flatMap(({ operations }, item) => operations.map((_, step) => ({ item, step })));
+}
+
+/** The results of all items. */
+export function itemResults(draft: Draft): SeriesReference[] {
+  return draft.flatMap(({ operations }, item) =>
+    operations.length === 0 ? [] : [resultOf(draft, { item, step: operations.length - 1 })],
+  );
+}
+
+export function isSame(a: SeriesReference, b: SeriesReference): boolean {
+  return keyOf(a) === keyOf(b);
+}
+
+/** A parameter set, or left out where the value is undefined. */
+export function withParameter(parameters: Parameters, name: string, value: unknown): Parameters {
+  return value === undefined ? without(parameters, [name]) : { ...parameters, [name]: value };
+}
+
+export function without(parameters: Parameters, names: readonly string[]): Parameters {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !names.includes(name)));
+}
+
+const LINE_LENGTH = 88;
+
+/** JSON in which what fits on a line stands on one. */
+export function writeRequest(value: unknown, indent = ''): string {
+  const short = JSON.stringify(value) ?? 'null';
+  if (value === null || typeof value !== 'object') return short;
+  const inner = `${indent}  `;
+  const spaced = `${indent}${short}`.length <= LINE_LENGTH - 12 ? spacedOut(value) : undefined;
+  if (spaced !== undefined && spaced.length + indent.length <= LINE_LENGTH && !isItem(value)) return spaced;
+  const parts = Array.isArray(value)
+    ? value.map((one) => `${inner}${writeRequest(one, inner)}`)
+    : Object.entries(value).map(([name, one]) => `${inner}${JSON.stringify(name)}: ${writeRequest(one, inner)}`);
+  if (parts.length === 0) return short;
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  return `${open}\n${parts.join(',\n')}\n${indent}${close}`;
+}
+
+function isItem(value: object): boolean {
+  return 'operations' in value || 'operation' in value;
+}
+
+function spacedOut(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spacedOut).join(', ')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${spacedOut(one)}`);
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}

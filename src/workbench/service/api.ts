@@ -1,0 +1,177 @@
+import type { Series, SeriesReference } from '../../index.js';
+import { isObject } from '../request/draft.js';
+import { readFrames } from './frames.js';
+
+/** A series that the service stores. */
+export interface StoredSeries extends SeriesReference {
+  readonly sampleCount: number;
+  readonly firstTimestamp: string | null;
+  readonly lastTimestamp: string | null;
+}
+
+export interface Transaction {
+  readonly id: string;
+  readonly state: string;
+  readonly message: string | null;
+  readonly transactionIDList: readonly string[];
+  readonly receivedTimestamp: string;
+  readonly payload: { readonly TimeseriesId?: string | null; readonly TimeseriesType?: string | null };
+}
+
+export interface Page<Entry> {
+  readonly entries: readonly Entry[];
+  readonly next: string | null;
+  readonly totalCount: number | undefined;
+}
+
+export interface SignIn {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Of a user who signs in through the client. */
+  readonly username: string;
+  readonly password: string;
+}
+
+/** What the service answered in place of what was asked for. */
+export class ServiceProblem extends Error {
+  readonly statusCode: number;
+  /** What it found wrong with a request, line by line. */
+  readonly issues: readonly string[];
+
+  constructor(statusCode: number, message: string, issues: readonly string[] = []) {
+    super(message);
+    this.statusCode = statusCode;
+    this.issues = issues;
+  }
+}
+
+/** The service that the page came from, with a token that is kept here and nowhere else. */
+export class ServiceClient {
+  readonly #token: string;
+
+  private constructor(token: string) {
+    this.#token = token;
+  }
+
+  static async signIn({ clientId, clientSecret, username, password }: SignIn): Promise<ServiceClient> {
+    const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+    const grant =
+      username === '' ? { grant_type: 'client_credentials' } : { grant_type: 'password', username, password };
+    const answer = await fetch('idm/ims/connect/token', {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${encoded(clientId)}:${encoded(clientSecret)}`)}` },
+      body: new URLSearchParams(grant),
+      credentials: 'omit',
+    });
+    const body: unknown = await answer.json();
+    const { access_token: token, error, error_description: why } = isObject(body) ? body : {};
+    if (answer.ok && typeof token === 'string') return new ServiceClient(token);
+    throw new ServiceProblem(answer.status, `${String(error)}: ${String(why ?? 'the service gave no token')}`);
+  }
+
+  async listSeries(after: string | null): Promise<Page<StoredSeries>> {
+    type Group = { readonly timeseriesId: string; readonly metrics: readonly Omit<StoredSeries, 'timeseriesId'>[] };
+    const page = await this.#page<Group>('core/timeseries', after, 50);
+    const entries = page.entries.flatMap(({ timeseriesId, metrics }) =>
+      metrics.map((one) => ({ ...one, timeseriesId })),
+    );
+    return { ...page, entries };
+  }
+
+  /** All samples of a range; a bound that is '' does not limit. */
+  async samples({ timeseriesId, metric }: SeriesReference, startTime: string, endTime: string): Promise<Series> {
+    const query = new URLSearchParams({ metric });
+    if (startTime !== '') query.set('startTime', startTime);
+    if (endTime !== '') query.set('endTime', endTime);
+    const path = `core/timeseries/${encodeURIComponent(timeseriesId)}/samples?${query}`;
+    const answer = await this.#send(path, { headers: { accept: 'application/vnd.windrow.columns' } });
+    return readFrames({ timeseriesId, metric }, await answer.arrayBuffer());
+  }
+
+  /** The bytes of server-sent events of a series. */
+  async follow({ timeseriesId, metric }: SeriesReference, lastEventId: string, signal: AbortSignal): Promise<Response> {
+    const path = `core/timeseries/${encodeURIComponent(timeseriesId)}/live?${new URLSearchParams({ metric })}`;
+    const headers = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
+    return this.#send(path, { headers, signal });
+  }
+
+  async dryRun(
+    request: readonly object[],
+  ): Promise<{ readonly explain: string; readonly items: readonly DryRunItem[] }> {
+    return this.#data('operations?dryRun=true', { method: 'POST', body: JSON.stringify(request) });
+  }
+
+  async submit(request: readonly object[]): Promise<Transaction> {
+    return this.#data('operations', { method: 'POST', body: JSON.stringify(request) });
+  }
+
+  async transaction(id: string): Promise<Transaction> {
+    return this.#data(`core/status/${encodeURIComponent(id)}`);
+  }
+
+  listTransactions(after: string | null): Promise<Page<Transaction>> {
+    return this.#page('core/status', after, 10);
+  }
+
+  /** Events of a collection; `clauses` are those of OData. */
+  events(
+    collection: string,
+    clauses: Readonly<Record<string, string>>,
+    after: string | null,
+    pageSize: number,
+  ): Promise<Page<Readonly<Record<string, unknown>>>> {
+    const given = Object.entries(clauses).filter(([, text]) => text !== '');
+    const query = new URLSearchParams(given).toString();
+    return this.#page(`core/events${query === '' ? '' : `?${query}`}`, after, pageSize, { ercollectionid: collection });
+  }
+
+  async #page<Entry>(path: string, after: string | null, pageSize: number, more: object = {}): Promise<Page<Entry>> {
+    const headers = { PageSize: String(pageSize), ...(after === null ? {} : { continuationToken: after }), ...more };
+    const answer = await this.#send(path, { headers });
+    if (answer.status === 204) return { entries: [], next: null, totalCount: 0 };
+    // The form of the service's own answers (docs/service.md).
+    const { data, paging } = (await answer.json()) as {
+      data: readonly Entry[];
+      paging: { continuationToken: string | null; totalCount?: number };
+    };
+    return { entries: data, next: paging.continuationToken, totalCount: paging.totalCount };
+  }
+
+  async #data<Data>(path: string, init: RequestInit = {}): Promise<Data> {
+    const headers = init.body === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await this.#send(path, { ...init, headers });
+    // The form of the service's own answers (docs/service.md).
+    return ((await answer.json()) as { data: Data }).data;
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Response> {
+    const headers = { ...init.headers, authorization: `Bearer ${this.#token}` };
+    const answer = await fetch(path, { ...init, headers, credentials: 'omit', cache: 'no-store' });
+    if (answer.ok) return answer;
+    throw problemOf(answer.status, await answer.text());
+  }
+}
+
+export interface DryRunItem extends SeriesReference {
+  readonly replaces: string | null;
+  readonly costs: { readonly samplesRead: number; readonly samplesExpected: number };
+}
+
+function problemOf(statusCode: number, text: string): ServiceProblem {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return new ServiceProblem(statusCode, `the service answered ${statusCode}`);
+  }
+  const { status, data } = isObject(body) ? body : {};
+  const message = isObject(status) ? String(status.message) : `the service answered ${statusCode}`;
+  const issues = isObject(data) && Array.isArray(data.issues) ? data.issues : [];
+  return new ServiceProblem(statusCode, message, issues.map(issueText));
+}
+
+function issueText(issue: unknown): string {
+  const { pointer, clause, expected, received, suggestion } = isObject(issue) ? issue : {};
+  const place = pointer ?? clause ?? '';
+  return `${place}: expected ${expected}, received ${received}${suggestion === undefined ? '' : `; ${suggestion}`}`;
+}

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { countText } from '../chart/zoned-time.js';
+import type { Page } from './api.js';
+import { ProblemLines } from './problem-lines.js';
+import type { PartProps } from './service-panel.js';
+import { useProblem } from './use-problem.js';
+
+const SHOWN = ['occurredAt', 'name', 'severity', 'status', 'id', 'descr'];
+const PAGE_SIZES = [10, 50, 200];
+
+const FIELDS: readonly (readonly [name: 'collection' | '$filter' | '$orderby', label: string, placeholder: string])[] =
+  [
+    ['collection', 'Collection', 'demo-building'],
+    ['$filter', 'Filter', "severity eq 'High' and status eq 'Open'"],
+    ['$orderby', 'Order', 'occurredAt desc'],
+  ];
+
+/** Events of a collection, filtered and page by page. */
+export function EventsPanel({ client, onSignedOut }: PartProps) {
+  const { lines, attempt } = useProblem(onSignedOut);
+  const [asked, setAsked] = useState({ collection: '', $filter: '', $orderby: '' });
+  const [pageSize, setPageSize] = useState(10);
+  const [page, setPage] = useState<Page<Readonly<Record<string, unknown>>>>();
+  const read = (after: string | null): Promise<void> =>
+    attempt(async () => {
+      const { collection, ...clauses } = asked;
+      setPage(await client.events(collection, clauses, after, pageSize));
+    });
+  return (
+    <section class="panel" aria-labelledby="events-title">
+      <h2 id="events-title">Events</h2>
+      <form
+        class="row wrap"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void read(null);
+        }}
+      >
+        {FIELDS.map(([name, label, placeholder]) => (
+          <label class="inline" key={name}>
+            {label}
+            <input
+              list={undefined}
+              required={name === 'collection'}
+              size={name === '$filter' ? 34 : 16}
+              placeholder={placeholder}
+              value={asked[name]}
+              onInput={({ currentTarget: { value } }) => setAsked({ ...asked, [name]: value })}
+            />
+          </label>
+        ))}
+        <label class="inline">
+          A page has
+          <select value={String(pageSize)} onChange={({ currentTarget: { value } }) => setPageSize(Number(value))}>
+            {PAGE_SIZES.map((size) => (
+              <option key={size} value={String(size)}>
+                {size}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit">Read events</button>
+        <button type="button" disabled={page?.next == null} onClick={() => read(page?.next ?? null)}>
+          Next events
+        </button>
+      </form>
+      <ProblemLines lines={lines} />
+      {page !== undefined && (
+        <>
+          <p class="faint" role="status">
+            {page.totalCount === undefined ? '' : `${countText(page.totalCount)} events match`}
+          </p>
+          <EventTable events={page.entries} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function EventTable({ events }: { readonly events: readonly Readonly<Record<string, unknown>>[] }) {
+  return (
+    <div class="table-scroll">
+      <table>
+        <caption class="hidden">Events</caption>
+        <thead>
+          <tr>
+            {SHOWN.map((name) => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event) => (
+            <tr key={String(event.id)}>
+              {SHOWN.map((name) => (
+                <td key={name}>{event[name] == null ? '' : String(event[name])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

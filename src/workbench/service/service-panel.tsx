@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { ServiceClient } from './api.js';
+import { EventsPanel } from './events-panel.js';
+import { ProblemLines } from './problem-lines.js';
+import { SeriesPanel } from './series-panel.js';
+import { SubmitPanel } from './submit-panel.js';
+import { useProblem } from './use-problem.js';
+
+/** The service that the page came from: its series, the pipeline in it, and events. */
+export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
+  const [client, setClient] = useState<ServiceClient>();
+  if (client === undefined) return <SignInForm onClient={setClient} />;
+  const signOut = (): void => setClient(undefined);
+  return (
+    <div class="service">
+      <div class="row">
+        <p class="faint">Signed in; the token is kept in this page's memory alone.</p>
+        <span class="spring" />
+        <button type="button" onClick={signOut}>
+          Sign out
+        </button>
+      </div>
+      <SeriesPanel client={client} onSignedOut={signOut} isShown={isShown} />
+      <SubmitPanel client={client} onSignedOut={signOut} />
+      <EventsPanel client={client} onSignedOut={signOut} />
+    </div>
+  );
+}
+
+/** What each part of the panel is given. */
+export interface PartProps {
+  readonly client: ServiceClient;
+  readonly onSignedOut: () => void;
+}
+
+function SignInForm({ onClient }: { readonly onClient: (client: ServiceClient) => void }) {
+  const { lines, attempt } = useProblem();
+  return (
+    <section class="panel sign-in" aria-labelledby="sign-in-title">
+      <h2 id="sign-in-title">Sign in to the service</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const data = new FormData(event.currentTarget);
+          const of = (name: string): string => String(data.get(name) ?? '').trim();
+          void attempt(async () => {
+            const words = { clientId: of('client'), clientSecret: of('secret') };
+            onClient(await ServiceClient.signIn({ ...words, username: of('username'), password: of('password') }));
+          });
+        }}
+      >
+        <label class="field">
+          <span>Client id</span>
+          <input name="client" list={undefined} required autocomplete="off" />
+        </label>
+        <label class="field">
+          <span>Client secret</span>
+          <input name="secret" type="password" required autocomplete="off" />
+        </label>
+        <details>
+          <summary>As a user</summary>
+          <label class="field">
+            <span>User name</span>
+            <input name="username" list={undefined} autocomplete="off" />
+          </label>
+          <label class="field">
+            <span>Password</span>
+            <input name="password" type="password" autocomplete="off" />
+          </label>
+        </details>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </form>
+      <ProblemLines lines={lines} />
+      <p class="help">
+        <code>windrow serve --demo</code> prints a client id and a secret; <code>windrow client add</code> makes others.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,20 @@
+import { useState } from 'preact/hooks';
+import { ServiceProblem } from './api.js';
+
+/** What went wrong last, in lines; `attempt` runs work and tells of its failure. */
+export function useProblem(onSignedOut?: () => void) {
+  const [lines, setLines] = useState<readonly string[]>([]);
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      setLines([]);
+      await work();
+    } catch (error) {
+      setLines([
+        error instanceof Error ? error.message : String(error),
+        ...(error instanceof ServiceProblem ? error.issues : []),
+      ]);
+      if (error instanceof ServiceProblem && error.statusCode === 401) onSignedOut?.();
+    }
+  };
+  return { lines, attempt };
+}

@@ -1,0 +1,173 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Issue, SeriesReference } from '../index.js';
+import type { EngineClient } from './engine/client.js';
+import { type DataSet, keyOf, type RunAnswer, type SeriesInfo, type TimeRange } from './engine/protocol.js';
+import type { Checked } from './request/check.js';
+import { type Draft, itemResults } from './request/draft.js';
+
+/** What the page shows; it changes by actions alone. */
+export interface State {
+  readonly sets: readonly DataSet[];
+  readonly draft: Draft;
+  readonly past: readonly Draft[];
+  readonly future: readonly Draft[];
+  /** Of local days, and of times in files that have no offset. */
+  readonly timezone: string;
+  /** Of the chart's axis; '' is that of the run. */
+  readonly chartZone: string;
+  /** The times that charts show; all of them where undefined. */
+  readonly range: TimeRange | undefined;
+  /** Series that were put on the large chart or taken from it by hand. */
+  readonly drawn: ReadonlyMap<string, boolean>;
+  readonly answer: RunAnswer;
+  /** What is being done, or went wrong. */
+  readonly message: { readonly text: string; readonly isProblem: boolean } | undefined;
+}
+
+export type Action =
+  | { readonly type: 'loaded'; readonly set: DataSet }
+  | { readonly type: 'removed'; readonly name: string }
+  | { readonly type: 'edited'; readonly draft: Draft }
+  | { readonly type: 'undo' | 'redo' }
+  | { readonly type: 'ran'; readonly answer: RunAnswer }
+  | { readonly type: 'range'; readonly range: TimeRange | undefined }
+  | { readonly type: 'draw'; readonly series: SeriesReference; readonly isDrawn: boolean }
+  | { readonly type: 'zone'; readonly timezone: string }
+  | { readonly type: 'chartZone'; readonly timezone: string }
+  | { readonly type: 'told'; readonly text: string; readonly isProblem?: true };
+
+export const startState: State = {
+  sets: [],
+  draft: [],
+  past: [],
+  future: [],
+  timezone: 'UTC',
+  chartZone: '',
+  range: undefined,
+  drawn: new Map(),
+  answer: { steps: [], sources: [], durationMs: 0 },
+  message: undefined,
+};
+
+const PAST_MAX = 100;
+
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case 'loaded': {
+      const isNew = state.sets.every(({ name }) => name !== action.set.name);
+      const sets = isNew
+        ? [...state.sets, action.set]
+        : state.sets.map((set) => (set.name === action.set.name ? action.set : set));
+      return { ...state, sets, range: isNew ? undefined : state.range };
+    }
+    case 'removed':
+      return { ...state, sets: state.sets.filter(({ name }) => name !== action.name), range: undefined };
+    case 'edited':
+      return { ...state, draft: action.draft, past: [...state.past, state.draft].slice(-PAST_MAX), future: [] };
+    case 'undo': {
+      const draft = state.past.at(-1);
+      if (draft === undefined) return state;
+      return { ...state, draft, past: state.past.slice(0, -1), future: [state.draft, ...state.future] };
+    }
+    case 'redo': {
+      const [draft, ...future] = state.future;
+      return draft === undefined ? state : { ...state, draft, past: [...state.past, state.draft], future };
+    }
+    case 'ran':
+      return { ...state, answer: action.answer };
+    case 'range':
+      return { ...state, range: action.range };
+    case 'draw':
+      return { ...state, drawn: new Map(state.drawn).set(keyOf(action.series), action.isDrawn) };
+    case 'zone':
+      return { ...state, timezone: action.timezone };
+    case 'chartZone':
+      return { ...state, chartZone: action.timezone };
+    case 'told':
+      return {
+        ...state,
+        message: action.text === '' ? undefined : { text: action.text, isProblem: action.isProblem === true },
+      };
+  }
+}
+
+/** What follows from the state. */
+export interface View {
+  readonly checked: Checked;
+  /** Loaded series and results, each with its colour. */
+  readonly series: readonly ShownSeries[];
+  readonly lines: readonly ShownSeries[];
+  readonly chartZone: string;
+  /** The times of all that is drawn. */
+  readonly extent: TimeRange | undefined;
+}
+
+export interface ShownSeries {
+  readonly info: SeriesInfo;
+  /** Index into the palette. */
+  readonly colour: number;
+  readonly isDrawn: boolean;
+  /** The pointer of the step that gave it; undefined for one that was loaded. */
+  readonly pointer: string | undefined;
+}
+
+/** A series on the large chart, with its value axis. */
+export interface PlacedSeries extends ShownSeries {
+  readonly isRight: boolean;
+}
+
+const SOURCES_DRAWN = 4;
+
+export function viewOf(state: State, checked: Checked): View {
+  const loaded = state.sets.flatMap(({ series }) => series);
+  const read = new Set(state.draft.flatMap(({ operations }) => operations.flatMap(({ input }) => input.map(keyOf))));
+  const results = new Set(itemResults(state.draft).map(keyOf));
+  const isUsual = (info: SeriesInfo, pointer: string | undefined, index: number): boolean => {
+    if (pointer !== undefined) return results.has(keyOf(info));
+    return state.draft.length === 0 ? index < SOURCES_DRAWN : read.has(keyOf(info));
+  };
+  const given = new Set(state.answer.steps.map(({ info }) => keyOf(info)));
+  const all = [
+    // A stored result that the pipeline gives too is the pipeline's here.
+    ...loaded.filter((info) => !given.has(keyOf(info))).map((info) => ({ info, pointer: undefined })),
+    ...state.answer.steps.map(({ info, pointer }) => ({ info, pointer })),
+  ];
+  const series = all.map(({ info, pointer }, index) => {
+    const isDrawn = state.drawn.get(keyOf(info)) ?? isUsual(info, pointer, index);
+    return { info, pointer, colour: index, isDrawn };
+  });
+  const lines = series.filter(({ isDrawn }) => isDrawn);
+  const extent = extentOf((lines.length === 0 ? series : lines).map(({ info }) => info));
+  return { checked, series, lines, chartZone: state.chartZone || state.timezone, extent };
+}
+
+function extentOf(infos: readonly SeriesInfo[]): TimeRange | undefined {
+  const filled = infos.filter(({ count }) => count > 0);
+  if (filled.length === 0) return undefined;
+  const fromMs = Math.min(...filled.map(({ firstMs }) => firstMs));
+  const untilMs = Math.max(...filled.map(({ lastMs }) => lastMs));
+  return fromMs === untilMs ? { fromMs: fromMs - 1000, untilMs: untilMs + 1000 } : { fromMs, untilMs };
+}
+
+/** The problems at a place of the request and below it. */
+export function issuesAt(issues: readonly Issue[], pointer: string): readonly Issue[] {
+  return issues.filter((issue) => issue.pointer === pointer || issue.pointer.startsWith(`${pointer}/`));
+}
+
+export interface Workbench {
+  readonly state: State;
+  readonly view: View;
+  readonly engine: EngineClient;
+  readonly act: (action: Action) => void;
+}
+
+const WorkbenchContext = createContext<Workbench | undefined>(undefined);
+export const WorkbenchProvider = WorkbenchContext.Provider;
+
+/** The page's state, from any part of it. */
+export function useWorkbench(): Workbench {
+  const workbench = useContext(WorkbenchContext);
+  if (workbench === undefined) throw new Error('assertion failed: used outside the workbench');
+  return workbench;
+}

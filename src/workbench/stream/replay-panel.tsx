@@ -1,0 +1,237 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { drawSvg } from '../chart/svg.js';
+import { lineColour, pageColours } from '../chart/theme.js';
+import { counted, countText, timeText } from '../chart/zoned-time.js';
+import { nameOf, type ReplayOptions, type ReplayState } from '../engine/protocol.js';
+import { useWorkbench } from '../state.js';
+
+const TICK_MS = 100;
+const SPEEDS = [10, 100, 1000, 10_000];
+const DELAYS: readonly (readonly [label: string, ms: number])[] = [
+  ['none: in order of time', 0],
+  ['up to 10 minutes', 600_000],
+  ['up to 1 hour', 3_600_000],
+  ['up to 3 hours', 10_800_000],
+  ['up to 1 day', 86_400_000],
+];
+
+const startOptions: ReplayOptions = {
+  allowedLateness: 'PT1H',
+  delayMsMax: 10_800_000,
+  seed: 1,
+  samplesPerSecond: 1000,
+};
+
+/** The pipeline as a stream over the same samples, beside its batch. */
+export function ReplayPanel() {
+  const { state, view } = useWorkbench();
+  const [options, setOptions] = useState(startOptions);
+  const replay = useReplay(options);
+  const isSound = state.draft.length > 0 && view.checked.issues.length === 0;
+  if (!isSound) {
+    return (
+      <section class="panel" aria-label="Replay">
+        <p class="empty">
+          {state.draft.length === 0
+            ? 'Build a pipeline first: a replay runs it as a stream.'
+            : 'Mend the pipeline first.'}
+        </p>
+      </section>
+    );
+  }
+  const { shown, problem, isRunning } = replay;
+  return (
+    <section class="panel" aria-labelledby="replay-title">
+      <h2 id="replay-title">Replay as a stream</h2>
+      <p class="help">
+        The samples of the loaded series arrive one after the other, some of them delayed on their way. A result becomes
+        final when no sample before its end can still come; what would be the result now is dashed.
+      </p>
+      <ReplayForm options={options} onOptions={setOptions} />
+      <div class="row wrap">
+        <button type="button" class="primary" onClick={isRunning ? replay.pause : replay.play}>
+          {isRunning ? 'Pause' : shown?.end === undefined && shown !== undefined ? 'Go on' : 'Play'}
+        </button>
+        <button type="button" disabled={isRunning || shown?.end !== undefined} onClick={() => replay.step(1)}>
+          One sample
+        </button>
+        <button type="button" onClick={replay.reset}>
+          From the start
+        </button>
+        <progress aria-label="Samples that have arrived" value={shown?.arrived ?? 0} max={shown?.total ?? 1} />
+      </div>
+      {problem !== '' && (
+        <p class="problems" role="alert">
+          {problem}
+        </p>
+      )}
+      {shown !== undefined && <ReplayChart shown={shown} />}
+      {shown !== undefined && <ReplayFigures shown={shown} />}
+    </section>
+  );
+}
+
+function ReplayForm({ options, onOptions }: { options: ReplayOptions; onOptions: (options: ReplayOptions) => void }) {
+  return (
+    <div class="fields">
+      <label class="field">
+        <span>Delay of every fifth sample</span>
+        <select
+          value={String(options.delayMsMax)}
+          onChange={({ currentTarget: { value } }) => onOptions({ ...options, delayMsMax: Number(value) })}
+        >
+          {DELAYS.map(([label, ms]) => (
+            <option key={ms} value={String(ms)}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        <span>Allowed lateness</span>
+        <input
+          value={options.allowedLateness}
+          list={undefined}
+          spellcheck={false}
+          onInput={({ currentTarget: { value } }) => onOptions({ ...options, allowedLateness: value })}
+        />
+      </label>
+      <label class="field">
+        <span>Speed</span>
+        <select
+          value={String(options.samplesPerSecond)}
+          onChange={({ currentTarget: { value } }) => onOptions({ ...options, samplesPerSecond: Number(value) })}
+        >
+          {SPEEDS.map((speed) => (
+            <option key={speed} value={String(speed)}>
+              {countText(speed)} samples a second
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+/** A replay that goes on by itself while it runs; other options begin a new one. */
+function useReplay(options: ReplayOptions) {
+  const { state, engine } = useWorkbench();
+  const [shown, setShown] = useState<ReplayState>();
+  const [problem, setProblem] = useState('');
+  const [isRunning, setIsRunning] = useState(false);
+  const isStarted = useRef(false);
+  const reset = (): void => {
+    isStarted.current = false;
+    setIsRunning(false);
+    setShown(undefined);
+    setProblem('');
+  };
+  const step = async (count: number): Promise<void> => {
+    try {
+      if (!isStarted.current) await engine.ask('replayStart', state.draft, state.timezone, options);
+      isStarted.current = true;
+      const next = await engine.ask('replayGoOn', count);
+      setShown(next);
+      if (next.end !== undefined) setIsRunning(false);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      setIsRunning(false);
+    }
+  };
+  useEffect(reset, [options.allowedLateness, options.delayMsMax, state.draft, state.sets, state.timezone]);
+  useEffect(() => {
+    if (!isRunning) return;
+    let timer = 0;
+    // The next step waits for the one before, so that a slow one is not overtaken.
+    const goOn = async (): Promise<void> => {
+      await step(Math.max(1, Math.round((options.samplesPerSecond * TICK_MS) / 1000)));
+      timer = setTimeout(goOn, TICK_MS);
+    };
+    timer = setTimeout(goOn, 0);
+    return () => clearTimeout(timer);
+  }, [isRunning, options.samplesPerSecond]);
+  const play = (): void => {
+    if (shown?.end !== undefined) reset();
+    setIsRunning(true);
+  };
+  return { shown, problem, isRunning, play, pause: () => setIsRunning(false), step, reset };
+}
+
+const CHART = { width: 1100, height: 380 };
+
+function ReplayChart({ shown }: { readonly shown: ReplayState }) {
+  const { view } = useWorkbench();
+  const { results, watermarkMs, newestMs, late } = shown;
+  const lines = results.flatMap((result, index) => {
+    const shared = { colour: lineColour(index), isStepped: false };
+    return [
+      { ...shared, name: nameOf(result), line: result.final },
+      ...(result.preview.timeMs.length === 0
+        ? []
+        : [{ ...shared, name: `${nameOf(result)}, not final`, line: result.preview, isDashed: true }]),
+    ];
+  });
+  const extent = view.extent ?? { fromMs: 0, untilMs: 1 };
+  const bad = lineColour(1);
+  const svg = drawSvg({
+    lines,
+    ...extent,
+    timezone: view.chartZone,
+    ...CHART,
+    colours: pageColours(),
+    marks: Number.isFinite(watermarkMs)
+      ? [
+          { timeMs: watermarkMs, label: 'watermark', colour: lineColour(2) },
+          { timeMs: newestMs, label: '', colour: lineColour(6) },
+        ]
+      : [],
+    ticks: late.map(({ timeMs }) => ({ timeMs, colour: bad })),
+  });
+  // Its texts are escaped where it is made.
+  return <div class="replay-chart" dangerouslySetInnerHTML={{ __html: svg }} />;
+}
+
+function ReplayFigures({ shown }: { readonly shown: ReplayState }) {
+  const { view } = useWorkbench();
+  const { arrived, total, watermarkMs, newestMs, heldBack, lateCount, results, end } = shown;
+  const finalCount = results.reduce((sum, result) => sum + result.finalCount, 0);
+  const previewCount = results.reduce(
+    (sum, { preview }) => sum + preview.timeMs.filter((_, i) => !Number.isNaN(preview.value[i])).length,
+    0,
+  );
+  const figures: readonly (readonly [what: string, value: string])[] = [
+    ['Arrived', `${countText(arrived)} of ${countText(total)}`],
+    ['Newest sample', timeText(newestMs, view.chartZone)],
+    ['Watermark: nothing before it is taken any more', timeText(watermarkMs, view.chartZone)],
+    ['Held back, until their order is certain', countText(heldBack)],
+    ['Came too late, and are in no result', countText(lateCount)],
+    ['Final results', countText(finalCount)],
+    ['Results that would come if the stream closed now', end === undefined ? countText(previewCount) : '0'],
+  ];
+  return (
+    <>
+      <table class="figures">
+        <caption class="hidden">How far the replay has come</caption>
+        <tbody>
+          {figures.map(([what, value]) => (
+            <tr key={what}>
+              <th scope="row">{what}</th>
+              <td class="number">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {end !== undefined && (
+        <p class="verdict" role="status">
+          {end.different === 0
+            ? `The end is the same: all ${counted(end.compared, 'result')} of the stream equal those of one batch ` +
+              'over the samples that it took, bit for bit.'
+            : `${counted(end.different, 'result')} of ${countText(end.compared)} differ from one batch.`}
+          {lateCount > 0 &&
+            ` A batch that had the ${counted(lateCount, 'late sample')} too would differ in ` +
+              `${counted(end.differentWithLate, 'result')}.`}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { createWorld, type World } from './world.js';
+
+const step = (operation: string, from: string, to: string, parameters: object) => {
+  const named = (metric: string) => [{ timeseriesId: 'office', metric }];
+  return { operation, input: named(from), output: named(to), parameters };
+};
+const request = (lower: number) =>
+  JSON.stringify([
+    {
+      metric: 'DailySum',
+      processingType: 'batch',
+      operations: [
+        step('Where', 'Raw', 'Kept', { valuerangelist: [{ lower }] }),
+        step('Aggregate', 'Kept', 'DailySum', { function: 'Sum', interval: 'Daily', timezone: 'Europe/Berlin' }),
+      ],
+    },
+  ]);
+const CSV = `timestamp,value
+2024-03-01T22:00:00Z,1
+
+2024-03-01T23:30:00Z,2
+2024-03-02T08:00:00Z,-5
+2024-03-02T09:00:00Z,
+2024-03-02T09:30:00Z,70
+2024-03-02T09:30:00Z,7
+2024-03-03T10:00:00Z,4
+`;
+
+function office(): World {
+  const world = createWorld();
+  world.write('request.json', request(0));
+  world.write('office.csv', CSV);
+  return world;
+}
+const given = ['~/request.json', '--input', '~/office.csv'];
+const of = ['--series', 'office/DailySum', '--at', '2024-03-02T00:00:00+01:00', '--timezone', 'Europe/Berlin'];
+
+describe('windrow why', () => {
+  it('goes from a result back to the rows of the file, with what was dropped on the way and why', async () => {
+    const world = office();
+    const { code, stdout, stderr } = await world.run('why', ...given, ...of);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // What a step does is in the words of `explain`.
+    const shown = stdout.replaceAll(`${world.folder}/`, '~/').replace(/^(\w+): .* {2}\(/gm, '$1 (');
+    expect(shown).toBe(
+      `office/DailySum at 2024-03-02T00:00:00.000+01:00 is 9
+
+Aggregate (/0/operations/1)
+  window  2024-03-02T00:00:00.000+01:00 to 2024-03-03T00:00:00.000+01:00 (Europe/Berlin)
+  gave    1 result of office/DailySum
+    2024-03-02T00:00:00.000+01:00  9
+  used    2 samples of office/Kept
+    2024-03-02T00:30:00.000+01:00  2
+    2024-03-02T10:30:00.000+01:00  7
+
+Where (/0/operations/0)
+  gave    2 results of office/Kept
+    2024-03-02T00:30:00.000+01:00  2
+    2024-03-02T10:30:00.000+01:00  7
+  used    3 samples of office/Raw
+    2024-03-02T00:30:00.000+01:00  2
+    2024-03-02T09:00:00.000+01:00  -5
+    2024-03-02T10:30:00.000+01:00  7
+  dropped 1 sample of these
+    2024-03-02T09:00:00.000+01:00  -5  Where has no result at this time
+
+Input office/Raw: 3 samples
+    2024-03-02T00:30:00.000+01:00  2  ~/office.csv:4
+    2024-03-02T09:00:00.000+01:00  -5  ~/office.csv:5
+    2024-03-02T10:30:00.000+01:00  7  ~/office.csv:8
+  left out 2 samples between them
+    2024-03-02T10:00:00.000+01:00  NaN  ~/office.csv:6: it has no value
+    2024-03-02T10:30:00.000+01:00  70  ~/office.csv:7: a later sample of the same time replaced it
+`,
+    );
+  });
+
+  it('tells a program the same', async () => {
+    const { stdout } = await office().run('why', ...given, ...of, '--json');
+    const told = JSON.parse(stdout);
+    expect(told).toMatchObject({ value: 9, timestamp: '2024-03-02T00:00:00.000+01:00' });
+    expect(told.steps.map(({ operation }: { operation: string }) => operation)).toEqual(['Aggregate', 'Where']);
+    expect(told.sources[0].used.map(({ line }: { line: number }) => line)).toEqual([4, 5, 8]);
+    expect(told.sources[0].leftOut.map(({ line }: { line: number }) => line)).toEqual([6, 7]);
+  });
+
+  it('names the nearest results where there is none at the time', async () => {
+    const words = ['--series', 'office/DailySum', '--at', '2024-03-02'];
+    expect(await office().run('why', ...given, ...words)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'office/DailySum has no result at 2024-03-02T00:00:00.000Z; the nearest are at 2024-03-01T23:00:00.000Z and ',
+      ),
+    });
+  });
+});
+
+describe('windrow verify', () => {
+  it('says how many variants gave the same bits, those of several threads among them', async () => {
+    const ended = await office().run('verify', ...given, '--variants', '10', '--seed', '7');
+    expect(ended).toEqual({ code: 0, stdout: '11 variants gave the same bits as the batch (seed 7)\n', stderr: '' });
+  });
+
+  it('names them for a program', async () => {
+    const { stdout } = await office().run('verify', ...given, '--variants', '3', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      seed: 1,
+      same: [
+        'read by 3 threads',
+        'batch, JavaScript kernels',
+        'batch, loaded series',
+        expect.stringMatching(/^stream 1, /),
+      ],
+    });
+  });
+});
+
+describe('windrow diff', () => {
+  it('shows samples that are added, gone and different, and the largest differences', async () => {
+    const world = office();
+    world.write('new.json', request(3));
+    expect(await world.run('diff', '~/request.json', '~/new.json', '--input', '~/office.csv')).toEqual({
+      code: 0,
+      stdout: `office/DailySum: 0 added, 1 gone, 1 different, 1 the same
+  the first that were added or are gone
+    2024-02-29T23:00:00.000Z  1 -> -
+  the largest differences
+    2024-03-01T23:00:00.000Z  9 -> 7
+`,
+      stderr: '',
+    });
+  });
+
+  it('asks for what is missing', async () => {
+    expect(await office().run('diff', '~/request.json', '--input', '~/office.csv')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('diff: expected NEW.json, received nothing'),
+    });
+  });
+});

@@ -1,0 +1,180 @@
+// `windrow backup`, `restore`, `check` and `retention` as processes of their own, beside a service that is at work.
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Credentials, commandPath, type Serving, serve, temporaryFolder, tokenOf } from '../service/serving.js';
+
+const quiet = ['--log-level', 'error'];
+const START_MS = Date.UTC(2026, 0, 1);
+const WRITERS = ['w0', 'w1', 'w2'];
+const BATCH = 100;
+
+function windrow(...words: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+/** The command, while this process goes on. */
+function windrowBeside(...words: string[]): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [commandPath, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stderr })));
+}
+
+function addClient(directory: string): Credentials {
+  const words = ['client', 'add', 'a', '--org', 'acme', '--scope', 'core_read core_write', '--json', '--data-dir'];
+  return JSON.parse(windrow(...words, directory).stdout);
+}
+
+/** Sends batches of each writer, one after the other, until told to end; tells how many samples were acknowledged. */
+function writeOn({ url }: Serving, headers: Record<string, string>) {
+  const acknowledged = new Map(WRITERS.map((id) => [id, 0]));
+  let isOver = false;
+  const lanes = WRITERS.map(async (id) => {
+    for (let count = 0; !isOver; count += BATCH) {
+      const lines = Array.from({ length: BATCH }, (_, i) => {
+        return `${new Date(START_MS + (count + i) * 1000).toISOString()},${id},Raw,${count + i}`;
+      });
+      const answer = await fetch(`${url}/core/samples`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'text/csv' },
+        body: `timestamp,timeseriesId,metric,value\n${lines.join('\n')}\n`,
+      });
+      expect(answer.status).toBe(200);
+      acknowledged.set(id, count + BATCH);
+    }
+  });
+  return {
+    acknowledged,
+    end: async () => {
+      isOver = true;
+      await Promise.all(lanes);
+    },
+  };
+}
+
+async function readValues({ url }: Serving, headers: Record<string, string>, id: string): Promise<number[]> {
+  const answer = await fetch(`${url}/core/timeseries/${id}/samples`, { headers: { ...headers, accept: 'text/csv' } });
+  const [, ...lines] = (await answer.text()).trim().split('\n');
+  return lines.map((line) => Number(line.split(',').at(-1)));
+}
+
+it('a backup of a service under load opens, checks, and is a prefix of what was acknowledged', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'data');
+  const client = addClient(data);
+  const server = await serve(['--data-dir', data, ...quiet]);
+  const writing = writeOn(server, await tokenOf(server.url, client));
+  await expect.poll(() => Math.min(...writing.acknowledged.values()), { timeout: 30_000 }).toBeGreaterThan(10 * BATCH);
+
+  const before = new Map(writing.acknowledged);
+  const file = join(folder, 'backup.db');
+  const made = await windrowBeside('backup', data, '--to', file);
+  expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} holds the store`) });
+  const after = new Map(writing.acknowledged);
+  // One that is there is not written over without being told.
+  expect(await windrowBeside('backup', data, '--to', file)).toMatchObject({ code: 2 });
+  expect((await windrowBeside('check', data)).code).toBe(0);
+  await writing.end();
+  expect(windrow('check', data)).toMatchObject({ code: 0, stdout: expect.stringContaining('the store is whole') });
+
+  const restored = join(folder, 'restored');
+  expect(windrow('restore', file, '--to', restored)).toMatchObject({ code: 0 });
+  expect(JSON.parse(windrow('check', restored, '--json').stdout)).toMatchObject({ faults: [], seriesCount: 3 });
+  const second = await serve(['--data-dir', restored, ...quiet]);
+  const headers = await tokenOf(second.url, client);
+  for (const id of WRITERS) {
+    const values = await readValues(second, headers, id);
+    expect(values).toEqual(Array.from({ length: values.length }, (_, i) => i));
+    // What was sent when it ended may be in it.
+    expect([values.length >= before.get(id)!, values.length <= after.get(id)! + BATCH]).toEqual([true, true]);
+  }
+});
+
+it('a restore replaces a store only by force, and never one that a service has open', async () => {
+  const folder = temporaryFolder();
+  const [data, file] = [join(folder, 'data'), join(folder, 'backup.db')];
+  addClient(data);
+  expect(windrow('backup', data, '--to', file).code).toBe(0);
+  const late = addClient(data);
+  const server = await serve(['--data-dir', data, ...quiet]);
+  for (const [words, said] of [
+    [[], 'there is a store already'],
+    [['--force'], 'a process has the store open'],
+  ] as const) {
+    const refused = windrow('restore', file, '--to', data, ...words);
+    expect(refused).toMatchObject({ stderr: expect.stringContaining(said), stdout: '' });
+    expect(refused.code).not.toBe(0);
+  }
+  await tokenOf(server.url, late);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  expect(windrow('restore', file, '--to', data, '--force').code).toBe(0);
+  expect(JSON.parse(windrow('client', 'list', '--json', '--data-dir', data).stdout)).toHaveLength(1);
+});
+
+it('check names what is damaged, by exit code 1; what is no store is told', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'data');
+  const client = addClient(data);
+  const server = await serve(['--data-dir', data, ...quiet]);
+  const headers = await tokenOf(server.url, client);
+  const rows = Array.from({ length: 500 }, (_, i) => ({ timeseriesId: 'pump', timestamp: START_MS + i, val: i % 7 }));
+  const all = { ...headers, 'content-type': 'application/json' };
+  const answer = await fetch(`${server.url}/core/samples`, {
+    method: 'POST',
+    headers: all,
+    body: JSON.stringify(rows),
+  });
+  expect(answer.status).toBe(200);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  const path = join(data, 'windrow.db');
+  const bytes = readFileSync(path);
+  expect(windrow('check', data).code).toBe(0);
+  bytes[placeOfValues(bytes)]! ^= 1;
+  writeFileSync(path, bytes);
+  const found = windrow('check', data);
+  expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/DAMAGED +500 samples of acme.*"pump" Raw/) });
+  expect(found.stdout).toContain('1 faults');
+  expect(windrow('check', folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('no store of windrow') });
+});
+
+/** Where samples of the log's only row lie in the file: their values count 0 to 6 over and over. */
+function placeOfValues(bytes: Buffer): number {
+  const pattern = Buffer.from([0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6]);
+  const at = bytes.indexOf(pattern);
+  expect(at).toBeGreaterThan(0);
+  return at + 5;
+}
+
+it('rules of retention are set, listed and removed beside a service, which knows them at once', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const client = addClient(data);
+  const server = await serve(['--data-dir', data, ...quiet]);
+  const headers = await tokenOf(server.url, client);
+  const known = async () => {
+    const answer = await fetch(`${server.url}/core/retention`, { headers });
+    return ((await answer.json()) as { data: unknown }).data;
+  };
+  const of = ['--org', 'acme', '--data-dir', data];
+  expect(windrow('retention', 'set', '--keep', 'P90D', ...of)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(windrow('retention', 'set', '--results', '--metric', 'Hourly', '--keep', 'P3650D', ...of).code).toBe(0);
+  expect(await known()).toEqual([
+    { kind: 'results', metric: 'Hourly', keep: 'P3650D' },
+    { kind: 'samples', keep: 'P90D' },
+  ]);
+  expect(windrow('retention', 'list', '--data-dir', data).stdout).toMatch(/acme +samples +\(all\) +\(all\) +P90D/);
+  expect(windrow('retention', 'remove', ...of).code).toBe(0);
+  expect(windrow('retention', 'remove', ...of)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no such rule of acme'),
+  });
+  expect(await known()).toHaveLength(1);
+  const wrong = windrow('retention', 'set', '--keep', 'soon', ...of);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--keep: expected a duration such as P90D') });
+});

@@ -1,0 +1,55 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildSite } from '../../scripts/site.mjs';
+import { operations } from '../../src/index.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'windrow-site-'));
+let pages: string[] = [];
+const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+beforeAll(async () => {
+  pages = await buildSite(folder, operations);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a page leads to or shows, outside of code. */
+function targetsOf(html: string): string[] {
+  return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, target]) => target!);
+}
+
+describe('the site of docs/', () => {
+  it('has a page for each page of docs/, and none twice', () => {
+    expect(pages).toEqual(expect.arrayContaining(['index.html', 'operations.html', 'semantics.html', 'service.html']));
+    expect(new Set(pages).size).toBe(pages.length);
+  });
+
+  it('has links and pictures that lead somewhere', () => {
+    const broken = pages.flatMap((page) =>
+      targetsOf(read(page))
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => {
+          const [file = '', anchor] = target.split('#');
+          const path = file === '' ? page : file;
+          if (!existsSync(join(folder, path)) || !statSync(join(folder, path)).isFile()) return true;
+          return anchor !== undefined && !read(path).includes(` id="${anchor}"`);
+        })
+        .map((target) => `${page}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('has a picture of each operation', () => {
+    const html = read('operations.html');
+    for (const name of operations.keys()) {
+      const place = `operations/${name.toLowerCase().replaceAll(' ', '-')}.svg`;
+      expect(html).toContain(`src="${place}"`);
+      expect(read(place)).toMatch(/^<svg /);
+    }
+  });
+
+  it('needs no script', () => {
+    for (const page of pages) expect(read(page)).not.toMatch(/<script|<[^>]* on[a-z]+="|="javascript:/);
+  });
+});

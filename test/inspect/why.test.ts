@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPlan, pipeline, runBatch, type Series } from '../../src/index.js';
+import { why } from '../../src/inspect/index.js';
+import { runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
+
+const MINUTE_MS = 60_000;
+const START_MS = Date.UTC(2024, 2, 1);
+
+function series(values: readonly number[], timeseriesId = 'office'): Series {
+  const timeMs = Float64Array.from(values, (_, i) => START_MS + i * MINUTE_MS);
+  return { timeseriesId, metric: 'Raw', timeMs, value: Float64Array.from(values) };
+}
+
+const samples = (from: number, values: readonly number[]) =>
+  values.map((value, i) => ({ timeMs: START_MS + (from + i) * MINUTE_MS, value }));
+
+describe('why', () => {
+  it('the samples that it names give the result to the bit without any other', () => {
+    let count = 0;
+    fc.assert(
+      fc.property(sceneArbitrary(4), fc.nat(), fc.nat(), (scene, whichItem, whichResult) => {
+        const plan = createPlan(scene.request);
+        const inputs = seriesOf(scene.samples);
+        const run = runWithin(plan, inputs, scene.options);
+        if (run === undefined) return;
+        const found = run.series.filter(({ timeMs }) => timeMs.length > 0);
+        const result = found[whichItem % Math.max(1, found.length)];
+        if (result === undefined) return;
+        const at = whichResult % result.timeMs.length;
+        const told = why(plan, inputs, result, result.timeMs[at]!, scene.options);
+        expect(told.value).toBe(result.value[at]);
+        if (!told.steps.every(({ isProved }) => isProved)) return;
+        count++;
+        const named = inputs.map((input): Series => {
+          const of = told.sources.find(({ series }) => series.timeseriesId === input.timeseriesId);
+          const used = of?.used ?? [];
+          const timeMs = Float64Array.from(used, (sample) => sample.timeMs);
+          return { ...input, timeMs, value: Float64Array.from(used, (sample) => sample.value) };
+        });
+        const again = runBatch(plan, named, scene.options).series[run.series.indexOf(result)]!;
+        expect(again.value[again.timeMs.indexOf(result.timeMs[at]!)]).toBe(result.value[at]);
+      }),
+      { numRuns: 150 },
+    );
+    expect(count).toBeGreaterThan(50);
+  });
+
+  it('a daily mean rests on the samples of its local day, through the steps before it', () => {
+    const inputs = [series(Array.from({ length: 3 * 1440 }, (_, i) => i % 7))];
+    const item = pipeline('office')
+      .mul(2)
+      .aggregate({ function: 'Average', interval: 'Daily', timezone: 'Europe/Berlin' });
+    const plan = createPlan([item.as('Mean')]);
+    const result = { timeseriesId: 'office', metric: 'Mean' };
+    const [{ timeMs }] = runBatch(plan, inputs).series as [Series];
+    const told = why(plan, inputs, result, timeMs[1]!);
+    expect(told.steps.map(({ operation }) => operation)).toEqual(['Aggregate', 'Mul']);
+    const [mean, doubled] = told.steps;
+    expect(mean!.window).toEqual({
+      startMs: Date.UTC(2024, 2, 1, 23),
+      endMs: Date.UTC(2024, 2, 2, 23),
+      timezone: 'Europe/Berlin',
+    });
+    expect(mean!.inputs[0]!.used).toHaveLength(1440);
+    expect(doubled!.results).toEqual(mean!.inputs[0]!.used);
+    expect(told.sources[0]!.used.map(({ position }) => position)).toEqual(
+      Array.from({ length: 1440 }, (_, i) => 1380 + i),
+    );
+  });
+
+  it('a greatest value rests on all samples that could have been greater', () => {
+    const inputs = [series([1, 5, 2, 3, 9])];
+    const plan = createPlan([pipeline('office').aggregate({ function: 'Max', interval: 'PT3M' }).as('Max')]);
+    const told = why(plan, inputs, { timeseriesId: 'office', metric: 'Max' }, START_MS);
+    expect(told.value).toBe(5);
+    expect(told.steps[0]!.inputs[0]!.used).toEqual(samples(0, [1, 5, 2]));
+  });
+
+  it('what a filter dropped on the way is told, and what the run left out', () => {
+    const raw = series([1, Number.NaN, 100, 3, 4, 5]);
+    const again = { ...raw, timeMs: Float64Array.of(START_MS + 3 * MINUTE_MS), value: Float64Array.of(2) };
+    const item = pipeline('office').mask({ valuerangelist: [{ lower: 50, upper: 200 }] });
+    const plan = createPlan([item.aggregate({ function: 'Sum', interval: 'PT5M' }).as('Sum')]);
+    const told = why(plan, [raw, again], { timeseriesId: 'office', metric: 'Sum' }, START_MS);
+    expect(told.value).toBe(1 + 2 + 4);
+    expect(told.steps[1]!.inputs[0]!.leftOut).toEqual([
+      { ...samples(2, [100])[0], reason: 'Mask has no result at this time' },
+    ]);
+    const at = (minute: number, value: number, position: number) => ({ ...samples(minute, [value])[0], position });
+    expect(told.sources[0]!.used).toEqual([at(0, 1, 0), at(2, 100, 2), at(3, 2, 6), at(4, 4, 4)]);
+    expect(told.sources[0]!.leftOut).toEqual([
+      { ...at(1, Number.NaN, 1), reason: 'it has no value' },
+      { ...at(3, 3, 3), reason: 'a later sample of the same time replaced it' },
+    ]);
+  });
+
+  it('a result that there is not is refused with the nearest ones, a series with those there are', () => {
+    const plan = createPlan([pipeline('office').aggregate({ function: 'Sum', interval: 'PT5M' }).as('Sum')]);
+    const inputs = [series([1, 2, 3, 4, 5, 6])];
+    const of = { timeseriesId: 'office', metric: 'Sum' };
+    expect(() => why(plan, inputs, of, START_MS + 1)).toThrow(
+      'office/Sum has no result at 2024-03-01T00:00:00.001Z; ' +
+        'the nearest are at 2024-03-01T00:00:00.000Z and 2024-03-01T00:05:00.000Z',
+    );
+    expect(() => why(plan, inputs, { ...of, metric: 'Mean' }, START_MS)).toThrow(
+      'expected a result of the request (office/Sum), received office/Mean',
+    );
+  });
+});

@@ -1,0 +1,160 @@
+// The extensions that work on each value, and how any number of inputs meet.
+
+import { exactExp, exactLog, exactPow, nearestQuotient, unitsOf } from './exact.js';
+import { lerp } from './numbers.js';
+import { heldValue } from './pairs.js';
+import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
+import { parseDuration } from './time.js';
+
+/** A function of one value, by its operation and parameters. */
+export function valueFunction(operation: string, parameters: ValueParameters): ((x: number) => number) | undefined {
+  const { lower = Number.NEGATIVE_INFINITY, upper = Number.POSITIVE_INFINITY } = parameters;
+  switch (operation) {
+    case 'sqrt':
+      return Math.sqrt;
+    case 'exp':
+      return exactExp;
+    case 'log':
+      return (x) => exactLog(x, parameters.base);
+    case 'sign':
+      return (x) => (x > 0 ? 1 : x < 0 ? -1 : 0);
+    case 'floor':
+      return (x) => Math.floor(x) + 0;
+    case 'ceil':
+      return (x) => Math.ceil(x) + 0;
+    case 'clamp':
+      return (x) => (x < lower ? lower : x > upper ? upper : x);
+    case 'scale':
+      return scaleFunction(parameters);
+    default:
+      return undefined;
+  }
+}
+
+export interface ValueParameters {
+  readonly base?: number;
+  readonly lower?: number;
+  readonly upper?: number;
+  readonly slope?: number;
+  readonly offset?: number;
+  readonly points?: readonly { readonly x: number; readonly y: number }[];
+  readonly from?: string;
+  readonly to?: string;
+}
+
+function scaleFunction({ slope, offset, points, from = '', to = '' }: ValueParameters): (x: number) => number {
+  if (slope !== undefined) return (x) => (offset === undefined ? x * slope : x * slope + offset);
+  if (points !== undefined) {
+    const [a = { x: 0, y: 0 }, b = { x: 0, y: 0 }] = points;
+    return (x) => lerp(a.y, b.y, (x - a.x) / (b.x - a.x));
+  }
+  return (x) => convert(x, from, to);
+}
+
+/** Decimal definitions of units as [factor, offset] to their SI unit: SI = (value + offset) × factor. */
+const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>> = {
+  K: ['1'],
+  degC: ['1', '273.15'],
+  degF: ['5/9', '459.67'],
+  W: ['1'],
+  kW: ['1000'],
+  'BTU/h': ['1055.05585262/3600'],
+  J: ['1'],
+  kWh: ['3600000'],
+  BTU: ['1055.05585262'],
+  Pa: ['1'],
+  bar: ['100000'],
+  psi: ['4.4482216152605/0.00064516'],
+  inHg: ['3386.388640341'],
+  'm3/h': ['1/3600'],
+  gpm: ['0.003785411784/60'],
+  '1': ['1'],
+  '%': ['0.01'],
+};
+
+/** Units that the oracle knows, by what they measure. */
+export const oracleUnits: readonly (readonly string[])[] = [
+  ['K', 'degC', 'degF'],
+  ['W', 'kW', 'BTU/h'],
+  ['J', 'kWh', 'BTU'],
+  ['Pa', 'bar', 'psi', 'inHg'],
+  ['m3/h', 'gpm'],
+  ['1', '%'],
+];
+
+type Fraction = readonly [n: bigint, d: bigint];
+
+function fractionOf(text: string): Fraction {
+  const [top = '', bottom = '1'] = text.split('/');
+  const [n, nScale] = decimalOf(top);
+  const [d, dScale] = decimalOf(bottom);
+  return [n * dScale, d * nScale];
+}
+
+function decimalOf(text: string): Fraction {
+  const [whole = '', decimals = ''] = text.split('.');
+  return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)];
+}
+
+function convert(x: number, from: string, to: string): number {
+  const [fromFactor, fromOffset] = [fractionOf(UNITS[from]![0]), fractionOf(UNITS[from]![1] ?? '0')];
+  const [toFactor, toOffset] = [fractionOf(UNITS[to]![0]), fractionOf(UNITS[to]![1] ?? '0')];
+  const value: Fraction = [unitsOf(x), 1n << 1074n];
+  const [n, d] = plus(divided(times(plus(value, fromOffset), fromFactor), toFactor), [-toOffset[0], toOffset[1]]);
+  return n === 0n ? 0 : nearestQuotient(n, d);
+}
+
+const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b * d];
+const times = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * c, b * d];
+const divided = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d, b * c];
+
+/** Floored: the result has the sign of the divisor. */
+export function mod(x: number, divisor: number): number {
+  const rest = x % divisor;
+  if (rest === 0) return 0;
+  return rest < 0 === divisor < 0 ? rest : rest + divisor;
+}
+
+export { exactPow as pow };
+
+export interface JoinParameters {
+  readonly align?: string | undefined;
+  readonly maxhold?: string | undefined;
+  readonly else?: number | undefined;
+}
+
+/** At the times where all inputs have a value, what `combine` makes of them; nothing where that is undefined. */
+export function joinAll(
+  inputs: readonly (readonly Sample[])[],
+  { align = 'inner', maxhold }: JoinParameters,
+  combine: (values: readonly number[]) => number | undefined,
+): Outcome {
+  const mode = align.toLowerCase();
+  const heldMs = maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(maxhold);
+  const ageMsMax = mode === 'inner' ? 0 : heldMs;
+  const dropped: Dropped = {};
+  const times = mode === 'asof' ? inputs[0]!.map(({ timeMs }) => timeMs) : timesOf(inputs);
+  const candidates = times.flatMap((timeMs) => {
+    const values = inputs.map((samples) => heldValue(samples, timeMs, ageMsMax));
+    const known = values.filter((value) => value !== undefined);
+    if (known.length < inputs.length) {
+      countDropped(dropped, 'unmatched');
+      return [];
+    }
+    const value = combine(known);
+    return value === undefined ? [] : [{ timeMs, value }];
+  });
+  return settle(candidates, dropped);
+}
+
+export function coalesce(inputs: readonly (readonly Sample[])[], maxhold = 'PT0S'): Outcome {
+  const samples = timesOf(inputs).map((timeMs) => {
+    const values = inputs.map((own) => heldValue(own, timeMs, parseDuration(maxhold)));
+    return { timeMs, value: values.find((value) => value !== undefined)! };
+  });
+  return settle(samples, {});
+}
+
+function timesOf(inputs: readonly (readonly Sample[])[]): number[] {
+  return [...new Set(inputs.flatMap((samples) => samples.map(({ timeMs }) => timeMs)))].sort((a, b) => a - b);
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { createPlan, RequestError } from '../../src/index.js';
+import { item, raw, step } from './requests.js';
+
+/** What is wrong with the parameters of the operations that the interface does not have. */
+
+const P = '/0/operations/0/parameters';
+const I = '/0/operations/0/input';
+const two = [raw('a'), raw('b')];
+const three = [...two, raw('c')];
+
+type Short = readonly [pointer: string, code: string, suggestion?: string];
+
+type Case = readonly [operation: string, parameters: object, inputs: readonly object[], ...issues: Short[]];
+
+const cases: readonly Case[] = [
+  ['Haempel', {}, [raw('a')], ['/0/operations/0/operation', 'request.unknown', 'did you mean `Hampel`?']],
+  ['Min', {}, [raw('a')], [I, 'request.inputs', 'add a scalar or a second input']],
+  ['Max', { scalar: 1 }, three, [I, 'request.inputs', 'leave the scalar or the second input out']],
+  ['Max', { align: 'linear' }, three, [`${P}/align`, 'request.conflict']],
+  ['Log', { base: 1 }, [raw('a')], [`${P}/base`, 'request.range']],
+  ['Log', { base: -2 }, [raw('a')], [`${P}/base`, 'request.range']],
+  ['Scale', {}, [raw('a')], [P, 'request.conflict']],
+  ['Scale', { slope: 2, from: 'W', to: 'kW' }, [raw('a')], [P, 'request.conflict']],
+  ['Scale', { from: 'W', offset: 1 }, [raw('a')], [`${P}/offset`, 'request.conflict'], [`${P}/to`, 'request.missing']],
+  ['Scale', { from: 'W', to: 'KW' }, [raw('a')], [`${P}/to`, 'request.unknown', 'did you mean `kW`?']],
+  ['Scale', { from: 'mw', to: 'W' }, [raw('a')], [`${P}/from`, 'request.unknown', 'did you mean `mW` or `MW`?']],
+  [
+    'Scale',
+    { from: 'degC', to: 'bar' },
+    [raw('a')],
+    [`${P}/to`, 'request.conflict', 'units of temperature are K, degC, degF, degR'],
+  ],
+  ['Scale', { points: [{ x: 1, y: 2 }] }, [raw('a')], [`${P}/points`, 'request.value']],
+  [
+    'Scale',
+    {
+      points: [
+        { x: 1, y: 2 },
+        { x: 1, y: 3 },
+      ],
+    },
+    [raw('a')],
+    [`${P}/points`, 'request.range'],
+  ],
+  ['Clamp', {}, [raw('a')], [P, 'request.missing']],
+  ['Clamp', { lower: 2, upper: 1 }, [raw('a')], [P, 'request.range', 'swap the two']],
+  ['Select', { else: 0 }, three, [`${P}/else`, 'request.conflict']],
+  ['Select', {}, [raw('a')], [I, 'request.inputs']],
+  ['Select', { align: 'linear' }, two, [`${P}/align`, 'request.unknown']],
+  ['Coalesce', {}, [raw('a')], [I, 'request.inputs']],
+  ['Counter', { max: 0 }, [raw('a')], [`${P}/max`, 'request.range']],
+  ['CumulativeSum', { interval: 'Dayly' }, [raw('a')], [`${P}/interval`, 'request.unknown', 'did you mean `Daily`?']],
+  ['MovingAverage', { window: '1H' }, [raw('a')], [`${P}/window`, 'request.duration']],
+  ['MovingAverage', {}, [raw('a')], [`${P}/window`, 'request.missing']],
+  ['Hysteresis', { on: 1, off: 1 }, [raw('a')], [`${P}/off`, 'request.range', 'for a single bound take Gte or Lte']],
+  ['Edge', { direction: 'raising' }, [raw('a')], [`${P}/direction`, 'request.unknown', 'did you mean `rising`?']],
+  ['Hampel', { samples: 2.5 }, [raw('a')], [`${P}/samples`, 'request.value']],
+  ['Deadband', { tolerance: -1 }, [raw('a')], [`${P}/tolerance`, 'request.range']],
+  [
+    'Downsample',
+    { interval: 'P2D', timezone: 'Europe/Berlin' },
+    [raw('a')],
+    [`${P}/interval`, 'request.conflict', 'take Weekly, Monthly or Yearly, or the timezone UTC'],
+  ],
+  ['Schedule', {}, [raw('a')], [P, 'request.missing']],
+  ['Schedule', { days: ['Mo'] }, [raw('a')], [`${P}/days/0`, 'request.unknown', 'did you mean `Mon`?']],
+  ['Schedule', { days: [] }, [raw('a')], [`${P}/days`, 'request.missing']],
+  [
+    'Schedule',
+    { hours: [{ start: '8:00', end: '25:00' }] },
+    [raw('a')],
+    [`${P}/hours/0/end`, 'request.value'],
+    [`${P}/hours/0/start`, 'request.value'],
+  ],
+  ['Schedule', { holidays: ['2024-02-30'] }, [raw('a')], [`${P}/holidays/0`, 'request.value']],
+  [
+    'Schedule',
+    { ranges: [{ first: '2024-05-01', last: '2024-04-01' }] },
+    [raw('a')],
+    [`${P}/ranges/0`, 'request.range', 'swap the two'],
+  ],
+  ['Fill', { frequency: 'PT1H', method: 'constant' }, [raw('a')], [`${P}/value`, 'request.missing']],
+  ['Fill', { frequency: 'PT1H', value: 1 }, [raw('a')], [`${P}/value`, 'request.conflict']],
+  [
+    'Fill',
+    { frequency: 'PT1H', method: 'series' },
+    [raw('a')],
+    [`${P}/method`, 'request.conflict', 'add the series to fill from'],
+  ],
+  ['Fill', { frequency: 'PT1H' }, two, [`${P}/method`, 'request.conflict', 'take the method series']],
+  [
+    'Gaps',
+    { gap: 'P1M' },
+    [raw('a')],
+    [`${P}/gap`, 'request.duration', 'a month has no fixed length; `PT1M` is a minute'],
+  ],
+];
+
+test.each(cases.map((one): [string, Case] => [`${one[0]} ${JSON.stringify(one[1])}`, one]))('%s', (_title, one) => {
+  const [operation, parameters, input, ...expected] = one;
+  let found: readonly unknown[] = [];
+  try {
+    createPlan([item([step(operation, parameters, { input })])]);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    found = error.issues.map(({ pointer, code, suggestion }, i) =>
+      expected[i]?.[2] === undefined ? [pointer, code] : [pointer, code, suggestion],
+    );
+  }
+  expect(found).toEqual(expected.map((issue) => [...issue].filter((part) => part !== undefined)));
+});

@@ -1,0 +1,32 @@
+// Several processes of the service over one PostgreSQL with a standby, in processes of their own.
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { Cluster, createRandom } from '../../scripts/cluster/cluster.mjs';
+import { findPostgres } from '../../scripts/cluster/postgres-server.mjs';
+
+it.runIf(findPostgres() !== undefined)(
+  'processes and the primary are killed under load: all that was acknowledged is there, and results equal one batch',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-cluster-'));
+    chmodSync(folder, 0o711);
+    const cluster = new Cluster(folder, createRandom(5));
+    onTestFinished(async () => {
+      await cluster.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    await cluster.start({ processCount: 2, feedCount: 3, hasStandby: true });
+    await cluster.killProcess();
+    await cluster.restartProcess();
+    await cluster.killPrimary();
+    await cluster.killProcess();
+    const { samples, results, takeovers } = await cluster.ledger();
+    expect(samples).toMatchObject({ missing: 0, different: 0, unknown: 0, doubled: 0 });
+    expect(samples.acknowledged).toBeGreaterThan(0);
+    expect(results.wrong).toBe(0);
+    expect(takeovers.database).toHaveLength(1);
+  },
+  240_000,
+);

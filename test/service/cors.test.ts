@@ -1,0 +1,49 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTestService, type TestService } from './app.js';
+
+const PAGE = 'https://app.example.com';
+
+let service: TestService;
+
+afterEach(() => service.close());
+
+const preflight = (url: string, origin: string) =>
+  service.app.inject({
+    method: 'OPTIONS',
+    url,
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+
+describe('--cors-origin', () => {
+  it('lets pages of that origin call every endpoint, and no others', async () => {
+    service = await openTestService({ settings: { corsOrigins: [PAGE, 'https://other.example.com'] } });
+    for (const url of ['/core/samples', '/idm/ims/connect/token', '/operations']) {
+      const { statusCode, headers } = await preflight(url, PAGE);
+      expect([url, statusCode, headers['access-control-allow-origin']]).toEqual([url, 204, PAGE]);
+      expect(headers['access-control-allow-methods']).toContain('POST');
+      expect(headers['access-control-allow-headers']).toBe('authorization,content-type');
+      expect((await preflight(url, 'https://evil.example.com')).headers['access-control-allow-origin']).toBeUndefined();
+    }
+    const refused = await service.app.inject({ url: '/core/timeseries', headers: { origin: PAGE } });
+    expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([401, PAGE]);
+    expect(refused.headers['access-control-expose-headers']).toContain('x-correlation-id');
+    expect(refused.headers['access-control-allow-credentials']).toBeUndefined();
+    expect((await service.app.inject({ url: '/nowhere' })).statusCode).toBe(404);
+    expect((await service.app.inject({ method: 'PUT', url: '/core/samples' })).statusCode).toBe(405);
+  });
+
+  it('* lets any page call', async () => {
+    service = await openTestService({ settings: { corsOrigins: ['*'] } });
+    expect((await preflight('/core/samples', PAGE)).headers['access-control-allow-origin']).toBe('*');
+  });
+
+  it('left out says nothing of origins', async () => {
+    service = await openTestService();
+    const { statusCode, headers } = await preflight('/core/samples', PAGE);
+    expect([statusCode, headers['access-control-allow-origin']]).toEqual([405, undefined]);
+  });
+});

@@ -1,0 +1,191 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { StaleClaimError } from '../../../src/storage/index.js';
+import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
+import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
+import { thing } from '../conformance/some-things.js';
+import { suiteTables, things } from '../conformance/tables.js';
+import { createDatabase, hasPostgres, type TestDatabase } from './open.js';
+
+const SHARD = 3;
+const LEASE_MS = 600_000;
+const insert = (id: string) => async (tx: Transaction) => {
+  await tx.insert(things, thing({ id }));
+  return tx.commit;
+};
+const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
+
+// Two stores over one database are to each other as those of two processes.
+describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
+  let database: TestDatabase;
+  let storages: Storage[];
+  const clock = { monotonicMs: () => performance.now() };
+  const open = async (options: Partial<PostgresOptions> = {}) => {
+    const storage = await openPostgresStorage({ address: database.address, clock, tables: suiteTables, ...options });
+    storages.push(storage);
+    return storage;
+  };
+  beforeEach(async () => {
+    database = await createDatabase();
+    storages = [];
+  });
+  afterEach(async () => {
+    for (const storage of storages) await storage.close();
+    await database.remove();
+  });
+
+  it('commits of many writers in two processes are numbered without gaps, and none is lost', async () => {
+    const [a, b] = [await open(), await open()];
+    const works = Array.from({ length: 100 }, async (_, i) => {
+      for (let turn = 0; turn < i % 7; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      return (i % 2 === 0 ? a : b).transaction(SHARD, insert(`${i}`));
+    });
+    const commits = await Promise.all(works);
+    expect(commits.sort((x, y) => x - y)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    expect(await b.read(SHARD, ids)).toHaveLength(100);
+  });
+
+  it('listeners hear of what others commit, once each and in order, and whose it is', async () => {
+    const [a, b] = [await open(), await open()];
+    const heard: [number, boolean][] = [];
+    a.onCommit((_, commit, isOwn) => heard.push([commit, isOwn]));
+    for (let i = 0; i < 6; i++) await (i % 2 === 0 ? a : b).transaction(SHARD, insert(`${i}`));
+    await expect.poll(() => heard.length, { timeout: 30_000 }).toBe(6);
+    expect(heard.map(([commit]) => commit)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(heard.at(-1)).toEqual([6, false]);
+  });
+
+  it('the claims of a process that lives hold; those of one that died end at once', async () => {
+    const [a, b] = [await open(), await open()];
+    const claim = (await a.claim(SHARD, 'a', LEASE_MS))!;
+    expect(await b.claim(SHARD, 'b', LEASE_MS)).toBeUndefined();
+    // As a process that is killed, it gives nothing back.
+    await a.close();
+    await expect.poll(() => b.claim(SHARD, 'b', LEASE_MS), { timeout: 30_000 }).toMatchObject({ sequence: 2 });
+    await expect(b.transaction(SHARD, insert('late'), { claim })).rejects.toBeInstanceOf(StaleClaimError);
+  });
+
+  it('who comes later gets its share of the shards, and nobody more than that', async () => {
+    const shards = Array.from({ length: 6 }, (_, shard) => shard);
+    const [a, b] = [await open(), await open()];
+    const claimAll = async (storage: Storage, owner: string) => {
+      const claims = [];
+      for (const shard of shards) claims.push(await storage.claim(shard, owner, LEASE_MS));
+      return claims.filter((claim) => claim !== undefined).length;
+    };
+    expect(await claimAll(a, 'a')).toBe(6);
+    expect(await claimAll(b, 'b')).toBe(0);
+    expect(await claimAll(a, 'a')).toBe(3);
+    expect(await claimAll(b, 'b')).toBe(3);
+    expect([await claimAll(a, 'a'), await claimAll(b, 'b')]).toEqual([3, 3]);
+  });
+
+  it.each([
+    ['before', 1],
+    ['after', 1],
+  ] as const)('a connection that is lost %s its COMMIT took effect: the work is done once', async (place, commit) => {
+    const proxy = await startProxy(database.address);
+    const storage = await open({ address: proxy.address });
+    proxy.cutAtCommit(place);
+    let runCount = 0;
+    const work = (tx: Transaction) => {
+      runCount++;
+      return insert('a')(tx);
+    };
+    expect(await storage.transaction(SHARD, work)).toBe(commit);
+    expect(proxy.cutCount()).toBe(1);
+    expect(runCount).toBe(place === 'before' ? 2 : 1);
+    expect(await storage.read(SHARD, ids)).toEqual(['a']);
+    expect(await storage.transaction(SHARD, insert('b'))).toBe(commit + 1);
+  });
+
+  it('connections that are ended by the server are replaced, and no work fails by it', async () => {
+    const storage = await open();
+    const works = Array.from({ length: 60 }, async (_, i) => {
+      if (i % 20 === 10) {
+        await database.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'windrow'`,
+        );
+      }
+      return storage.transaction(i % 4, insert(`${i}`));
+    });
+    await Promise.all(works);
+    const found = await Promise.all([0, 1, 2, 3].map((shard) => storage.read(shard, ids)));
+    expect(found.flat()).toHaveLength(60);
+  });
+
+  it('two that open a new store at once make one', async () => {
+    const opened = await Promise.all([open(), open(), open()]);
+    for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
+  });
+
+  it('a store of a version that breaks with this one is refused; one that only adds is not', async () => {
+    await open();
+    await database.query(`UPDATE windrow_meta SET value = '2' WHERE name = 'version'`);
+    await open();
+    await database.query(`UPDATE windrow_meta SET value = '2' WHERE name = 'oldestVersion'`);
+    await expect(open()).rejects.toMatchObject({ code: 'storage.newer' });
+  });
+
+  it('a step of a migration is taken once, while processes of the version before go on', async () => {
+    const old = await open();
+    await old.transaction(SHARD, insert('a'));
+    const migrations = [{ sql: 'ALTER TABLE "things" ADD COLUMN "added" text' }];
+    const [next] = await Promise.all([open({ migrations }), open({ migrations })]);
+    expect(await old.transaction(SHARD, insert('b'))).toBe(2);
+    expect(await next.read(SHARD, ids)).toEqual(['a', 'b']);
+    expect(await database.query(`SELECT value FROM windrow_meta WHERE name = 'version'`)).toBe('2');
+  });
+});
+
+/** A way to the server that can be cut. */
+async function startProxy(address: string) {
+  const url = new URL(address.replace('@/', '@socket/'));
+  const path = `${url.searchParams.get('host')}/.s.PGSQL.5432`;
+  const sockets = new Set<Socket>();
+  let cutAt: 'before' | 'after' | undefined;
+  let count = 0;
+  const server = createServer((client) => {
+    const upstream = connect(path);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+    }
+    client.on('data', (chunk) => {
+      if (cutAt === undefined || !chunk.includes('UPDATE "windrow_shard" SET "commit"')) return upstream.write(chunk);
+      count++;
+      if (cutAt === 'after') {
+        // Answered to nobody.
+        upstream.write(chunk);
+        upstream.once('data', () => client.destroy());
+      } else {
+        client.destroy();
+        upstream.destroy();
+      }
+      cutAt = undefined;
+      return true;
+    });
+    let isCut = false;
+    client.on('close', () => {
+      isCut = true;
+      upstream.end();
+    });
+    upstream.on('data', (chunk) => isCut || cutAtAnswer(client, chunk));
+    upstream.on('close', () => client.destroy());
+  });
+  const cutAtAnswer = (client: Socket, chunk: Buffer) => client.destroyed || client.write(chunk);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const place = server.address() as { port: number }; // it listens at a port
+  return {
+    address: `postgres://windrow@127.0.0.1:${place.port}${url.pathname}`,
+    cutAtCommit: (at: 'before' | 'after') => {
+      cutAt = at;
+    },
+    cutCount: () => count,
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSampleStore } from '../../../src/storage/samples/store.js';
+import { hasPostgres, openTemporaryPostgres } from './open.js';
+
+const SHARD = 5;
+const ORGANISATION = 'acme';
+const SERIES = { timeseriesId: 'a', metric: 'Raw' };
+
+describe.runIf(hasPostgres)('readers of PostgreSQL, each of a state of its own', () => {
+  it('see all samples of their commit and none of a later one, while the log is written and compacted', async () => {
+    const opened = await openTemporaryPostgres();
+    onTestFinished(() => opened.dispose());
+    const { storage } = opened;
+    const clock = { nowMs: () => 0 };
+    // What is in memory of the log is let go of at once, so that readers have to ask again.
+    const samples = createSampleStore({ clock, sizes: { samplesMin: 1, rowsEnough: 1 } });
+    const APPENDS = 150;
+    let isWriting = true;
+    const write = async (): Promise<void> => {
+      for (let i = 0; i < APPENDS; i++) {
+        await storage.transaction(SHARD, async (tx) => {
+          const change = { ...SERIES, timeMs: Float64Array.of(i), value: Float64Array.of(tx.commit) };
+          await samples.append(tx, ORGANISATION, [change]);
+        });
+        if (i % 3 === 2)
+          await storage.transaction(SHARD, (tx) => samples.compact(tx, tx.lastCommit, { isEager: true }));
+      }
+      isWriting = false;
+    };
+    const found: string[] = [];
+    let readCount = 0;
+    const read = async (): Promise<void> => {
+      while (isWriting) {
+        await storage.read(SHARD, async (tx) => {
+          const first = await samples.read(tx, ORGANISATION, SERIES);
+          // Time for writers to move on.
+          await new Promise((resolve) => setImmediate(resolve));
+          const second = await samples.read(tx, ORGANISATION, SERIES);
+          readCount++;
+          const { length } = first.value;
+          const isWhole = first.timeMs.every((time, i) => time === i) && second.value.length === length;
+          const isOwn = (first.value.at(-1) ?? 0) <= tx.lastCommit;
+          if (!isWhole || !isOwn) found.push(`${length} and ${second.value.length} samples at ${tx.lastCommit}`);
+        });
+      }
+    };
+    await Promise.all([write(), read(), read(), read(), read()]);
+    expect(found).toEqual([]);
+    expect(readCount).toBeGreaterThan(20);
+    const all = await storage.read(SHARD, (tx) => samples.read(tx, ORGANISATION, SERIES));
+    expect(all.timeMs).toHaveLength(APPENDS);
+  });
+});

@@ -1,0 +1,67 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { findPostgres, PostgresServer } from '../../../scripts/cluster/postgres-server.mjs';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the PostgreSQL server of this run of tests is, once a test has started it. */
+    readonly postgresFolder: string;
+  }
+}
+
+let folder: string | undefined;
+
+/**
+ * One server for all tests of a run, started by the first that asks for it, and ended with the run; one in a folder
+ * that WINDROW_TEST_POSTGRES names is kept for the next run.
+ */
+export function setup(project: TestProject): void {
+  if (findPostgres() === undefined) return;
+  const kept = process.env.WINDROW_TEST_POSTGRES;
+  if (kept !== undefined) {
+    mkdirSync(kept, { recursive: true, mode: 0o711 });
+    project.provide('postgresFolder', kept);
+    return;
+  }
+  folder = mkdtempSync(join(tmpdir(), 'windrow-pg-'));
+  // The server is another user's.
+  chmodSync(folder, 0o711);
+  project.provide('postgresFolder', folder);
+}
+
+export async function teardown(): Promise<void> {
+  if (folder === undefined) return;
+  if (existsSync(join(folder, 'ready'))) await new PostgresServer(join(folder, 'server'), OPTIONS).end();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+// What these tests ask is not what a disk has: the server need not wait for one.
+const OPTIONS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: 200,
+  shared_buffers: '64MB',
+  autovacuum: 'off',
+};
+
+const START_MS_MAX = 60_000;
+
+/** Starts the run's server where it does not run yet. */
+export async function startServer(folder: string): Promise<PostgresServer> {
+  const server = new PostgresServer(join(folder, 'server'), OPTIONS);
+  const ready = join(folder, 'ready');
+  const isFirst = mkdirSync(join(folder, 'starting'), { recursive: true }) !== undefined;
+  if (isFirst) {
+    await server.create();
+    await server.start();
+    server.detach();
+    writeFileSync(ready, '');
+  }
+  for (let waitedMs = 0; !existsSync(ready); waitedMs += 50) {
+    if (waitedMs > START_MS_MAX) throw new Error('the PostgreSQL server of the tests did not start');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return server;
+}

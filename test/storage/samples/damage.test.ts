@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SeriesReference } from '../../../src/core/series.js';
+import { createCompactor } from '../../../src/storage/samples/compaction/compactor.js';
+import type { SampleRange } from '../../../src/storage/samples/samples.js';
+import type { Transaction } from '../../../src/storage/storage.js';
+import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
+import { type Bed, ORGANISATION, openBed } from './bed.js';
+
+// A bit that flips in a row of the log: what it may have changed is named and refused, and nothing else is.
+
+const a: SeriesReference = { timeseriesId: 'a', metric: 'Raw' };
+const b: SeriesReference = { timeseriesId: 'b', metric: 'Raw' };
+const c: SeriesReference = { timeseriesId: 'c', metric: 'Raw' };
+
+let bed: Bed;
+beforeEach(async () => {
+  bed = await openBed();
+});
+afterEach(() => bed.close());
+
+const seconds = (fromS: number, untilS: number) => {
+  const timeMs = Float64Array.from({ length: untilS - fromS }, (_, i) => (fromS + i) * 1000);
+  return { timeMs, value: timeMs.map(Math.sin) };
+};
+const append = (of: SeriesReference, fromS: number, untilS: number, organisation = ORGANISATION) =>
+  bed.write((tx) => bed.samples.append(tx, organisation, [{ ...of, ...seconds(fromS, untilS) }]));
+const remove = (of: SeriesReference, fromS: number, untilS: number) =>
+  bed.write((tx) => {
+    const deleted = { fromMs: fromS * 1000, untilMs: untilS * 1000 };
+    return bed.samples.append(tx, ORGANISATION, [{ ...of, ...seconds(0, 0), deleted }]);
+  });
+const countOf = async (of: SeriesReference, range?: SampleRange, organisation = ORGANISATION) =>
+  (await bed.read((tx) => bed.samples.read(tx, organisation, of, range))).timeMs.length;
+const compact = () => bed.write((tx) => bed.samples.compact(tx, tx.lastCommit, { isEager: true }));
+
+/** Changes a bit of a row on the disk; the process that reads it next has not seen it before. */
+async function flip(commit: number, placeOf: (bytes: Uint8Array) => number): Promise<void> {
+  await bed.write(async (tx) => {
+    const [row] = await tx.find(sampleLog, { where: [['commit', '=', commit]] });
+    const changes = row!.changes.slice();
+    changes[placeOf(changes)]! ^= 0x04;
+    await tx.update(sampleLog, [['commit', '=', commit]], { changes });
+  });
+  await bed.reopen();
+}
+const inSamples = (bytes: Uint8Array) => bytes.length - 3;
+const inHeads = () => 7;
+
+const damaged = { code: 'storage.damaged', message: expect.stringContaining('part 0 of commit 2') };
+
+async function fill(): Promise<void> {
+  await append(a, 0, 100);
+  await bed.write((tx) =>
+    bed.samples.append(tx, ORGANISATION, [
+      { ...a, ...seconds(100, 200) },
+      { ...b, ...seconds(150, 250) },
+    ]),
+  );
+  await append(a, 300, 400);
+  await append(c, 0, 50);
+  await append(a, 0, 60, 'other');
+}
+
+describe('a damaged row of the log', () => {
+  it('is refused where it may have samples of a series; other ranges, series and organisations are read', async () => {
+    await fill();
+    await flip(2, inSamples);
+    expect(await countOf(c)).toBe(50);
+    expect(await countOf(a, {}, 'other')).toBe(60);
+    expect(await countOf(a, { untilMs: 100_000 })).toBe(100);
+    expect(await countOf(a, { fromMs: 250_000 })).toBe(100);
+    for (const of of [a, b]) await expect(countOf(of)).rejects.toMatchObject(damaged);
+    await expect(countOf(a, { fromMs: 120_000, untilMs: 130_000 })).rejects.toMatchObject(damaged);
+    await expect(countOf(a, { limit: 150 })).rejects.toMatchObject(damaged);
+    await expect(countOf(a, { limit: 150, isDescending: true })).rejects.toMatchObject(damaged);
+    // Lists tell of what can be read.
+    const infos = await bed.read((tx) => bed.samples.list(tx, ORGANISATION));
+    expect(infos.map(({ timeseriesId, sampleCount }) => [timeseriesId, sampleCount])).toEqual([
+      ['a', 200],
+      ['b', 0],
+      ['c', 50],
+    ]);
+  });
+
+  it('that does not tell its series any more is refused to its organisation alone', async () => {
+    await fill();
+    await flip(2, inHeads);
+    for (const of of [a, b, c]) await expect(countOf(of)).rejects.toMatchObject(damaged);
+    expect(await countOf(a, {}, 'other')).toBe(60);
+    await append(c, 50, 60, 'other');
+    expect(await countOf(c, {}, 'other')).toBe(10);
+    // A deletion of all of a series leaves no doubt of it.
+    await remove(c, -1e9, 1e9);
+    await append(c, 0, 7);
+    expect(await countOf(c, { fromMs: -1e12, untilMs: 1e12 })).toBe(7);
+  });
+
+  it('is mended by deleting its range and sending the samples again', async () => {
+    await fill();
+    await flip(2, inSamples);
+    await remove(a, 100, 200);
+    await append(a, 100, 200);
+    await expect(countOf(b)).rejects.toMatchObject(damaged);
+    // All of the row, which begins with the samples of the other series.
+    for (const of of [a, b]) await remove(of, 100, 250);
+    await append(a, 100, 200);
+    await append(b, 150, 250);
+    expect([await countOf(a), await countOf(b)]).toEqual([300, 100]);
+    while (await compact());
+    expect([await countOf(a), await countOf(b), await countOf(c)]).toEqual([300, 100, 50]);
+    expect(await bed.read((tx) => tx.count(sampleLog))).toBe(0);
+  });
+
+  it('ends compaction before it, and nothing of the log is lost', async () => {
+    await fill();
+    await flip(2, inSamples);
+    await compact();
+    expect(await bed.read((tx) => tx.count(segments))).toBe(1);
+    await expect(compact()).rejects.toMatchObject(damaged);
+    expect((await bed.read((tx) => tx.find(sampleLog))).map(({ commit }) => commit)).toEqual([2, 3, 4, 5]);
+    expect(await countOf(a, { untilMs: 100_000 })).toBe(100);
+    expect(await countOf(c)).toBe(50);
+  });
+
+  it('is told to those who follow the log, who then go on', async () => {
+    await fill();
+    await flip(2, inSamples);
+    const changes = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
+    expect(
+      changes.map(({ commit, timeseriesId, timeMs, damage }) => [commit, timeseriesId, timeMs.length, damage]),
+    ).toEqual([
+      [1, 'a', 100, undefined],
+      [2, 'a', 0, expect.objectContaining({ fromMs: 100_000 })],
+      [2, 'b', 0, expect.objectContaining({ fromMs: 100_000 })],
+      [3, 'a', 100, undefined],
+      [4, 'c', 50, undefined],
+      [5, 'a', 60, undefined],
+    ]);
+  });
+
+  it.each([1, 12, 40])('of any byte is not read as samples (byte %i)', async (at) => {
+    await append(a, 0, 200);
+    await flip(1, () => at);
+    await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
+  });
+});
+
+it('the compactor goes on with other shards while it can not go on with one', async () => {
+  const shards: number[] = [];
+  const waiting: (() => void)[] = [];
+  let nowMs = 0;
+  const compactOne = async (tx: Transaction) => {
+    shards.push(tx.shard);
+    if (tx.shard === 3) throw new Error('damaged');
+    return false;
+  };
+  const compactor = createCompactor({
+    storage: bed.storage,
+    // All that the compactor asks of it.
+    samples: Object.create(bed.samples, { compact: { value: compactOne } }),
+    scheduler: {
+      after: (_, work) => {
+        waiting.push(work);
+        return () => {};
+      },
+    },
+    clock: { monotonicMs: () => nowMs },
+    pollIntervalMs: 1000,
+    onError: () => {},
+  });
+  compactor.start();
+  const pass = async (ms: number) => {
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    nowMs += ms;
+    waiting.shift()!();
+  };
+  await pass(1000);
+  expect(shards).toEqual(Array.from({ length: 32 }, (_, shard) => shard));
+  shards.length = 0;
+  // It is tried again after a while, and meanwhile the others have their turns.
+  for (let i = 0; i < 4; i++) {
+    await append(a, i, i + 1);
+    await pass(1000);
+  }
+  expect(shards.filter((shard) => shard === 5).length).toBeGreaterThan(1);
+  expect(shards).not.toContain(3);
+  await pass(10_000);
+  await pass(1000);
+  expect(shards).toContain(3);
+  const stopping = compactor.stop();
+  while (waiting.length > 0) waiting.shift()!();
+  await stopping;
+});

@@ -1,0 +1,29 @@
+import { openSqliteStorage } from '../../src/storage/index.js';
+import { openPostgresStorage } from '../../src/storage/postgres/open.js';
+import type { Storage, StorageClock } from '../../src/storage/storage.js';
+import { createDatabase } from './postgres/open.js';
+
+/** Where a test of the service keeps its data: in a directory, or in a database of its own (project `postgres`). */
+export interface StoreUnderTest {
+  open(clock: StorageClock): Promise<Storage>;
+  /** Has leases end earlier, where the clock that they go by is not the test's. */
+  advanceLeases(ms: number): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function storeUnderTest(directory: string): Promise<StoreUnderTest> {
+  if (process.env.WINDROW_TEST_STORE !== 'postgres') {
+    return {
+      open: (clock) => openSqliteStorage({ directory, clock }),
+      advanceLeases: async () => {},
+      remove: async () => {},
+    };
+  }
+  const database = await createDatabase();
+  return {
+    // Of a clock that stands no time limit ends.
+    open: () => openPostgresStorage({ address: database.address, clock: { monotonicMs: () => performance.now() } }),
+    advanceLeases: database.advanceLeases,
+    remove: database.remove,
+  };
+}

@@ -1,0 +1,97 @@
+// The page in a real browser. Where there is none, tests are skipped, but not in CI, which installs one.
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = places.find((path) => existsSync(path));
+
+/** Why the tests of the page cannot run here; undefined where they can. */
+export const missingBrowser =
+  executablePath === undefined && process.env.CI !== 'true' ? 'no chromium is installed' : undefined;
+if (missingBrowser !== undefined) console.warn(`tests of the workbench are skipped: ${missingBrowser}`);
+
+const pagePath = fileURLToPath(new URL('../../dist/workbench.html', import.meta.url));
+
+/** The page as one file, from the disk. */
+export const fileUrl = pathToFileURL(pagePath).href;
+export const fileHtml = (): string => readFileSync(pagePath, 'utf8');
+
+/** One browser for the tests of a file. */
+export function useBrowser() {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (missingBrowser !== undefined) return;
+    if (executablePath === undefined)
+      throw new Error(`there is no browser at ${places.join(', ')}; .ci/run installs one`);
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser?.close());
+
+  /** A page of its own; `faults` has what the browser said of it that it should not have. */
+  return async (url: string, options: BrowserContextOptions = {}) => {
+    const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Open CSV…' }).waitFor();
+    return { page, faults };
+  };
+}
+
+/** What axe finds wrong with the page as it stands. */
+export async function violations(page: Page): Promise<string[]> {
+  // Not by a script element, which the page's policy forbids.
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    // Put there by the line before.
+    const page = globalThis as unknown as { axe: { run(): Promise<AxeResults> } };
+    const { violations: found } = await page.axe.run();
+    return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+  });
+}
+
+interface AxeResults {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+}
+
+/** Opens a CSV file on the page. */
+export async function openCsv(page: Page, name: string, text: string): Promise<void> {
+  await page.getByLabel('CSV files').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await page.getByRole('region', { name, exact: true }).waitFor();
+}
+
+/** Adds a step by its name, with the keys alone. */
+export async function addStep(page: Page, operation: string): Promise<void> {
+  const isFirst = await page.getByRole('button', { name: 'Add the first step' }).isVisible();
+  await page
+    .getByRole('button', { name: isFirst ? 'Add the first step' : 'Add step', exact: true })
+    .last()
+    .focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(operation);
+  await page.keyboard.press('Enter');
+}
+
+/** The text of the request as it stands on the page. */
+export function requestText(page: Page): Promise<string> {
+  return page.getByLabel('Request as JSON').inputValue();
+}
+
+/** What a button downloads, as bytes. */
+export async function downloaded(page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), press()]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+/** Polls until `read` gives what is expected. */
+export function eventually<Value>(read: () => Promise<Value>) {
+  return expect.poll(read, { timeout: 15_000, interval: 50 });
+}

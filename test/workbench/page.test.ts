@@ -1,0 +1,225 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync, inflateRawSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { operations } from '../../src/index.js';
+import { commandPath } from '../service/serving.js';
+import {
+  addStep,
+  downloaded,
+  eventually,
+  fileHtml,
+  fileUrl,
+  missingBrowser,
+  openCsv,
+  requestText,
+  useBrowser,
+  violations,
+} from './browser.js';
+
+const examples = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
+const office = readFileSync(join(examples, 'office-temperature.csv'), 'utf8');
+const csv = 'timestamp,value\n2024-03-01T00:00:00Z,1\n2024-03-01T00:30:00Z,3\n2024-03-01T01:10:00Z,8\n';
+
+/** What a link holds. */
+function linkText(url: string): string {
+  const [, letters = ''] = url.split('#1.');
+  return letters === '' ? '' : inflateRawSync(Buffer.from(letters, 'base64url')).toString();
+}
+
+describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => {
+  const open = useBrowser();
+
+  it('is one file under 150 kB packed, whose policy names what is in it', () => {
+    const html = fileHtml();
+    expect(gzipSync(html, { level: 9 }).length).toBeLessThan(150_000);
+    const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe-inline|unsafe-eval(?<!wasm-unsafe-eval)|https?:/);
+    expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="(?!data:)/);
+  });
+
+  it('goes from a file to comfort hours, and gives the CSV that the command gives', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    await addStep(page, 'gte');
+    await page.getByLabel('scalar').fill('70');
+    await addStep(page, 'aggregate');
+    await page.getByLabel('function').selectOption('Average');
+    await page.getByLabel('interval').fill('Daily');
+    await page.getByLabel('result, as metric').fill('Comfort');
+    await eventually(() => page.getByRole('listitem', { name: 'Step 2, Aggregate' }).getByRole('img').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+
+    const line = await page.locator('pre.line').first().textContent();
+    expect(line).toBe('npx windrow run request.json --input office-temperature.csv --output results.csv');
+    const request = await downloaded(page, () => page.getByRole('button', { name: 'Download', exact: true }).click());
+    const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
+    expect([request.name, results.name]).toEqual(['request.json', 'results.csv']);
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'request.json'), request.bytes);
+    writeFileSync(join(folder, 'office-temperature.csv'), office);
+    const words = String(line).split(' ').slice(2);
+    expect(spawnSync(process.execPath, [commandPath, ...words], { cwd: folder }).status).toBe(0);
+    expect(readFileSync(join(folder, 'results.csv'), 'utf8')).toBe(results.bytes.toString());
+    expect(faults).toEqual([]);
+  });
+
+  it('shows what is wrong at the field it belongs to, and goes on with what is sound', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'mul');
+    await addStep(page, 'aggregate');
+    const interval = page.getByLabel('interval');
+    await interval.fill('Hourl');
+    const described = await interval.getAttribute('aria-describedby');
+    const problem = page.locator(`#${described?.split(' ').at(-1)?.replaceAll(':', '\\:')}`);
+    await eventually(() => problem.textContent()).toMatch(/expected an interval.*Hourl.*did you mean/is);
+    expect(await interval.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByRole('listitem', { name: 'Step 1, Mul' }).getByRole('img').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await interval.fill('Hourly');
+    await eventually(() => page.getByRole('listitem', { name: 'Step 2, Aggregate' }).getByRole('img').count()).toBe(1);
+  });
+
+  it('takes the request as JSON, and gives it', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'round');
+    const written = JSON.parse(await requestText(page));
+    expect(written[0].operations[0]).toMatchObject({
+      operation: 'Round',
+      input: [{ timeseriesId: 'meter', metric: 'Raw' }],
+    });
+    written[0].operations[0].parameters.roundtodigits = -1;
+    const field = page.getByLabel('Request as JSON');
+    await field.fill(JSON.stringify(written));
+    await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('-1');
+    await field.fill('[{');
+    await eventually(() => page.getByRole('alert').count()).toBe(1);
+    expect(await page.getByLabel('roundtodigits').inputValue()).toBe('-1');
+  });
+
+  it('has a form for every operation, made from what it says of itself', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'abs');
+    for (const { name, parameters } of operations.values()) {
+      await page.getByLabel('Operation of step 1').selectOption(name);
+      const step = page.getByRole('listitem', { name: `Step 1, ${name}` });
+      for (const required of Object(parameters).required ?? []) {
+        const label = step.locator('label, legend').filter({ hasText: new RegExp(`^${required} required$`) });
+        expect(await label.count(), `${name} ${required}`).toBe(1);
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it('edits steps: insert, rename, move, remove, undo', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'add');
+    await addStep(page, 'round');
+    await page.getByRole('button', { name: 'Step 1, Add: add a step after it' }).click();
+    await page.keyboard.type('abs');
+    await page.keyboard.press('Enter');
+    const names = async (): Promise<string[]> =>
+      JSON.parse(await requestText(page))[0].operations.map(({ operation }: { operation: string }) => operation);
+    await eventually(names).toEqual(['Add', 'Abs', 'Round']);
+    await page.getByRole('button', { name: 'Step 1, Add: move down' }).click();
+    await eventually(names).toEqual(['Abs', 'Add', 'Round']);
+    await page.getByRole('button', { name: 'Step 2, Add: remove' }).click();
+    await eventually(names).toEqual(['Abs', 'Round']);
+    await page.getByLabel('result', { exact: true }).fill('Whole');
+    const between = async (): Promise<string[]> => {
+      const [first, second] = JSON.parse(await requestText(page))[0].operations;
+      return [first.output[0].metric, second.input[0].metric];
+    };
+    await eventually(between).toEqual(['Whole', 'Whole']);
+    expect(await page.locator('.problems').count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await eventually(names).toEqual(['Abs', 'Add', 'Round']);
+  });
+
+  it('moves its chart with keys, tells the values under the cursor, and has the samples as a table', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    const chart = page.getByRole('application');
+    await chart.focus();
+    const before = await chart.getAttribute('aria-label');
+    await page.keyboard.press('+');
+    await eventually(() => chart.getAttribute('aria-label')).not.toBe(before);
+    await page.keyboard.press('.');
+    await eventually(() => page.locator('.legend tbody').textContent()).toMatch(/20\d\d-\d\d-\d\d \d\d:00:00/);
+    await page.keyboard.press('0');
+    await eventually(() => chart.getAttribute('aria-label')).toBe(before);
+    await page.getByLabel('Axis in').fill('America/New_York');
+    await eventually(() => chart.getAttribute('aria-label')).toContain('2013-07-03 20:00:00');
+    const panel = page.getByRole('region', { name: 'Chart' });
+    await panel.getByText('Data table').click();
+    await eventually(() => panel.getByRole('row', { name: '2013-07-03 20:00:00 69.88083514' }).count()).toBe(1);
+    await panel.getByRole('button', { name: 'Next' }).click();
+    await eventually(() => panel.getByText('26 to 50 of 7,267').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('gives the chart as SVG and PNG', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    const svg = await downloaded(page, () => page.getByRole('button', { name: 'SVG' }).click());
+    expect(svg.bytes.toString()).toMatch(/^<svg [\s\S]*meter\/Raw[\s\S]*<\/svg>$/);
+    const png = await downloaded(page, () => page.getByRole('button', { name: 'PNG' }).click());
+    expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
+    expect(png.bytes.readUInt32BE(16)).toBe(1920);
+    expect(faults).toEqual([]);
+  });
+
+  it('opens a link with the pipeline and the sample that it was built on', async () => {
+    const { page } = await open(fileUrl);
+    await page.getByRole('button', { name: 'Heating circuit' }).click();
+    await page.getByRole('region', { name: 'heating-circuit.csv' }).waitFor();
+    await addStep(page, 'sub');
+    await page.getByLabel('input 2').selectOption({ label: 'return/Raw' });
+    await eventually(async () => linkText(page.url())).toContain('"return"');
+    await eventually(() => page.locator('.dropped').textContent()).toContain('without a partner');
+    const again = await open(page.url());
+    await eventually(() => again.page.locator('.dropped').textContent()).toContain('without a partner');
+    expect(await requestText(again.page)).toBe(await requestText(page));
+    expect(await violations(again.page)).toEqual([]);
+  });
+
+  it('replays as a stream, whose end is that of the batch', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'office-temperature.csv', office);
+    await addStep(page, 'aggregate');
+    await page.getByRole('button', { name: 'Stream' }).click();
+    await page.getByLabel('Speed').selectOption('10000');
+    await page.getByRole('button', { name: 'One sample' }).click();
+    await eventually(() => page.getByText('1 of 7,267').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await eventually(() => page.locator('.verdict').textContent()).toMatch(/^The end is the same: all [\d,]+ results/);
+    const late = page.getByRole('row', { name: /Came too late/ }).getByRole('cell');
+    expect(Number(((await late.textContent()) ?? '').replaceAll(',', ''))).toBeGreaterThan(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('is whole in the dark and on a phone', async () => {
+    const { page } = await open(fileUrl, {
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+    });
+    await page.getByRole('button', { name: 'Office temperature' }).click();
+    await page.getByRole('region', { name: 'office-temperature.csv' }).waitFor();
+    await addStep(page, 'mask');
+    await page.getByText('valuerangelist', { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { serve, temporaryFolder, tokenOf } from '../service/serving.js';
+import { addStep, eventually, fileHtml, missingBrowser, requestText, useBrowser, violations } from './browser.js';
+
+const demoIsReady = /\/core\/events"\n\n$/;
+
+describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', () => {
+  const open = useBrowser();
+
+  it('signs in, draws stored series, runs the pipeline in the service and reads events', async () => {
+    const demo = await serve(['--demo', '--data-dir', temporaryFolder(), '--log-level', 'error'], demoIsReady);
+    const [clientId = '', clientSecret = ''] = ['CLIENT', 'SECRET'].map(
+      (name) => new RegExp(`WINDROW_${name}=(\\S+)`).exec(demo.stderr)?.[1],
+    );
+    const answer = await fetch(`${demo.url}/`);
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+    expect(await answer.text()).toBe(fileHtml());
+
+    const { page, faults } = await open(`${demo.url}/`);
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByLabel('Client id').fill(clientId);
+    await page.getByLabel('Client secret').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await eventually(() => page.getByRole('alert').textContent()).toContain('invalid_client');
+    await page.getByLabel('Client secret').fill(clientSecret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Draw office-temperature/Celsius' }).click();
+    await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/Celsius');
+    expect(await violations(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Build' }).click();
+    await addStep(page, 'gte');
+    await page.getByLabel('scalar').fill('21');
+    await page.getByLabel('result, as metric').fill('IsComfortable');
+    await page.getByLabel(/^How the service computes/).selectOption('stream ');
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await eventually(() => page.getByText('Dry run: nothing was stored').count()).toBe(1);
+    await page.getByRole('button', { name: 'Submit' }).click();
+    const timeline = page.locator('.timeline');
+    await eventually(() => timeline.textContent()).toMatch(/Active.*office-temperature\/IsComfortable/);
+    expect(JSON.parse(await requestText(page))[0].processingType).toBe('stream');
+
+    await page.getByLabel('Collection').fill('demo-building');
+    await page.getByLabel('Filter').fill("severity eq 'Low'");
+    await page.getByLabel('A page has').selectOption('10');
+    await page.getByRole('button', { name: 'Read events' }).click();
+    await eventually(() => page.getByText('5 events match').count()).toBe(1);
+    await page.getByLabel('Filter').fill("severty eq 'Low'");
+    await page.getByRole('button', { name: 'Read events' }).click();
+    await eventually(() => page.getByText(/did you mean `severity`/).count()).toBeGreaterThan(0);
+    expect(await violations(page)).toEqual([]);
+
+    // What the browser itself says of the two answers that were meant to fail.
+    expect(faults.filter((fault) => !/status of (400|401)/.test(fault))).toEqual([]);
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')).toBe(
+      '[{},{},""]',
+    );
+
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Draw office-temperature/IsComfortable' }).waitFor();
+    await page.getByRole('button', { name: 'Live office-temperature/Raw' }).click();
+    await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/Raw');
+    const headers = { ...(await tokenOf(demo.url, { clientId, clientSecret })), 'content-type': 'application/json' };
+    const sample = { timeseriesId: 'office-temperature', timestamp: '2026-01-01T00:00:00Z', val: 70 };
+    const written = await fetch(`${demo.url}/core/samples`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify([sample]),
+    });
+    expect(written.status).toBe(200);
+    await eventually(() => page.getByRole('application').getAttribute('aria-label')).toContain('2026-01-01');
+  });
+});

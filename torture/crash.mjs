@@ -1,0 +1,178 @@
+// Kills `windrow serve` again and again while clients write, and compares what is there with what was acknowledged.
+//
+//   npm run torture:crash -- --cycles 2000 --seed 1
+//   npm run torture:crash -- --cycles 500 --store postgres://localhost/windrow
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createApi, requestToken } from './crash/api.mjs';
+import { loadBatch } from './crash/items.mjs';
+import { Lane } from './crash/lane.mjs';
+import { startServer, storeWords, windrow } from './crash/server.mjs';
+import { verify } from './crash/verify.mjs';
+import { createRandom } from './random.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    cycles: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    store: { type: 'string' },
+    dist: { type: 'string', default: 'dist' },
+    /** Ends before the cycles are done when so much time is over. */
+    seconds: { type: 'string', default: 'Infinity' },
+  },
+});
+
+/** So many kills of one store; then the clients begin anew, in organisations of their own. */
+const CYCLES_OF_STORE = 20;
+const CHECK_EVERY = 5;
+const LANES_OF_ORGANISATION = 3;
+const WORK_MS_MAX = 900;
+
+const seed = Number(options.seed);
+const cycles = Number(options.cycles);
+const command = join(options.dist, 'cli/main.js');
+const isFolder = options.store === undefined || !options.store.includes('://');
+const folder = options.store ?? mkdtempSync(join(tmpdir(), 'windrow-torture-'));
+const random = createRandom(seed);
+const batch = await loadBatch(pathToFileURL(resolve(options.dist, 'index.js')).href);
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+const counts = {
+  cycles: 0,
+  kills: {},
+  acknowledged: {},
+  samples: 0,
+  refused: 0,
+  unanswered: 0,
+  settled: { done: 0, 'not done': 0 },
+  compared: { series: 0, samples: 0, results: 0, events: 0, tokens: 0 },
+  checks: 0,
+  startMsMax: 0,
+};
+
+/** An organisation's client, and a collection of events that it may use. */
+function addAccess(words, organisation) {
+  const scope = 'core_read core_write core_admin';
+  const added = windrow(command, [
+    'client',
+    'add',
+    'torture',
+    '--org',
+    organisation,
+    '--scope',
+    scope,
+    '--json',
+    ...words,
+  ]);
+  const { clientId, clientSecret } = JSON.parse(added);
+  const collection = `${organisation}-events`;
+  windrow(command, ['collection', 'add', collection, '--org', organisation, '--allow', clientId, ...words]);
+  return { clientId, clientSecret, collection };
+}
+
+function openLanes(store, round) {
+  return ['x', 'y'].flatMap((letter) => {
+    const access = addAccess(storeWords(store), `torture-${seed}-${round}-${letter}`);
+    return Array.from({ length: LANES_OF_ORGANISATION }, (_, i) => {
+      return new Lane({ name: `${letter}${i}`, access, random: random.fork(), counts });
+    });
+  });
+}
+
+/** Starts a service; now and then it is killed before it is up, and started again. */
+async function startUp(store) {
+  for (;;) {
+    const server = startServer({ command, store, isWrapped: random.chance(0.3) });
+    if (!random.chance(0.15)) return { server, ...(await server.listening) };
+    await wait(random.below(700));
+    await kill(server, 'while it starts');
+  }
+}
+
+async function kill(server, how) {
+  server.signal('SIGKILL');
+  await server.ended;
+  counts.kills[how] = (counts.kills[how] ?? 0) + 1;
+}
+
+async function killWhileRunning(server) {
+  await wait(random.below(WORK_MS_MAX));
+  if (!random.chance(0.15)) return kill(server, 'while it works');
+  server.signal('SIGTERM');
+  await wait(random.below(150));
+  return kill(server, 'while it stops');
+}
+
+async function openApis(url, lanes) {
+  const byAccess = new Map();
+  for (const { access } of lanes) {
+    if (!byAccess.has(access)) byAccess.set(access, createApi(url, `Bearer ${await requestToken(url, access)}`));
+  }
+  return new Map(lanes.map((lane) => [lane, byAccess.get(lane.access)]));
+}
+
+/** One life of the service: what the one before it left is compared, then clients work until it is killed. */
+async function runCycle(store, lanes) {
+  const { server, url, startMs } = await startUp(store);
+  counts.startMsMax = Math.max(counts.startMsMax, Math.round(startMs));
+  try {
+    const apis = await openApis(url, lanes);
+    await verify({ url, lanes, apis, batch, counts });
+    let isOver = false;
+    const work = Promise.all(lanes.map((lane) => lane.run(url, apis.get(lane), () => isOver)));
+    // An answer that is wrong ends the cycle.
+    await Promise.race([killWhileRunning(server), work.then(() => server.ended)]);
+    isOver = true;
+    await work;
+  } catch (error) {
+    server.signal('SIGKILL');
+    error.message += server.said === '' ? '' : `\nthe service said:\n${server.said.slice(-4000)}`;
+    throw error;
+  }
+}
+
+async function run() {
+  const untilMs = performance.now() + 1000 * Number(options.seconds);
+  let store;
+  let lanes;
+  for (let cycle = 0; cycle < cycles && performance.now() < untilMs && !isInterrupted; cycle++) {
+    const round = Math.floor(cycle / CYCLES_OF_STORE);
+    if (cycle % CYCLES_OF_STORE === 0) {
+      if (isFolder && store !== undefined) rmSync(store, { recursive: true, force: true });
+      store = isFolder ? join(folder, `store-${round}`) : options.store;
+      lanes = openLanes(store, round);
+    }
+    await runCycle(store, lanes);
+    counts.cycles++;
+    if (isFolder && cycle % CHECK_EVERY === 0) {
+      windrow(command, ['check', store]);
+      counts.checks++;
+    }
+    if (counts.cycles % 50 === 0) console.error(`${counts.cycles} cycles, ${counts.samples} samples acknowledged`);
+  }
+}
+
+let isInterrupted = false;
+const interrupt = () => {
+  isInterrupted = true;
+};
+// Ends after the cycle that runs, with the counts until then.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
+
+const startMs = performance.now();
+try {
+  await run();
+  if (counts.cycles === 0) throw new Error('there was no time for a cycle');
+  if (options.store === undefined) rmSync(folder, { recursive: true, force: true });
+} catch (error) {
+  console.error(error);
+  console.error(`FAILED in cycle ${counts.cycles} of seed ${seed}; the store is in ${folder}`);
+  process.exitCode = 1;
+}
+console.log(
+  JSON.stringify({ seed, seconds: Math.round((performance.now() - startMs) / 1000), ...counts }, undefined, 2),
+);

@@ -1,0 +1,152 @@
+// Calls of the service's interface. What was asked when the service died has no answer: nobody knows what became of it.
+
+/** A request without an answer. */
+export class UnansweredError extends Error {}
+
+/** An answer that the interface does not allow for. */
+export class UnexpectedError extends Error {}
+
+/** The service answers that it does nothing now. */
+export class RefusedError extends Error {}
+
+/** @param {string} url of the service */
+export function createApi(url, authorization) {
+  const call = async (method, path, { headers = {}, body, expect = [200] } = {}) => {
+    let status;
+    let bytes;
+    try {
+      const answer = await fetch(url + path, { method, headers: { authorization, ...headers }, body });
+      status = answer.status;
+      bytes = Buffer.from(await answer.arrayBuffer());
+    } catch (cause) {
+      throw new UnansweredError(`${method} ${path}`, { cause });
+    }
+    // Refused as a whole: it stops, or is overloaded.
+    if (status === 503) return { status, isRefused: true };
+    if (expect.includes(status)) return { status, isRefused: false, bytes };
+    throw new UnexpectedError(`${method} ${path}: ${status} ${bytes.toString().slice(0, 500)}`);
+  };
+  return { call };
+}
+
+/** A token; with the client's own credentials in the place of one. */
+export async function requestToken(url, { clientId, clientSecret }) {
+  const api = createApi(url, basicOf({ clientId, clientSecret }));
+  const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write core_admin' });
+  const answer = await api.call('POST', '/idm/ims/connect/token', { body });
+  return answer.isRefused ? undefined : JSON.parse(answer.bytes.toString()).access_token;
+}
+
+export async function revokeToken(url, client, token) {
+  const body = new URLSearchParams({ token });
+  return createApi(url, basicOf(client)).call('POST', '/idm/ims/connect/revoke', { body });
+}
+
+export async function isTokenGood(url, token) {
+  const answer = await createApi(url, `Bearer ${token}`).call('GET', '/core/status', { expect: [200, 401] });
+  return answer.status === 200;
+}
+
+function basicOf({ clientId, clientSecret }) {
+  return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+}
+
+const READ_MS_MAX = 60_000;
+const PAUSE_MS = 200;
+
+/** Reads what is there, also from a service that is overloaded for a while. */
+async function read(api, path, options) {
+  for (const untilMs = performance.now() + READ_MS_MAX; ; ) {
+    const answer = await api.call('GET', path, options);
+    if (!answer.isRefused) return answer;
+    if (performance.now() > untilMs) throw new RefusedError(`GET ${path}`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+const COLUMNS_TYPE = 'application/vnd.windrow.columns';
+
+/** All samples of a series: `{ timeMs, value }`, empty for one that is not there. */
+export async function readSeries(api, timeseriesId, metric) {
+  const path = `/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
+  const answer = await read(api, path, { headers: { accept: COLUMNS_TYPE }, expect: [200, 404] });
+  const times = [];
+  const values = [];
+  const bytes = answer.status === 404 ? Buffer.alloc(0) : answer.bytes;
+  for (let at = 0; at < bytes.length; ) {
+    const [headLength, count] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
+    const from = at + 8 + headLength;
+    times.push(new Float64Array(bytes.buffer.slice(bytes.byteOffset + from, bytes.byteOffset + from + 8 * count)));
+    const middle = bytes.byteOffset + from + 8 * count;
+    values.push(new Float64Array(bytes.buffer.slice(middle, middle + 8 * count)));
+    at = from + 16 * count;
+  }
+  const join = (parts) => {
+    const joined = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let to = 0;
+    for (const part of parts) {
+      joined.set(part, to);
+      to += part.length;
+    }
+    return joined;
+  };
+  return { timeMs: join(times), value: join(values) };
+}
+
+/** All entries of a list, over its pages. */
+export async function readAll(api, path, headers = {}) {
+  const entries = [];
+  for (let token = null; ; ) {
+    const continued = token === null ? {} : { continuationToken: token };
+    const answer = await read(api, path, {
+      headers: { ...headers, PageSize: '1000', ...continued },
+      expect: [200, 204],
+    });
+    if (answer.status === 204) return entries;
+    const { data, paging } = JSON.parse(answer.bytes.toString());
+    entries.push(...data);
+    token = paging.continuationToken;
+    if (token === null) return entries;
+  }
+}
+
+const START_MS = Date.UTC(2026, 0, 1);
+const STEP_MS = 60_000;
+/** Samples lie on so many minutes, so that corrections and deletions meet what is there. */
+export const SLOT_COUNT = 20_000;
+export const timeOf = (slot) => START_MS + slot * STEP_MS;
+export const slotOf = (timeMs) => (timeMs - START_MS) / STEP_MS;
+
+/**
+ * Samples in one of the forms that the service takes.
+ *
+ * @param {{ id: string, slots: readonly number[], values: readonly number[] }[]} parts
+ */
+export function bodyOf(form, parts) {
+  if (form === COLUMNS_TYPE) return { type: form, body: Buffer.concat(parts.map(frameOf)) };
+  const rows = parts.flatMap(({ id, slots, values }) =>
+    slots.map((slot, i) => ({ timeseriesId: id, timestamp: new Date(timeOf(slot)).toISOString(), val: values[i] })),
+  );
+  // JSON has no -0 in JavaScript's writing.
+  const numberOf = (val) => (Object.is(val, -0) ? '-0' : String(val));
+  const objectOf = ({ timeseriesId, timestamp, val }) =>
+    `{"timeseriesId":"${timeseriesId}","timestamp":"${timestamp}","val":${numberOf(val)}}`;
+  if (form === 'text/csv') {
+    const lines = rows.map(({ timeseriesId, timestamp, val }) => `${timestamp},${timeseriesId},Raw,${numberOf(val)}`);
+    return { type: form, body: `timestamp,timeseriesId,metric,value\n${lines.join('\n')}\n` };
+  }
+  if (form === 'application/x-ndjson') return { type: form, body: `${rows.map(objectOf).join('\n')}\n` };
+  return { type: 'application/json', body: `[${rows.map(objectOf).join(',')}]` };
+}
+
+export const forms = ['application/json', 'application/x-ndjson', 'text/csv', COLUMNS_TYPE];
+
+function frameOf({ id, slots, values }) {
+  let head = JSON.stringify({ timeseriesId: id, metric: 'Raw' });
+  head += ' '.repeat((8 - (head.length % 8)) % 8);
+  const sizes = Buffer.alloc(8);
+  sizes.writeUInt32LE(head.length, 0);
+  sizes.writeUInt32LE(slots.length, 4);
+  const columns = Float64Array.from([...slots.map(timeOf), ...values]);
+  return Buffer.concat([sizes, Buffer.from(head), Buffer.from(columns.buffer)]);
+}

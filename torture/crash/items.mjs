@@ -1,0 +1,37 @@
+// The items that clients register, and what one batch over the stored samples makes of them.
+
+export const metrics = ['Hourly', 'Scaled', 'Sum', 'Daily'];
+
+const of = (timeseriesId, metric) => [{ timeseriesId, metric }];
+
+/** An item of one of `metrics`: of one series, of two, or of the stored result of another item. */
+export function itemOf(metric, id, other) {
+  const output = of(id, metric);
+  const step = (operation, input, parameters, to = output) => ({ operation, input, output: to, parameters });
+  const raw = of(id, 'Raw');
+  const operations = {
+    Hourly: () => [
+      step('Mul', raw, { scalar: 1.1 }, of(id, 'Times')),
+      step('Aggregate', of(id, 'Times'), { function: 'Average', interval: 'Hourly' }),
+    ],
+    Scaled: () => [step('Round', raw, { roundtodigits: 1 })],
+    Sum: () => [step('Add', [...raw, ...of(other, 'Raw')], {})],
+    Daily: () => [step('Aggregate', of(id, 'Hourly'), { function: 'Max', interval: 'Daily' })],
+  };
+  return { metric, processingType: 'stream', operations: operations[metric]() };
+}
+
+/** The series that an item reads. */
+export function sourcesOf({ operations }) {
+  const made = new Set(operations.map(({ output }) => JSON.stringify(output[0])));
+  return operations.flatMap(({ input }) => input).filter((series) => !made.has(JSON.stringify(series)));
+}
+
+/** Makes the function that tells what one batch gives: with the engine of the build that is tested. */
+export async function loadBatch(indexPath) {
+  const { createPlan, runBatch } = await import(indexPath);
+  return (item, sources) => {
+    const [result] = runBatch(createPlan([item]), sources).series;
+    return result;
+  };
+}

@@ -1,0 +1,244 @@
+// A client that does all that the service offers, one request at a time, and keeps a ledger of it.
+
+import { gzipSync } from 'node:zlib';
+import {
+  bodyOf,
+  forms,
+  RefusedError,
+  readAll,
+  requestToken,
+  revokeToken,
+  SLOT_COUNT,
+  timeOf,
+  UnansweredError,
+  UnexpectedError,
+} from './api.mjs';
+import { itemOf, metrics } from './items.mjs';
+import { Ledger } from './ledger.mjs';
+
+const SIZE_DIGITS = 4;
+const EVENT_COUNT = 200;
+const TOKENS_MAX = 6;
+
+export class Lane {
+  ledger = new Ledger();
+  #random;
+  #nextSlot;
+  #offset = 0;
+  #tokenCount = 0;
+
+  /** @param counts what was done, of all lanes together. */
+  constructor({ name, access, random, counts }) {
+    this.name = name;
+    this.access = access;
+    this.ids = ['a', 'b', 'c', 'd'].map((letter) => `${name}-${letter}`);
+    this.counts = counts;
+    this.#random = random;
+    this.#nextSlot = new Map(this.ids.map((id) => [id, 0]));
+  }
+
+  /** Asks for one thing after the other until the service does not answer any more, or `isOver`. */
+  async run(url, api, isOver) {
+    try {
+      while (!isOver()) await this.#do(this.#choose(url), api);
+    } catch (error) {
+      if (!(error instanceof UnansweredError)) throw error;
+      this.counts.unanswered++;
+    }
+  }
+
+  async #do(request, api) {
+    const { ledger, counts } = this;
+    ledger.pending = request;
+    const answer = await request.send(api).catch((error) => {
+      if (error instanceof RefusedError) return { isRefused: true };
+      throw error;
+    });
+    ledger.settle(!answer.isRefused);
+    if (answer.isRefused) counts.refused++;
+    else {
+      counts.acknowledged[request.kind] = (counts.acknowledged[request.kind] ?? 0) + 1;
+      counts.samples += request.sampleCount ?? 0;
+    }
+  }
+
+  #choose(url) {
+    const share = this.#random.next();
+    if (share < 0.62) return this.#samples();
+    if (share < 0.7) return this.#deletion();
+    if (share < 0.77) return this.#registration();
+    if (share < 0.8) return this.#itemEnd() ?? this.#samples();
+    if (share < 0.9) return this.#events();
+    if (share < 0.93) return this.#eventDeletion() ?? this.#events();
+    if (share < 0.97) return this.#token(url);
+    return this.#revocation(url) ?? this.#token(url);
+  }
+
+  #samples() {
+    const random = this.#random;
+    const ids = this.ids.slice(0, random.chance(0.6) ? 1 : 1 + random.below(this.ids.length));
+    const count = Math.ceil(random.size(SIZE_DIGITS) / ids.length);
+    const parts = ids.map((id) => this.#part(id, count));
+    const { type, body } = bodyOf(random.pick(forms), parts);
+    const isPacked = random.chance(0.25);
+    const origin = random.chance(0.3) ? this.#takeOffset() : undefined;
+    const headers = { 'content-type': type, ...(isPacked ? { 'content-encoding': 'gzip' } : {}), ...origin };
+    const send = (api) => api.call('POST', '/core/samples', { headers, body: isPacked ? gzipSync(body) : body });
+    return {
+      kind: origin === undefined ? 'samples' : 'samples of a queue',
+      series: ids,
+      sampleCount: parts.reduce((sum, { slots }) => sum + slots.length, 0),
+      send,
+      // What comes again from a queue is answered, and done once.
+      sendAgain:
+        origin === undefined
+          ? undefined
+          : async (api) => JSON.parse((await send(api)).bytes.toString()).data.isRepeated,
+      apply: (ledger) => {
+        for (const { id, slots, values } of parts) {
+          const stored = ledger.seriesOf(id);
+          for (const [i, slot] of slots.entries()) stored[slot] = values[i];
+        }
+      },
+    };
+  }
+
+  #part(id, count) {
+    const random = this.#random;
+    const isAhead = random.chance(0.6);
+    let slot = isAhead ? this.#nextSlot.get(id) : random.below(SLOT_COUNT);
+    const stride = isAhead ? 1 : 1 + random.below(5);
+    const slots = [];
+    for (; slots.length < count && slot < SLOT_COUNT; slot += stride) slots.push(slot);
+    if (isAhead) this.#nextSlot.set(id, slot >= SLOT_COUNT ? 0 : slot);
+    const value = random.pick([
+      () => Math.round(random.next() * 1000) / 10,
+      () => random.next() * 1e6 - 5e5,
+      () => random.below(100),
+      () => (random.chance(0.5) ? -0 : random.next() * 5e-324 * 2 ** 52),
+    ]);
+    return { id, slots, values: slots.map(value) };
+  }
+
+  #takeOffset() {
+    const offset = this.#offset++;
+    return { source: 'torture', partition: this.name, offset: String(offset) };
+  }
+
+  #deletion() {
+    const random = this.#random;
+    const id = random.pick(this.ids);
+    const from = random.below(SLOT_COUNT);
+    const until = Math.min(SLOT_COUNT, from + random.size(SIZE_DIGITS));
+    const instant = (slot) => encodeURIComponent(new Date(timeOf(slot)).toISOString());
+    const path = `/core/timeseries/${id}/samples?startTime=${instant(from)}&endTime=${instant(until)}`;
+    return {
+      kind: 'deletions',
+      series: [id],
+      // Of a series that is not there: 404.
+      send: (api) => api.call('DELETE', path, { expect: [200, 404] }),
+      apply: (ledger) => void ledger.seriesOf(id).fill(Number.NaN, from, until),
+    };
+  }
+
+  #registration() {
+    const random = this.#random;
+    const id = random.pick(this.ids);
+    const other = random.pick(this.ids);
+    const chosen = metrics.filter(() => random.chance(0.4));
+    // An item that reads a stored result is posted alone, so that it does not get the definition of the other.
+    const isChain = random.chance(0.3);
+    const names = isChain ? ['Daily'] : chosen.filter((metric) => metric !== 'Daily');
+    const items = (names.length === 0 ? ['Hourly'] : names).map((metric) => itemOf(metric, id, other));
+    return {
+      kind: 'registrations',
+      send: (api) => {
+        const headers = { 'content-type': 'application/json' };
+        return api.call('POST', '/core/operations', { headers, body: JSON.stringify(items), expect: [202] });
+      },
+      apply: (ledger) => {
+        for (const item of items) ledger.items.set(`${id} ${item.metric}`, item);
+      },
+    };
+  }
+
+  #itemEnd() {
+    const names = [...this.ledger.items.keys()];
+    if (names.length === 0) return undefined;
+    const name = this.#random.pick(names);
+    const [id, metric] = name.split(' ');
+    return {
+      kind: 'ends of items',
+      send: async (api) => {
+        const items = await readAll(api, '/core/operations');
+        const found = items.find((item) => item.timeseriesId === id && item.metric === metric);
+        if (found === undefined) throw new UnexpectedError(`the item of ${name} is not there`);
+        return api.call('DELETE', `/core/operations/${found.itemId}`);
+      },
+      apply: (ledger) => void ledger.items.delete(name),
+    };
+  }
+
+  #events() {
+    const random = this.#random;
+    const events = Array.from({ length: random.size(2) }, () => ({
+      id: `${this.name}-${random.below(EVENT_COUNT)}`,
+      name: `event ${random.below(1e6)}`,
+      severity: random.pick(['High', 'Low']),
+      occurredAt: new Date(timeOf(random.below(SLOT_COUNT))).toISOString(),
+    }));
+    // The same id twice in a body is refused.
+    const own = [...new Map(events.map((event) => [event.id, event])).values()];
+    const headers = { 'content-type': 'application/json', ercollectionid: this.access.collection };
+    return {
+      kind: 'events',
+      send: (api) => api.call('POST', '/core/events', { headers, body: JSON.stringify(own), expect: [200, 201] }),
+      apply: (ledger) => {
+        for (const event of own) ledger.events.set(event.id, event);
+      },
+    };
+  }
+
+  #eventDeletion() {
+    const ids = [...this.ledger.events.keys()];
+    if (ids.length === 0) return undefined;
+    const id = this.#random.pick(ids);
+    return {
+      kind: 'deletions of events',
+      send: (api) => {
+        const headers = { ercollectionid: this.access.collection };
+        return api.call('DELETE', `/core/events/${id}`, { headers, expect: [204] });
+      },
+      apply: (ledger) => void ledger.events.delete(id),
+    };
+  }
+
+  #token(url) {
+    const name = this.#tokenCount++;
+    let token;
+    return {
+      kind: 'tokens',
+      send: async () => {
+        token = await requestToken(url, this.access);
+        return { isRefused: token === undefined };
+      },
+      apply: ({ tokens }) => {
+        // A token that nobody was given is nobody's.
+        if (token !== undefined) tokens.set(name, { token, isGood: true });
+        for (const oldest of tokens.keys()) if (tokens.size > TOKENS_MAX) tokens.delete(oldest);
+      },
+    };
+  }
+
+  #revocation(url) {
+    const good = [...this.ledger.tokens].filter(([, { isGood }]) => isGood);
+    if (good.length === 0) return undefined;
+    const [name, { token }] = this.#random.pick(good);
+    return {
+      kind: 'revocations',
+      token,
+      send: () => revokeToken(url, this.access, token),
+      apply: ({ tokens }) => void tokens.set(name, { token, isGood: false }),
+    };
+  }
+}

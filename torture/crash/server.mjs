@@ -1,0 +1,67 @@
+// `windrow serve` as a process that is killed, and the commands beside it.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const START_MS_MAX = 60_000;
+
+/** How a store is named on the command line: a folder, or the URL of a database. */
+export function storeWords(store) {
+  return /^\w+:\/\//.test(store) ? ['--store', store] : ['--data-dir', store];
+}
+
+/**
+ * A command beside the service.
+ *
+ * @returns what it printed.
+ */
+export function windrow(command, words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(command), ...words], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`windrow ${words.join(' ')}: exit code ${status}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/**
+ * Starts a service, in a process group of its own.
+ *
+ * @param {{ command: string, store: string, isWrapped: boolean }} of a wrapped one is the child of a shell.
+ */
+export function startServer({ command, store, isWrapped }) {
+  const words = [process.execPath, resolve(command), 'serve', '--port', '0', '--log-level', 'error'];
+  words.push(...storeWords(store));
+  const [program, ...rest] = isWrapped ? ['sh', '-c', '"$@"; exit $?', 'sh', ...words] : words;
+  const startedMs = performance.now();
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let said = '';
+  const ended = new Promise((done) => child.on('close', (code, signal) => done(signal ?? code)));
+  child.stdout.on('data', (text) => {
+    said += text;
+  });
+  const listening = new Promise((done, fail) => {
+    const late = setTimeout(() => fail(new Error(`the service does not start:\n${said}`)), START_MS_MAX);
+    child.stderr.on('data', (text) => {
+      said += text;
+      const [, url] = /listens at (http:[^;]+);/.exec(said) ?? [];
+      if (url !== undefined) done({ url, startMs: performance.now() - startedMs });
+    });
+    void ended.then((how) => fail(new Error(`the service ended (${how}) before it listened:\n${said}`)));
+    void ended.finally(() => clearTimeout(late));
+  });
+  // Who kills it before it listens does not wait for that.
+  listening.catch(() => {});
+  return {
+    listening,
+    ended,
+    get said() {
+      return said;
+    },
+    /** Sends a signal to the process, or to its whole group. */
+    signal: (name) => {
+      try {
+        process.kill(isWrapped ? -child.pid : child.pid, name);
+      } catch (error) {
+        if (error.code !== 'ESRCH') throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,159 @@
+// Compares what the store holds with the ledgers, and the results of items with one batch over the stored samples.
+
+import { isTokenGood, readAll, readSeries, slotOf, UnexpectedError } from './api.mjs';
+import { sourcesOf } from './items.mjs';
+
+const SETTLED_MS_MAX = 60_000;
+const POLL_MS = 50;
+
+/** What was acknowledged is not there, or something else is. */
+class LossError extends Error {}
+
+/**
+ * @param {{ url: string, lanes: object[], apis: Map<object, object>, batch: Function, counts: object }} cycle `apis` by
+ *   lane.
+ */
+export async function verify(cycle) {
+  for (const lane of cycle.lanes) await verifyLane(cycle, lane);
+  for (const lane of cycle.lanes) await verifyResults(cycle, lane);
+}
+
+async function verifyLane({ url, apis, counts }, lane) {
+  const api = apis.get(lane);
+  const { ledger } = lane;
+  const stored = await readLane(api, lane);
+  const withoutIt = differenceOf(lane, ledger, stored);
+  if (ledger.pending === undefined) {
+    if (withoutIt !== undefined) throw new LossError(`${lane.name}: ${withoutIt}`);
+  } else {
+    const withIt = differenceOf(lane, ledger.withPending(), stored);
+    const { kind, sendAgain, token } = ledger.pending;
+    const isRevoked = token !== undefined && !(await isTokenGood(url, token));
+    if (withoutIt !== undefined && withIt !== undefined) {
+      throw new LossError(`${lane.name}: half of the last request (${kind}) is there: ${withoutIt}; ${withIt}`);
+    }
+    // A request that changes nothing is as good as done, and as good as not.
+    const isDone = withoutIt !== undefined || isRevoked;
+    const isEither = withoutIt === undefined && withIt === undefined;
+    if (sendAgain !== undefined) {
+      const isRepeated = await sendAgain(api);
+      if (!isEither && isRepeated !== isDone) {
+        throw new LossError(`${lane.name}: sent again, a request is told to be ${isRepeated ? '' : 'not '}repeated`);
+      }
+    }
+    counts.settled[isDone ? 'done' : 'not done']++;
+    ledger.settle(isDone || sendAgain !== undefined);
+  }
+  for (const { token, isGood } of ledger.tokens.values()) {
+    if ((await isTokenGood(url, token)) !== isGood) {
+      throw new LossError(
+        `${lane.name}: a token is ${isGood ? 'not known' : 'good'}, and was ${isGood ? 'given' : 'revoked'}`,
+      );
+    }
+    counts.compared.tokens++;
+  }
+  counts.compared.series += stored.series.size;
+  counts.compared.samples += [...stored.series.values()].reduce((sum, { timeMs }) => sum + timeMs.length, 0);
+  counts.compared.events += stored.events.size;
+}
+
+async function readLane(api, { ids, name, access }) {
+  const series = new Map();
+  for (const id of ids) series.set(id, await readSeries(api, id, 'Raw'));
+  const isOwn = (id) => id.startsWith(`${name}-`);
+  const items = (await readAll(api, '/core/operations')).filter(({ timeseriesId }) => isOwn(timeseriesId));
+  const events = (await readAll(api, '/core/events', { ercollectionid: access.collection })).filter(({ id }) =>
+    isOwn(id),
+  );
+  return {
+    series,
+    items: new Map(items.map((item) => [`${item.timeseriesId} ${item.metric}`, item])),
+    events: new Map(events.map((event) => [event.id, event])),
+  };
+}
+
+/** The first thing in which a ledger and the store differ. */
+function differenceOf(lane, ledger, stored) {
+  for (const id of lane.ids) {
+    const difference = seriesDifference(ledger.seriesOf(id), stored.series.get(id));
+    if (difference !== undefined) return `${id}: ${difference}`;
+  }
+  const names = (map) => JSON.stringify([...map.keys()].sort());
+  if (names(ledger.items) !== names(stored.items)) {
+    return `the items are ${names(stored.items)}, expected ${names(ledger.items)}`;
+  }
+  for (const [name, { operations }] of ledger.items) {
+    if (!isEqualJson(operations, stored.items.get(name).operations)) return `the item of ${name} is another one`;
+  }
+  if (names(ledger.events) !== names(stored.events)) {
+    return `the events are ${names(stored.events)}, expected ${names(ledger.events)}`;
+  }
+  for (const [id, event] of ledger.events) {
+    const found = stored.events.get(id);
+    const keys = Object.keys(event);
+    if (keys.some((key) => found[key] !== event[key])) return `the event ${id} is another one`;
+  }
+  return undefined;
+}
+
+function isEqualJson(a, b) {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function seriesDifference(expected, { timeMs, value }) {
+  let at = 0;
+  for (let slot = 0; slot < expected.length; slot++) {
+    const isStored = at < timeMs.length && slotOf(timeMs[at]) === slot;
+    const isExpected = !Number.isNaN(expected[slot]);
+    if (isExpected && !isStored) return `the sample of slot ${slot} is not there`;
+    if (!isExpected && isStored) return `there is a sample in slot ${slot}, ${value[at]}`;
+    if (isStored && !Object.is(expected[slot], value[at++])) {
+      return `slot ${slot} is ${value[at - 1]}, expected ${expected[slot]}`;
+    }
+  }
+  return at === timeMs.length ? undefined : `${timeMs.length - at} samples that nobody wrote`;
+}
+
+/** The worker takes what waits up in the background: results are right once it is done. */
+async function verifyResults({ apis, batch, counts }, lane) {
+  const api = apis.get(lane);
+  const untilMs = performance.now() + SETTLED_MS_MAX;
+  for (const [name, item] of lane.ledger.items) {
+    const [id, metric] = name.split(' ');
+    for (;;) {
+      const difference = await resultDifference(api, batch, item, id, metric);
+      if (difference === undefined) break;
+      if (performance.now() > untilMs) {
+        const items = await readAll(api, '/core/operations');
+        const found = items.find(({ timeseriesId, metric: own }) => timeseriesId === id && own === metric);
+        throw new LossError(`${name} is no batch over the stored samples: ${difference}\n${JSON.stringify(found)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    counts.compared.results++;
+  }
+}
+
+async function resultDifference(api, batch, item, id, metric) {
+  const sources = [];
+  for (const source of sourcesOf(item)) {
+    sources.push({ ...source, ...(await readSeries(api, source.timeseriesId, source.metric)) });
+  }
+  const stored = await readSeries(api, id, metric);
+  let expected;
+  try {
+    expected = batch(item, sources);
+  } catch (cause) {
+    throw new UnexpectedError(`the batch of ${id} ${metric} fails: ${cause.message}`, { cause });
+  }
+  if (expected.timeMs.length !== stored.timeMs.length) {
+    return `${stored.timeMs.length} samples, expected ${expected.timeMs.length}`;
+  }
+  for (let i = 0; i < stored.timeMs.length; i++) {
+    if (stored.timeMs[i] !== expected.timeMs[i] || !Object.is(stored.value[i], expected.value[i])) {
+      const at = ({ timeMs, value }) => `${timeMs[i]} ${value[i]}`;
+      return `sample ${i} is ${at(stored)}, expected ${at(expected)}`;
+    }
+  }
+  return undefined;
+}
