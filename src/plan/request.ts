@@ -10,6 +10,7 @@ interface MethodNames {
   readonly aggregatePipeline: 'Aggregate Pipeline' | 'AggregatePipeline';
   readonly clamp: 'Cleanse';
   readonly anomalies: 'Cleanse';
+  readonly fillFrom: 'Fill';
   readonly limit: 'Clamp';
 }
 
