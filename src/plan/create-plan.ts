@@ -13,7 +13,8 @@ export interface PlanOptions {
 /**
  * Checks a request (section 2.5 of the interface) and puts its steps into running order.
  *
- * @param request the parsed JSON: an array of items, alone or as `items` of an object that may name a `$schema`. It is copied, never changed.
+ * @param request the parsed JSON: an array of items, alone or as `items` of an object that may name a `$schema`.
+ *   It is copied, never changed.
  * @returns a frozen plan of plain data, with defaults filled in; it can be kept, sent and run many times.
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
  * @throws InputError if `timezone` is not an IANA time zone.

@@ -2,7 +2,7 @@ import { operationsByName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 
-/** The JSON Schema (2020-12) of a request, made of the operations, by which editors complete and check request files. */
+/** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

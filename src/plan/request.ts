@@ -10,6 +10,7 @@ interface MethodNames {
   readonly aggregatePipeline: 'Aggregate Pipeline' | 'AggregatePipeline';
   readonly clamp: 'Cleanse';
   readonly anomalies: 'Cleanse';
+  readonly fillFrom: 'Fill';
   readonly limit: 'Clamp';
   readonly fillFrom: 'Fill';
 }
@@ -54,8 +55,8 @@ export interface RequestFile {
   readonly items: readonly RequestItem[];
 }
 
-// What of a step, of an item, the compiler knows to be wrong. Names that it knows only as texts, as in imported JSON, and
-// records of unknown fields are checked when the plan is made.
+// What of a step, of an item, the compiler knows to be wrong. Names that it knows only as texts, as in imported JSON,
+// and records of unknown fields are checked when the plan is made.
 type BadStep<S> = S extends { readonly operation: infer Name }
   ? string extends Name
     ? never

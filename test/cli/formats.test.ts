@@ -1,4 +1,4 @@
-// What a run reads and writes beside CSV: the same samples in every format, told by the name of the file or by an option.
+// What a run reads and writes beside CSV: the same samples in every format.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,8 @@ import { createWorld, type Ended, requestText, type World } from './world.js';
 
 const ROWS = ['2024-03-01T00:00:00.000Z', '2024-03-01T00:01:00.000Z', '2024-03-01T00:02:00.123456Z'];
 const CSV = `timestamp,value\n${ROWS.map((time, i) => `${time},${i + 0.1}\n`).join('')}`;
-const RESULT = `timestamp,timeseriesId,metric,value\n${ROWS.map((time, i) => `${time},office,Result,${-i - 0.1}\n`).join('')}`;
+const HEADER = 'timestamp,timeseriesId,metric,value\n';
+const RESULT = HEADER + ROWS.map((time, i) => `${time},office,Result,${-i - 0.1}\n`).join('');
 
 function negating(files: Readonly<Record<string, string | Uint8Array>> = {}): World {
   const world = createWorld();

@@ -9,8 +9,8 @@ const MEMORY_BYTES = 8 << 20;
 const DOUBLE_BYTES = 8;
 
 /**
- * The results of a run on their way to a file of any format: kept as doubles while they come in order of time, written in
- * order of series at the end.
+ * The results of a run on their way to a file of any format: kept as doubles while they come in order of time, written
+ * in order of series at the end.
  */
 export class FormatResults {
   /** Samples of each result so far, in the order of the request. */

@@ -62,13 +62,13 @@ export const run: Command = {
   single  timestamp,value                       one series, named after the file without .csv, metric Raw
   days    date,00:00,00:15,...                  a day in each row
 Columns may come in any order; of CSV, separated by commas, semicolons, tabs or bars. Files ending in .gz or .zst are
-decompressed. A single series on standard input takes the name of the only series that the request reads, or else stdin.`,
+decompressed. A single series on standard input takes the name of the only series that the request reads, or stdin.`,
     `How dates, decimals and columns are to be understood is told from the names and the first rows, and said in the
 summary. Where that is not plain, the run stops and names the option that says it: --series for a column that tells
 devices apart, --time-format for dates like 03/04/2024, and so on. Local times that occur twice when clocks go back are
 told apart by their order.`,
-    `Formats: csv, ndjson (.ndjson, .jsonl), parquet and arrow (.arrow, .feather, .ipc, .arrows) are read and written, the
-line protocol of InfluxDB (.lp) is read. Parquet and Arrow take optional packages, and hold times to the microsecond.
+    `Formats: csv, ndjson (.ndjson, .jsonl), parquet and arrow (.arrow, .feather, .ipc, .arrows) are read and written,
+the line protocol of InfluxDB (.lp) is read. Parquet and Arrow take optional packages and hold times to the microsecond.
 Tables of all formats are understood alike; of Parquet, row groups outside --from and --until are not read.`,
     `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete
 or not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts

@@ -6,7 +6,7 @@ import { textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader } from '../table/table-reader.js';
 
-/** A JSON object in each line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","metric":"Raw","value":1}`. */
+/** A JSON object in each line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. */
 export const ndjson: Format = {
   name: 'ndjson',
   extensions: ['ndjson', 'jsonl'],

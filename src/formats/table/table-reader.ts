@@ -28,7 +28,6 @@ interface Gathered extends CsvSeriesCount {
 export class TableReader {
   readonly roles: Roles;
   readonly #options: CsvReaderOptions & { readonly chunkRows: number };
-  readonly #columns: readonly ColumnFacts[];
   readonly #dialect: Dialect;
   readonly #naming: SeriesNaming;
   readonly #readTime: ReturnType<typeof timeReader>;
@@ -40,7 +39,11 @@ export class TableReader {
   #missing = 0;
 
   /** @param isWhole whether the texts of the facts are all that there are. */
-  constructor(columns: readonly ColumnFacts[], options: TableReader['options'], isWhole: boolean) {
+  constructor(
+    columns: readonly ColumnFacts[],
+    options: CsvReaderOptions & { readonly chunkRows: number },
+    isWhole: boolean,
+  ) {
     const { fileName: file, timezone, wanted } = options;
     const fail: Fail = (reason, code = 'csv.header') => {
       throw new WindrowError(code === 'csv.header' ? 'file.format' : code, `${file}: ${reason}`);
@@ -54,16 +57,11 @@ export class TableReader {
     if (dialect === undefined) throw new Error('assertion failed: a dialect was left open');
     const zone = timezone === undefined || isUtc(timezone) ? undefined : zoneOf(timezone);
     this.#options = options;
-    this.#columns = columns;
     this.#dialect = dialect;
     this.#naming = new SeriesNaming(options, (reason) => fail(reason, 'csv.unclear'));
     this.#readTime = timeReader(dialect.time, zone);
     this.#readValue = valueReader(dialect);
     this.#repeatedHours = zone && new RepeatedHours(zone);
-  }
-
-  get options(): CsvReaderOptions & { readonly chunkRows: number } {
-    return this.#options;
   }
 
   /** The columns that are read. */
