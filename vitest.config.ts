@@ -20,7 +20,11 @@ export default defineConfig({
       // What the service does with its store, once more over PostgreSQL; without one, these tests are left out.
       {
         extends: true,
-        test: { name: 'postgres', include: overPostgres, env: { WINDROW_TEST_STORE: 'postgres', WINDROW_RUNS: process.env.WINDROW_RUNS ?? '10' } },
+        test: {
+          name: 'postgres',
+          include: overPostgres,
+          env: { WINDROW_TEST_STORE: 'postgres', WINDROW_RUNS: process.env.WINDROW_RUNS ?? '10' },
+        },
       },
     ],
     globalSetup: ['scripts/build-kernels.mjs', 'test/storage/postgres/server.ts'],

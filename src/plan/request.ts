@@ -12,7 +12,6 @@ interface MethodNames {
   readonly anomalies: 'Cleanse';
   readonly fillFrom: 'Fill';
   readonly limit: 'Clamp';
-  readonly fillFrom: 'Fill';
 }
 
 type Method = keyof OperationMethods & string;
