@@ -9,7 +9,7 @@ import { operationsByName } from '../operations/index.js';
 import { openWindows } from '../operations/windowing.js';
 import { planInTimezone } from '../plan/create-plan.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
-import { findReads, isSame, type Range, slice, spanOf } from './reads.js';
+import { findReads, type Range, slice, spanOf } from './reads.js';
 
 export interface Sample {
   readonly timeMs: number;

@@ -22,7 +22,8 @@ function inShell(shell: string, script: string, input: string): string {
 
 describe('windrow completion bash', () => {
   const askBash = async (...words: string[]): Promise<string[]> => {
-    const ask = 'eval "$(cat)"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _windrow; printf "%s\\n" "${COMPREPLY[@]}"';
+    const answers = '"$' + '{COMPREPLY[@]}"';
+    const ask = `eval "$(cat)"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _windrow; printf "%s\\n" ${answers}`;
     const { stdout, stderr } = spawnSync('bash', ['-c', ask, 'bash', 'windrow', ...words], {
       input: await scriptFor('bash'),
       encoding: 'utf8',
