@@ -1,7 +1,7 @@
 // What the library weighs: its core, as a bundler takes it into an application that plans, runs and streams, with the
-// interface's operations alone and with all of them; the whole library, bundled likewise; and how long that takes in a new
-// process. Bytes are the same everywhere, so more of them than agreed fail; a time depends on the machine, and fails
-// only where it is far off.
+// interface's operations alone and with all of them; the whole library, bundled likewise; and how long that takes in a
+// new process. Bytes are the same everywhere, so more of them than agreed fail; a time depends on the machine, and
+// fails only where it is far off.
 //
 //   node scripts/weight.mjs        after `npm run build`
 
@@ -39,7 +39,7 @@ const withoutExtensions = {
   },
 };
 
-/** What a statement imports from an entry point, bundled for a browser with its WebAssembly, without what that does not use. */
+/** What a statement imports, bundled for a browser with its WebAssembly, without what that does not use. */
 async function bundleSize(contents, plugins = []) {
   const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false };
   const { outputFiles } = await build({ ...options, plugins, stdin: { contents, resolveDir: srcPath } });

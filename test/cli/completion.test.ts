@@ -46,7 +46,7 @@ describe('windrow completion bash', () => {
     ],
     [
       ['client', ''],
-      ['add', 'list', 'remove'],
+      ['add', 'list', 'remove', 'unlock'],
     ],
     [['client', 'add', '--or'], ['--org']],
     [['help', 'val'], ['validate']],

@@ -31,7 +31,8 @@ function lossesOf(plan: Plan, report: Report, samplesGiven: readonly number[]): 
       hold(samplesIn >= samplesOut && nonFinite + outOfRange + duplicate === 0, `${pointer}: a filter drops`);
     if (operation === 'Shift')
       hold(samplesIn === samplesOut + outOfRange + duplicate, `${pointer}: Shift lost a sample`);
-    if (inputs.length !== 2) continue;
+    // Grids and choices of several inputs are no joins: they make values where no sample has a partner.
+    if (inputs.length !== 2 || shape !== 'map') continue;
     const pairs = samplesOut + nonFinite;
     if (align === 'inner') hold(samplesIn === 2 * pairs + total(unmatched), `${pointer}: a join lost a sample`);
     if (align === 'asof')

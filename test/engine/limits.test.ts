@@ -98,9 +98,10 @@ describe('PT1S from 1970 to 2100 is refused before memory is taken', () => {
       const { sampleCount, limit, message } = refusal as OutputLimitError;
       expect((refusal as OutputLimitError).pointer).toBe(pointer);
       expect(limit).toBe(100_000_000);
-      expect(sampleCount).toBeGreaterThan(4_000_000_000);
+      // At once, or as far as the first half of the samples goes.
+      expect(sampleCount).toBeGreaterThan(2_000_000_000);
       expect(message).toMatch(
-        new RegExp(`^${pointer}: .* would make 4,\\d{3},\\d{3},\\d{3} samples, over the limit of 100,000,000; `),
+        new RegExp(`^${pointer}: .* would make \\d,\\d{3},\\d{3},\\d{3} samples, over the limit of 100,000,000; `),
       );
     }
   });
@@ -116,12 +117,12 @@ test('a run that makes as many samples as it may is taken, one more is refused',
 test('samples that the run leaves out do not count towards the limit', () => {
   const plan = chainPlan([['HoldLastValue', { interval: 'PT1S' }]]);
   const input = seriesOf([-9e12, 0, 5000, 9e12, 9.1e12], [Number.NaN, 1, 1, 2, Number.NaN]);
-  expect(runBatch(plan, [input], { maxOutputSamples: 11, from: 0, until: 10_000 }).series[0]!.timeMs.length).toBe(11);
+  expect(runBatch(plan, [input], { maxOutputSamples: 10, from: 0, until: 10_000 }).series[0]!.timeMs.length).toBe(10);
 });
 
 test('in a stream the limit is for each call', () => {
   const stream = openStream(chainPlan([['HoldLastValue', { interval: 'PT1S' }]]), { maxOutputSamples: 60 });
   for (let minute = 0; minute < 5; minute++) stream.push([seriesOf([minute * 60_000], [minute])]);
-  expect(() => stream.push([seriesOf([1_000_000], [0])])).not.toThrow();
-  expect(() => stream.advance(1_000_000)).toThrow(OutputLimitError);
+  // Ticks come as soon as a later sample is certain.
+  expect(() => stream.push([seriesOf([1_000_000], [0])])).toThrow(OutputLimitError);
 });

@@ -75,8 +75,8 @@ export interface GroupResult {
 
 /**
  * Runs jobs of a shard's queue in a transaction until there are none (what a job adds meanwhile is of the group) or
- * time is up. Writers of a shard follow one another by the lock on its row, so each statement sees what the last one has
- * committed, and no isolation beyond that is needed.
+ * time is up. Writers of a shard follow one another by the lock on its row, so each statement sees what the last one
+ * has committed, and no isolation beyond that is needed.
  *
  * @throws PostgresFailure that a job met, also one that its work has swallowed: nothing of the group is committed.
  */

@@ -52,7 +52,7 @@ export async function explainResult(
       if (told !== undefined && Object.is(told.value, stored.value)) return told;
     }
     throw badRequest(
-      `${seriesName(result)} at ${formatInstant(stored.timeMs)} rests on more than ${AROUND_MAX} samples of a source, ` +
+      `${seriesName(result)} at ${formatInstant(stored.timeMs)} comes from over ${AROUND_MAX} samples of a source, ` +
         'or is about to be computed anew; export its sources, and ask `windrow why`',
     );
   }
