@@ -25,6 +25,7 @@ const rule = Type.Object(
   { ...scope, keep: Type.String({ description: 'How long: an ISO 8601 duration such as P90D' }) },
   { additionalProperties: false },
 );
+const noQuery = Type.Object({}, { additionalProperties: false });
 const tags = ['Time series'];
 
 /** Rules of how long samples and results of the caller's organisation are kept. */
@@ -40,6 +41,7 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
         description: 'Of the rules that fit a series the most special one holds; what no rule fits is kept for ever.',
         tags,
         security,
+        querystring: noQuery,
         response: { 200: envelopeSchema(Type.Array(rule)) },
       },
     },
@@ -54,6 +56,7 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
       onRequest: authorize('core_admin'),
       schema: {
         ...answer,
+        querystring: noQuery,
         summary: 'Say how long samples or results are kept',
         description:
           'In the place of a rule of the same scope. What is older is deleted in the background, by segments of some ' +
@@ -78,7 +81,12 @@ export function registerRetention(app: FastifyInstance, { context, authorize }: 
     '/core/retention',
     {
       onRequest: authorize('core_admin'),
-      schema: { ...answer, summary: 'Remove a rule of how long samples are kept', querystring: scopeQuery },
+      schema: {
+        ...answer,
+        summary: 'Remove a rule of how long samples are kept',
+        description: 'Answered with the rule as it was.',
+        querystring: scopeQuery,
+      },
     },
     async (request) => {
       const of = scopeOf(principalOf(request).organisation, request.query);

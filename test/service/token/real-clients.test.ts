@@ -87,7 +87,10 @@ describe('oauth4webapi', () => {
       return [200];
     };
     expect(await ask('client_credentials', {}, 'wrong')).toEqual([401, 'basic']);
-    expect(await ask('password', { username: USERNAME, password: 'wrong' })).toEqual([400, 'invalid_grant']);
+    expect(await ask('password', { username: USERNAME, password: 'wrong', scope: 'core_read' })).toEqual([
+      400,
+      'invalid_grant',
+    ]);
     expect(await ask('client_credentials', { scope: 'core_admin' })).toEqual([400, 'invalid_scope']);
     expect(await ask('urn:example:other', {})).toEqual([400, 'unauthorized_client']);
   });
@@ -119,7 +122,7 @@ describe('simple-oauth2', () => {
 
     it('tells of a wrong password', async () => {
       const owner = new ResourceOwnerPassword(config());
-      const asked = owner.getToken({ username: USERNAME, password: 'wrong' });
+      const asked = owner.getToken({ username: USERNAME, password: 'wrong', scope: 'core_read' });
       await expect(asked).rejects.toMatchObject({ data: { payload: { error: 'invalid_grant' } } });
     });
   });
