@@ -32,6 +32,7 @@ const opened: Readonly<Record<string, readonly string[] | undefined>> = {
   'GET /core/timeseries': read,
   'POST /core/samples': write,
   'POST /core/timeseries/:timeseriesId/samples': write,
+  'GET /core/timeseries/:timeseriesId/why': read,
   'GET /core/retention': read,
   'POST /core/retention': admin,
   'DELETE /core/retention': admin,

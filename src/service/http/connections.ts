@@ -59,7 +59,10 @@ export function limitConnections(server: Server, { settings, metrics, log }: Ser
   });
   metrics.watch('connections', 'Open connections', () => count);
   // Accepting failed, as where another process took the last descriptors of the system: those that are open go on.
-  server.on('error', (err) => log.error({ err }, 'a connection was not accepted'));
+  // A server that could not listen says so to who started it.
+  server.on('error', (err) => {
+    if (server.listening) log.error({ err }, 'a connection was not accepted');
+  });
 }
 
 const CHECK_INTERVAL_MS = 1000;

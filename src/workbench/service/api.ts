@@ -53,14 +53,27 @@ export class ServiceClient {
     this.#token = token;
   }
 
-  static async signIn({ clientId, clientSecret, username, password }: SignIn): Promise<ServiceClient> {
+  /** Asks for a token to read and write with, and of a client that may not write for one to read with. */
+  static async signIn(how: SignIn): Promise<ServiceClient> {
+    try {
+      return await ServiceClient.#signInFor('core_read core_write', how);
+    } catch (problem) {
+      if (!(problem instanceof ServiceProblem && problem.message.startsWith('invalid_scope'))) throw problem;
+      return ServiceClient.#signInFor('core_read', how);
+    }
+  }
+
+  static async #signInFor(
+    scope: string,
+    { clientId, clientSecret, username, password }: SignIn,
+  ): Promise<ServiceClient> {
     const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
     const grant =
       username === '' ? { grant_type: 'client_credentials' } : { grant_type: 'password', username, password };
     const answer = await fetch('idm/ims/connect/token', {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${encoded(clientId)}:${encoded(clientSecret)}`)}` },
-      body: new URLSearchParams(grant),
+      body: new URLSearchParams({ ...grant, scope }),
       credentials: 'omit',
     });
     const body: unknown = await answer.json();
