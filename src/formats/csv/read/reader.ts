@@ -145,6 +145,7 @@ export class FileReader implements CsvReader {
     if (this.#rows === undefined) {
       this.#append(bytes);
       this.#readHead(false);
+      if (this.#rows === undefined) this.#checkHead();
     } else if (this.#utf16 === undefined) this.#pushRows(this.#rows, bytes);
     else this.#pushRows(this.#rows, this.#utf16.decode(bytes));
   }
@@ -184,11 +185,24 @@ export class FileReader implements CsvReader {
     this.#checkLine();
   }
 
+  // The last line so far, while more rows are wanted to tell what the columns hold.
+  #checkHead(): void {
+    const bytes = this.#pending.view();
+    const start = bytes.lastIndexOf(LINE_FEED) + 1;
+    if (bytes.length - start <= this.#limits.lineBytesMax) return;
+    let line = 1;
+    for (const byte of bytes.subarray(0, start)) if (byte === LINE_FEED) line++;
+    this.#failTooLong(line);
+  }
+
   // Told before more of it is held.
   #checkLine(): void {
+    if (this.#pending.length > this.#limits.lineBytesMax) this.#failTooLong(this.#line);
+  }
+
+  #failTooLong(line: number): never {
     const { lineBytesMax } = this.#limits;
-    if (this.#pending.length <= lineBytesMax) return;
-    const place = { file: this.#file, line: this.#line };
+    const place = { file: this.#file, line };
     throw new CsvError('csv.row', place, `has more than ${lineBytesMax} bytes; expected a row`);
   }
 
