@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DoubleList } from '../../src/core/list.js';
-import { meanOf, percentileOf, sumOf, varianceOf, weightedMeanOf } from '../../src/kernels/exact/results.js';
+import {
+  meanOf,
+  percentileOf as percentileOfRanks,
+  sumOf,
+  varianceOf,
+  weightedMeanOf,
+} from '../../src/kernels/exact/results.js';
 import { addSquares } from '../../src/kernels/exact/squares.js';
 import { addAll, addProduct, addTo, clearSum, SUM_SLOTS } from '../../src/kernels/exact/sums.js';
 import * as oracle from '../oracle/numbers.js';
@@ -129,6 +135,10 @@ test('what was added and is taken away again leaves no trace', () => {
     runs,
   );
 });
+
+function percentileOf(sorted: Float64Array, percent: number): number {
+  return percentileOfRanks(sorted.length, percent, (rank) => sorted[rank]!);
+}
 
 test('cases that were wrong once', () => {
   const hundred = Float64Array.from({ length: 101 }, (_, i) => i);
