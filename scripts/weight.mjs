@@ -19,8 +19,8 @@ const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Where we stand, with some room; docs/architecture.md says what the exact sums took. */
 const CORE_BYTES_MAX = 44.5 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
-const EXTENSIONS_BYTES_MAX = 15 * KILOBYTE;
-const WHOLE_BYTES_MAX = 71 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 22 * KILOBYTE;
+const WHOLE_BYTES_MAX = 79 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;

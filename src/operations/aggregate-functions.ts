@@ -140,7 +140,7 @@ const range: Accumulator = {
   result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
 
-// Slots: the sum of the values, that of their squares, and what their least and greatest are (or were, before some left).
+// Slots: the sum of the values, that of their squares, and what their least and greatest are, also of those that left.
 const SQUARES = SUM_SLOTS;
 const EXTREMES = 2 * SUM_SLOTS;
 

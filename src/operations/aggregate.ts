@@ -293,6 +293,34 @@ export const aggregateExamples: readonly WrittenExample[] = [
     inputs: ['00:00 25, 00:20 26.5, 00:50 24, 01:30 27'],
     output: '00:00 30, 01:00 30',
   },
+  {
+    title: 'Sliding windows: the average of the last hour, every half hour',
+    parameters: {
+      function: 'Average',
+      window: { type: 'sliding', size: 'PT1H', every: 'PT30M' },
+      label: 'end',
+    },
+    inputs: ['00:10 1, 00:40 3, 01:10 8'],
+    output: '00:30 1, 01:00 2, 01:30 5.5, 02:00 8',
+  },
+  {
+    title: 'A window for each sample: the median of the last half hour',
+    parameters: { function: 'Median', window: { type: 'sliding', size: 'PT30M' } },
+    inputs: ['00:00 1, 00:10 9, 00:20 2, 00:30 3, 02:00 4'],
+    output: '00:00 1, 00:10 5, 00:20 2, 00:30 3, 02:00 4',
+  },
+  {
+    title: 'Sessions: what ran without a pause of more than ten minutes, and how much it took',
+    parameters: { function: 'Sum', window: { type: 'session', gap: 'PT10M' } },
+    inputs: ['00:00 2, 00:05 3, 00:15 1, 01:00 4, 01:10 5'],
+    output: '00:00 6, 01:00 9',
+  },
+  {
+    title: 'Totals so far: the energy of the day, held from power',
+    parameters: { function: 'Integral', window: { type: 'running', since: 'Daily' } },
+    inputs: ['00:00 6, 00:30 2, 02:30 0'],
+    output: '00:30 3, 02:30 7',
+  },
 ];
 
 /** What all stages of a step share. */

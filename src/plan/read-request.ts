@@ -178,11 +178,11 @@ function readStepParameters(
 /** Whether there is exactly one of the parameters of which a step has one; reports what is wrong. */
 function hasOneOf(value: unknown, { either, parameters }: Operation, report: Report): boolean {
   if (either === undefined) return true;
-  const [first = '', ...others] = either;
+  const [first = ''] = either;
   const given = either.filter((name) => Object(value)[name] !== undefined);
   if (given.length === 0) {
     const { summary = '' } = parameters[first] ?? {};
-    report(`/${first}`, 'request.missing', `${sentence(summary)}, or ${others.join(', or ')}`, 'nothing');
+    report(`/${first}`, 'request.missing', sentence(summary), 'nothing');
   } else if (given.length > 1) {
     const hint = `leave ${given.slice(1).join(' and ')} out`;
     report(`/${given[1]}`, 'request.conflict', `one of ${either.join(', ')}`, given.join(' and '), hint);

@@ -145,6 +145,10 @@ test('cases that were wrong once', () => {
   expect(percentileOf(hundred, 29)).toBe(29);
   expect(percentileOf(Float64Array.from([...Array(8).fill(0), 1e9, 1e9]), 7)).toBe(0);
   expect(percentileOf(Float64Array.from([-95.3, 100]), 50)).toBe(2.3500000000000014);
+  const zeros = Float64Array.from({ length: 28 }, (_, i) =>
+    i < 3 ? -0.1 : i < 7 ? 0 : i < 9 ? 1e-17 : i < 10 ? 0 : 21.3,
+  ).sort();
+  expect(percentileOf(zeros, 33.333333333333336)).toBe(1.363110424452112e-14);
   const values = [1e-200, 3e-200];
   expect(varianceOf(added(values).parts, squared(values).parts, 2, true)).toBe(1.414213562373095e-200);
 });

@@ -160,7 +160,11 @@ function lengthOf(text: string): number {
 function startsFor(size: string, every: string, timezone: string | undefined): (endMs: number) => number {
   const calendar = calendarOf(size);
   if (calendar !== undefined && calendarOf(every) !== undefined) {
-    return (endMs) => movedByCalendar(endMs, -1, calendar, timezone);
+    const borders = windowsOf(every, timezone);
+    return (endMs) => {
+      const startMs = movedByCalendar(endMs, -1, calendar, timezone);
+      return startMs < endMs ? startMs : borders.borderBefore(endMs); // a day that a zone skipped
+    };
   }
   return (endMs) => endMs - lengthOf(size);
 }

@@ -190,7 +190,9 @@ function likelyBetween(a: number, b: number, upper: number, upperLow: number): n
   const quotient = high / 100;
   const product = quotient * 100;
   const correction = (high - product - productError(quotient, 100, product) + rest) / 100;
-  const doubt = (Math.abs(first) + Math.abs(second)) * 2 ** -100 + Math.abs(correction) * 2 ** -48;
+  // Where the rank is next to a whole number, the lower part of the way there is no small part of it.
+  const lowDoubt = (Math.abs(a * lowerLow) + Math.abs(b * upperLow)) * 2 ** -51;
+  const doubt = (Math.abs(first) + Math.abs(second)) * 2 ** -100 + lowDoubt + Math.abs(correction) * 2 ** -48;
   return Math.abs(quotient) > SMALL ? agreed(quotient, correction, doubt) : Number.NaN;
 }
 

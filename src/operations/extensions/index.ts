@@ -23,8 +23,8 @@ import { scale } from './values/scale.js';
 import { select } from './values/select.js';
 
 /**
- * The operations that the interface does not have: on each value, with a memory, and of times; and what Aggregate has more
- * than in the interface. A bundle that needs none of them can put empty lists in the place of this module;
+ * The operations that the interface does not have: on each value, with a memory, and of times; and what else Aggregate
+ * has. A bundle that needs none of them can put empty lists in the place of this module;
  * `scripts/weight.mjs` does, to weigh the core.
  */
 export const extensions = [

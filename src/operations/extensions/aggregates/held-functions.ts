@@ -1,4 +1,3 @@
-import type { DoubleList } from '../../../core/list.js';
 import { type ExactSum, sumOf, sumOfLength } from '../../../kernels/exact/results.js';
 import { SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator, Held } from '../../aggregate-functions.js';
@@ -76,9 +75,9 @@ export function heldMoving({ words, weigh, result }: HeldFunction, maxHoldMs: nu
     untilMs: number,
     sign: 1 | -1,
   ) {
-    const [products, levels] = listsOf(state);
     const endMs = Math.min(untilMs, sampleMs + maxHoldMs);
-    addHeld(state.slots, at + MOVING_SUMS, products, levels, x, Math.max(sampleMs, fromMs), endMs, sign);
+    const { slots, lists } = state;
+    addHeld(slots, at + MOVING_SUMS, lists[0]!, lists[1]!, x, Math.max(sampleMs, fromMs), endMs, sign);
   }
 
   // The parts of a window outside of its samples.
@@ -109,32 +108,31 @@ export function heldMoving({ words, weigh, result }: HeldFunction, maxHoldMs: nu
     },
     remove: (state, at, { times, values }) => {
       const { slots } = state;
-      const [products, lengths] = listsOf(state);
       const x = held(values.at(0));
       slots[at + HAS_BEFORE] = 1;
       slots[at + BEFORE_MS] = times.at(0);
       slots[at + BEFORE_VALUE] = x;
       if (times.length === 1) return;
       addPart(state, at, times.at(0), x, times.at(0), times.at(1), -1);
-      tidySum(slots, at + MOVING_SUMS, products);
-      tidySum(slots, at + MOVING_SUMS + SUM_SLOTS, lengths);
+      for (const sum of sumsOf(state, at)) tidySum(...sum);
     },
     result: (state, at, count, { times }, startMs, endMs) => {
-      const [products, lengths] = listsOf(state);
+      const [sum, known] = sumsOf(state, at);
       const firstMs = count === 0 ? endMs : times.at(0);
       addEnds(state, at, firstMs, startMs, endMs, 1);
-      const known: ExactSum = [state.slots, at + MOVING_SUMS + SUM_SLOTS, lengths];
-      const sum: ExactSum = [state.slots, at + MOVING_SUMS, products];
       const value = isKnown(known) ? result(sum, known, sumOfLength(startMs, endMs)) : undefined;
       addEnds(state, at, firstMs, startMs, endMs, -1);
-      tidySum(state.slots, at + MOVING_SUMS, products);
-      tidySum(state.slots, at + MOVING_SUMS + SUM_SLOTS, lengths);
+      tidySum(...sum);
+      tidySum(...known);
       return value;
     },
     heldUntilMs: ({ slots }, at) => slots[at + BEFORE_MS]! + maxHoldMs,
   };
 }
 
-function listsOf({ lists }: Held): readonly [products: DoubleList, lengths: DoubleList] {
-  return [lists[0]!, lists[1]!];
+function sumsOf({ slots, lists }: Held, at: number): readonly [products: ExactSum, lengths: ExactSum] {
+  return [
+    [slots, at + MOVING_SUMS, lists[0]!],
+    [slots, at + MOVING_SUMS + SUM_SLOTS, lists[1]!],
+  ];
 }

@@ -1,8 +1,8 @@
 import type { DoubleList } from '../../../core/list.js';
 
 /**
- * Values in rising order, of which any can be added, taken away or found by its rank in O(log n): a treap (Seidel, Aragon,
- * "Randomized search trees", 1996) of the different values and their counts. Its nodes lie in one list, so a checkpoint
+ * Values in rising order, of which any can be added, taken away or found by its rank in O(log n): a treap (Seidel,
+ * Aragon, "Randomized search trees", 1996) of the different values and their counts. Its nodes lie in one list, so a checkpoint
  * holds it as it is; priorities follow from the places of the nodes, so the same calls always build the same tree.
  *
  * 0 and −0 are one value here; how many of them are −0, which is the lesser, is counted apart.

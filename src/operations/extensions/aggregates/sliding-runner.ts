@@ -1,4 +1,5 @@
 import type { Chunk } from '../../../core/chunk.js';
+import { TIME_MS_MIN } from '../../../core/series.js';
 import { firstStartFrom, type Windows } from '../../../core/windows.js';
 import { firstAfter, firstAtOrAfter } from '../../../kernels/search.js';
 import type { Held, Samples } from '../../aggregate-functions.js';
@@ -12,7 +13,9 @@ const IS_ON = 1; // whether there is a next window
 const END_MS = 2; // where that ends
 const HAS_RESULT = 3;
 const RESULT = 4; // the last finite result, for `empty: hold`
-const FUNCTION = 5; // the function's own slots
+const IS_WAITING = 5; // a result of a window that begins with the next one
+const WAITING = 6;
+const FUNCTION = 7; // the function's own slots
 
 /** The window of a run, as the function and its samples. */
 class MovingWindow {
@@ -96,65 +99,12 @@ interface SlidingOptions {
 
 /** A window at each border of an interval. */
 export function slidingRunner(of: MovingFunction, options: SlidingOptions): RegridRunner {
-  const { ends, startFor, label, isRight, empty } = options;
+  const { ends, isRight } = options;
   const window = new MovingWindow(of);
+  const borders = new WindowsAtBorders(of, window, options);
   const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
-  const labelOf = (endMs: number): number => (label === 'end' ? endMs : startFor(endMs));
-  const isPassed = (endMs: number, timeMs: number): boolean => (isRight ? endMs < timeMs : endMs <= timeMs);
   /** The end of the first window that holds a time. */
   const endFor = (timeMs: number): number => (isRight ? firstStartFrom(ends, timeMs) : ends.next(ends.startOf(timeMs)));
-
-  function give({ slots }: State, result: number | undefined, out: Output): void {
-    if (result === undefined) out.drop('insufficient', 1);
-    else out.add(labelOf(slots[END_MS]!), result);
-    if (result === undefined || !Number.isFinite(result)) return;
-    slots[HAS_RESULT] = 1;
-    slots[RESULT] = result;
-  }
-
-  // A window without samples of its own: what is held or filled.
-  function giveEmpty(state: State, startMs: number, out: Output): void {
-    const { slots } = state;
-    const endMs = slots[END_MS]!;
-    const held = of.heldUntilMs === undefined ? undefined : window.result(state, startMs, endMs);
-    if (held !== undefined) give(state, held, out);
-    else if (empty === 'zero' || (empty === 'hold' && slots[HAS_RESULT] === 1)) {
-      out.add(labelOf(endMs), empty === 'zero' ? 0 : slots[RESULT]!);
-    }
-  }
-
-  /** Gives the windows that end by `timeMs`; those without samples only where one will come at or after `certainMs`. */
-  function giveTo(state: State, timeMs: number, certainMs: number, out: Output): void {
-    const { slots } = state;
-    let isAnnounced = false;
-    while (slots[IS_ON] === 1 && isPassed(slots[END_MS]!, timeMs)) {
-      const endMs = slots[END_MS]!;
-      const startMs = startFor(endMs);
-      window.moveTo(state, startMs, isRight);
-      if (slots[COUNT] === 0) {
-        const heldUntilMs = of.heldUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY;
-        if (empty === 'omit' && !(startMs < heldUntilMs)) {
-          // Nothing before the next sample.
-          slots[IS_ON] = 0;
-          return;
-        }
-        if (!isPassed(endMs, certainMs)) return;
-        if (!isAnnounced) {
-          const lastMs = empty === 'omit' ? Math.min(certainMs, heldUntilMs) : certainMs;
-          out.expect((lastMs - endMs) / ends.lengthMsMax);
-          isAnnounced = true;
-        }
-        giveEmpty(state, startMs, out);
-      } else {
-        const result = window.result(state, startMs, endMs);
-        // Nothing is known of a window whose values are not held at all.
-        if (result === undefined && of.heldUntilMs !== undefined) giveEmpty(state, startMs, out);
-        else give(state, result, out);
-      }
-      slots[END_MS] = ends.next(endMs);
-    }
-  }
-
   return {
     kind: 'regrid',
     slotCount: window.slotCount,
@@ -164,7 +114,7 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
       const { timeMs, count } = chunk;
       for (let from = 0; from < count; ) {
         const t = timeMs[from]!;
-        if (slots[IS_ON] === 1) giveTo(state, t, t, out);
+        if (slots[IS_ON] === 1) borders.giveTo(state, t, t, out);
         if (slots[IS_ON] === 0) {
           slots[IS_ON] = 1;
           slots[END_MS] = endFor(t);
@@ -175,9 +125,89 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
       }
     },
     advance: (state, watermarkMs, out, comingMs) => {
-      giveTo(state, watermarkMs, Math.min(watermarkMs, comingMs), out);
+      borders.giveTo(state, watermarkMs, Math.min(watermarkMs, comingMs), out);
     },
-    close: (state, _advancedMs, out) => giveTo(state, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, out),
-    watermark: ({ slots }, watermarkMs) => labelOf(slots[IS_ON] === 1 ? slots[END_MS]! : endFor(watermarkMs)),
+    close: (state, _advancedMs, out) => {
+      borders.giveTo(state, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, out);
+    },
+    watermark: ({ slots }, watermarkMs) => borders.labelOf(slots[IS_ON] === 1 ? slots[END_MS]! : endFor(watermarkMs)),
   };
+}
+
+/** How windows that end at borders become results. */
+class WindowsAtBorders {
+  readonly #of: MovingFunction;
+  readonly #window: MovingWindow;
+  readonly #options: SlidingOptions;
+
+  constructor(of: MovingFunction, window: MovingWindow, options: SlidingOptions) {
+    this.#of = of;
+    this.#window = window;
+    this.#options = options;
+  }
+
+  labelOf(endMs: number): number {
+    return this.#options.label === 'end' ? endMs : this.#options.startFor(endMs);
+  }
+
+  /** Gives the windows that end by `timeMs`; those without samples only where one will come at or after `certainMs`. */
+  giveTo(state: State, timeMs: number, certainMs: number, out: Output): void {
+    const { slots } = state;
+    const { ends, startFor, isRight, empty } = this.#options;
+    let isAnnounced = false;
+    while (slots[IS_ON] === 1 && this.#isPassed(slots[END_MS]!, timeMs)) {
+      const endMs = slots[END_MS]!;
+      const startMs = startFor(endMs);
+      this.#window.moveTo(state, startMs, isRight);
+      if (slots[COUNT] === 0) {
+        const heldUntilMs = this.#of.heldUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY;
+        if (empty === 'omit' && !(startMs < heldUntilMs)) {
+          // Nothing before the next sample.
+          slots[IS_ON] = 0;
+          return;
+        }
+        if (!this.#isPassed(endMs, certainMs)) return;
+        const lastMs = empty === 'omit' ? Math.min(certainMs, heldUntilMs) : certainMs;
+        if (!isAnnounced) out.expect((lastMs - endMs) / ends.lengthMsMax);
+        isAnnounced = true;
+      }
+      this.#give(state, startMs, out);
+      slots[END_MS] = ends.next(endMs);
+    }
+  }
+
+  #isPassed(endMs: number, timeMs: number): boolean {
+    return this.#options.isRight ? endMs < timeMs : endMs <= timeMs;
+  }
+
+  #give(state: State, startMs: number, out: Output): void {
+    const { slots } = state;
+    const { empty } = this.#options;
+    const isHeld = this.#of.heldUntilMs !== undefined;
+    const result = slots[COUNT]! > 0 || isHeld ? this.#window.result(state, startMs, slots[END_MS]!) : undefined;
+    if (result !== undefined) {
+      this.#add(state, result, out);
+      if (!Number.isFinite(result)) return;
+      slots[HAS_RESULT] = 1;
+      slots[RESULT] = result;
+    } else if (slots[COUNT]! > 0 && !isHeld) out.drop('insufficient', 1);
+    else if (empty === 'zero') this.#add(state, 0, out);
+    else if (empty === 'hold' && slots[HAS_RESULT] === 1) this.#add(state, slots[RESULT]!, out);
+  }
+
+  // Of windows that begin at the same time, as months do that end on 29, 30 and 31 March, the last one's result stays.
+  #add({ slots }: State, value: number, out: Output): void {
+    const { ends, startFor, label } = this.#options;
+    const endMs = slots[END_MS]!;
+    const timeMs = this.labelOf(endMs);
+    if (!Number.isFinite(value) || timeMs < TIME_MS_MIN) out.add(timeMs, value);
+    else {
+      if (slots[IS_WAITING] === 1) out.drop('duplicate', 1);
+      slots[IS_WAITING] = 1;
+      slots[WAITING] = value;
+    }
+    if (slots[IS_WAITING] === 0 || (label === 'start' && startFor(ends.next(endMs)) === timeMs)) return;
+    slots[IS_WAITING] = 0;
+    out.add(timeMs, slots[WAITING]!);
+  }
 }

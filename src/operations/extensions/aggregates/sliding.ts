@@ -95,15 +95,20 @@ function openSliding(window: Parameters, timezone: string): Sliding {
   const days = daysOf(size);
   if (days !== undefined && daysOf(every) !== undefined) {
     const move = calendarMove(days.unit, -days.count, timezone === 'UTC' ? undefined : zoneOf(timezone));
-    return { ends, startFor: move.moved };
+    // A day that the zone skipped has no length, but a window has.
+    const startFor = (endMs: number): number => {
+      const startMs = move.moved(endMs);
+      return startMs < endMs ? startMs : ends.previous(endMs);
+    };
+    return { ends, startFor };
   }
   const lengthMs = longestMs(checkedInterval(size));
   return { ends, startFor: (endMs) => endMs - lengthMs };
 }
 
-// Of windows that begin at the same time, as those of a month do that end on the last days of a longer one, the first.
+// Of windows that begin at the same time the last.
 function boundsFrom(startMs: number, startFor: (endMs: number) => number, ends: Windows): Bounds | undefined {
   let endMs = firstStartFrom(ends, startMs);
-  while (startFor(endMs) < startMs) endMs = ends.next(endMs);
+  while (startFor(ends.next(endMs)) <= startMs) endMs = ends.next(endMs);
   return startFor(endMs) === startMs ? { startMs, endMs } : undefined;
 }
