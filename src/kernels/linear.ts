@@ -22,6 +22,7 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
   const divisor = Number(by.divisor);
   // Doubles may not hold them: then everything is computed in whole numbers.
   const isHeld = BigInt(factor) === by.factor && BigInt(offset) === by.offset && BigInt(divisor) === by.divisor;
+  const keepsZero = by.offset === 0n;
   let bad = 0;
   for (let i = 0; i < count; i++) {
     const x = value[i]!;
@@ -38,7 +39,7 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
     const isPlain = (size > LEAST && size < GREATEST && Math.abs(quotient) > LEAST) || x === 0;
     const result = quotient + (rest + slack);
     const isCertain = isHeld && isPlain && result === quotient + (rest - slack);
-    const y = isCertain ? result : exactly(x, by);
+    const y = keepsZero && x === 0 ? x : isCertain ? result : exactly(x, by); // -0 stays -0, as with Mul
     out[i] = y;
     bad += y - y;
   }
