@@ -46,7 +46,8 @@ function directionBreach(file: SourceFile, module: string | undefined): string |
   if (to === undefined) return `imports ${module}, which lies in no known layer`;
   if (from === to) return undefined;
   if (from === 'workbench') {
-    return PAGE_USES.includes(to) ? undefined : `workbench imports ${to} (${module}), not the library, formats, inspect or plot`;
+    if (PAGE_USES.includes(to)) return undefined;
+    return `workbench imports ${to} (${module}), not the library, formats, inspect or plot`;
   }
   const isLower = (RANKS[to] ?? Infinity) < (RANKS[from] ?? -Infinity);
   return isLower ? undefined : `${from} imports ${to} (${module})`;
