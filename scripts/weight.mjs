@@ -32,7 +32,8 @@ function sizeOf(text) {
 }
 
 /** Empty lists in the place of what the interface does not have. */
-const NOTHING = 'export const extensions = [], windowKinds = [], moreFunctions = new Map();';
+const NOTHING = `export const extensions = [], windowKinds = [], pairsInto = 0;
+export const moreFunctions = new Map(), pairFunctions = new Map();`;
 
 const withoutExtensions = {
   name: 'without extensions',

@@ -16,6 +16,8 @@ export interface Accumulator {
   /** Windows with fewer samples give nothing. */
   readonly sampleCountMin: number;
   readonly words: string;
+  /** Of a function of two inputs: where the second's values are, beside those of each chunk. */
+  readonly second?: Float64Array;
   /** What it keeps of the open window, where that is not a few numbers. */
   readonly keeps?: string;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
@@ -34,6 +36,8 @@ export interface Accumulator {
 export interface Samples {
   readonly times: DoubleList;
   readonly values: DoubleList;
+  /** Of functions of two inputs the values of the second, else empty. */
+  readonly seconds: DoubleList;
 }
 
 /** What an accumulator keeps. */
@@ -259,3 +263,6 @@ export const aggregateFunctionNames = [
 ] as const;
 
 export type AggregateFunction = (typeof aggregateFunctionNames)[number];
+
+/** The functions of two inputs. */
+export const pairFunctionNames = ['Covariance', 'Correlation'] as const;

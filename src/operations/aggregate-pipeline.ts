@@ -1,15 +1,14 @@
 import { DAY_MS } from '../core/calendar.js';
 import { nanosecondsOf } from '../core/grid.js';
 import { parseInterval } from '../core/interval.js';
+import { describeAggregate, openAggregate } from './aggregate.js';
 import {
   type AggregateStage,
   checkFunction,
-  describeAggregate,
   functionParameters,
-  openAggregate,
   type WindowParameters,
   windowParameters,
-} from './aggregate.js';
+} from './aggregate-parameters.js';
 import type { Operation, StepDraft, WrittenExample } from './operation.js';
 import {
   listOf,

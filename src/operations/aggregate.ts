@@ -1,115 +1,49 @@
 import { formatDuration } from '../core/duration.js';
-import type { Instant } from '../core/instant.js';
-import { type IntervalName, longestMs, parseInterval, SHORTEST_MS } from '../core/interval.js';
+import { longestMs, parseInterval } from '../core/interval.js';
+import type { SeriesReference } from '../core/series.js';
 import {
   type Accumulator,
-  type AggregateFunction,
   aggregateFunctionNames,
   type FunctionSettings,
+  pairFunctionNames,
   plainFunctions,
   timeWeightedNames,
 } from './aggregate-functions.js';
+import {
+  type AggregateSettings,
+  checkFunction,
+  checkInputs,
+  functionParameters,
+  isOfPairs,
+  type PairSettings,
+  settingsOf,
+  type WindowsOrInterval,
+  windowParameters,
+} from './aggregate-parameters.js';
 import { windowRunner } from './aggregate-windows.js';
 import type { KindOptions, WindowKind } from './extensions/aggregates/window-kind.js';
-import { moreFunctions, windowKinds } from './extensions/index.js';
+import { moreFunctions, pairFunctions, pairsInto, windowKinds } from './extensions/index.js';
 import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
 import {
   choice,
-  duration,
   durationMsIn,
-  number,
-  numberIn,
   type Parameter,
   type Parameters,
-  type Report,
   readName,
   readParameters,
   refuse,
   textIn,
-  timezone,
   within,
 } from './parameters.js';
 import { heldFunctionOf, timeWeightedRunner } from './time-weighted-average.js';
-import { checkedInterval, checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
-
-/** Parameters that an aggregate and each stage of a pipeline share. */
-export const functionParameters = {
-  function: choice({ summary: 'What to compute from the samples of a window.' }, aggregateFunctionNames),
-  interval: interval('The length of the windows.'),
-  percentile: number({
-    summary: 'Which percentile, for the function Percentile.',
-    minimum: 0,
-    maximum: 100,
-    optional: true,
-    extension: true,
-  }),
-  empty: choice(
-    {
-      summary: 'The result of windows without samples, between the first and the last with some.',
-      default: 'omit',
-      extension: true,
-    },
-    ['omit', 'zero', 'hold'],
-  ),
-  maxhold: duration(
-    {
-      summary: 'How long a value is held, for TimeWeightedAverage, Integral, Coverage and TimeInState.',
-      optional: true,
-      extension: true,
-    },
-    0,
-  ),
-  unit: duration(
-    {
-      summary: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
-      optional: true,
-      extension: true,
-    },
-    SHORTEST_MS,
-  ),
-  max: number({
-    summary: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.',
-    optional: true,
-    extension: true,
-  }),
-  lower: number({
-    summary: 'The least value of the state, for TimeInState and Transitions.',
-    optional: true,
-    extension: true,
-  }),
-  upper: number({
-    summary: 'The greatest value of the state, for TimeInState and Transitions.',
-    optional: true,
-    extension: true,
-  }),
-};
-
-/** Which parameters belong to which functions; those of Percentile are checked by hand. */
-const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
-  maxhold: timeWeightedNames,
-  unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
-  max: ['Increase', 'Rate'],
-  lower: ['TimeInState', 'Transitions'],
-  upper: ['TimeInState', 'Transitions'],
-};
+import { alignParameters, describeTwo } from './two-inputs.js';
+import { checkedInterval, checkInterval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
 /** The accumulator of a function that is not time-weighted. */
 function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
   const create = plainFunctions.get(name) ?? moreFunctions.get(name);
   if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
   return create(settings);
-}
-
-function settingsOf(parameters: Parameters): FunctionSettings {
-  const numberOr = <T>(name: string, fallback: T): number | T =>
-    parameters[name] === undefined ? fallback : numberIn(parameters, name);
-  return {
-    percent: numberOr('percentile', 50),
-    max: numberOr('max', undefined),
-    unitMs: durationMsIn(parameters, 'unit') ?? 3_600_000,
-    lower: numberOr('lower', Number.NEGATIVE_INFINITY),
-    upper: numberOr('upper', Number.POSITIVE_INFINITY),
-  };
 }
 
 /** Windows other than those of an interval, by their type. */
@@ -148,49 +82,11 @@ function windowIn({ window }: Parameters): { readonly kind: WindowKind; readonly
   return kind && { kind, window };
 }
 
-/** Parameters of the whole step. */
-export const windowParameters = {
-  timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
-  label: choice({ summary: 'Which border stamps a result.', default: 'start', extension: true }, ['start', 'end']),
-  closed: choice({ summary: 'Which border a window includes.', default: 'left', extension: true }, ['left', 'right']),
-};
-
-/** The zone (IANA) of the windows, which of their borders is the time of a result, and which they include. */
-export interface WindowParameters {
-  readonly timezone?: string;
-  readonly label?: 'start' | 'end';
-  readonly closed?: 'left' | 'right';
-}
-
-/** A function over windows of one interval. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
-export type AggregateStage = { readonly interval: IntervalName } & AggregateSettings;
-
-/** Windows other than those of an interval. `size` and `every` are intervals, `gap` is a duration. */
-export type AggregateWindow =
-  | { readonly type: 'sliding'; readonly size: IntervalName; readonly every?: IntervalName }
-  | { readonly type: 'session'; readonly gap: string }
-  | { readonly type: 'running'; readonly since: IntervalName | Instant };
-
-type AggregateSettings = {
-  readonly empty?: 'omit' | 'zero' | 'hold';
-  readonly maxhold?: string;
-  readonly unit?: string;
-  readonly max?: number;
-  readonly lower?: number;
-  readonly upper?: number;
-} & (
-  | { readonly function: 'Percentile'; readonly percentile: number }
-  | { readonly function: Exclude<AggregateFunction, 'Percentile'>; readonly percentile?: undefined }
-);
-
 export interface AggregateMethods {
   aggregate(
-    parameters: AggregateSettings &
-      WindowParameters &
-      (
-        | { readonly interval: IntervalName; readonly window?: undefined }
-        | { readonly window: AggregateWindow; readonly interval?: undefined }
-      ),
+    ...given:
+      | [parameters: AggregateSettings & WindowsOrInterval]
+      | [parameters: PairSettings & WindowsOrInterval, second: SeriesReference]
   ): StepDraft;
 }
 
@@ -198,17 +94,24 @@ export const aggregate: Operation<AggregateMethods> = {
   name: 'Aggregate',
   summary: 'Computes one value for each window of time, from its samples.',
   shape: 'regrid',
-  inputs: 'one',
-  methods: { aggregate: (parameters) => ({ parameters }) },
+  inputs: 'one or two',
+  methods: { aggregate: (...[parameters, second]) => ({ parameters, others: second === undefined ? [] : [second] }) },
   parameters: {
     ...functionParameters,
+    function: choice({ summary: 'What to compute from the samples of a window.' }, [
+      ...aggregateFunctionNames,
+      ...pairFunctionNames,
+    ]),
+    ...alignParameters,
+    maxhold: functionParameters.maxhold,
     interval: { ...functionParameters.interval, isRequired: false },
     window: windowParameter(),
     ...windowParameters,
   },
   either: ['interval', 'window'],
-  check: (parameters, report) => {
+  check: (parameters, report, inputCount) => {
     checkFunction(parameters, report);
+    checkInputs(parameters, report, inputCount);
     const timezone = textIn(parameters, 'timezone');
     const of = windowIn(parameters);
     if (of === undefined) return checkInterval(textIn(parameters, 'interval'), timezone, within(report, '/interval'));
@@ -222,7 +125,10 @@ export const aggregate: Operation<AggregateMethods> = {
   open: (parameters, run) => {
     const label = parameters.label === 'end' ? 'end' : 'start';
     const closed = parameters.closed === 'right' ? 'right' : 'left';
-    return openAggregate(parameters, { timezone: textIn(parameters, 'timezone'), label, closed }, run.column);
+    const options = { timezone: textIn(parameters, 'timezone'), label, closed } as const;
+    if (!isOfPairs(parameters)) return openAggregate(parameters, options, run.column);
+    const second = run.column();
+    return [pairsInto(second), openAggregate(parameters, options, run.column, second)];
   },
   windows: (parameters) => {
     const of = windowIn(parameters);
@@ -316,6 +222,12 @@ export const aggregateExamples: readonly WrittenExample[] = [
     output: '00:00 6, 01:00 9',
   },
   {
+    title: 'How closely two series go together, in each hour',
+    parameters: { function: 'Correlation', interval: 'Hourly' },
+    inputs: ['00:00 1, 00:20 2, 00:40 3, 01:00 1, 01:20 2', '00:00 10, 00:20 20, 00:40 30, 01:00 6, 01:20 5'],
+    output: '00:00 1, 01:00 -1',
+  },
+  {
     title: 'Totals so far: the energy of the day, held from power',
     parameters: { function: 'Integral', window: { type: 'running', since: 'Daily' } },
     inputs: ['00:00 6, 00:30 2, 02:30 0'],
@@ -335,11 +247,12 @@ export function openAggregate(
   parameters: Parameters,
   options: StageOptions,
   column: RunContext['column'],
+  second?: Float64Array,
 ): RegridRunner {
   const empty = parameters.empty === 'zero' || parameters.empty === 'hold' ? parameters.empty : 'omit';
   const name = textIn(parameters, 'function');
   const settings = settingsOf(parameters);
-  const of = functionOf(parameters);
+  const of = functionOf(parameters, second);
   const own = windowIn(parameters);
   if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, of, empty });
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
@@ -348,43 +261,14 @@ export function openAggregate(
   return windowRunner(of.accumulator, { windows, label, closed, empty }, column);
 }
 
-function functionOf(parameters: Parameters): KindOptions['of'] {
+function functionOf(parameters: Parameters, second: Float64Array = new Float64Array(0)): KindOptions['of'] {
   const name = textIn(parameters, 'function');
   const settings = settingsOf(parameters);
+  const ofPairs = pairFunctions.get(name);
+  if (ofPairs !== undefined) return { accumulator: ofPairs(second) };
   if (!timeWeightedNames.includes(name)) return { accumulator: accumulatorOf(name, settings) };
   const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
   return { held: heldFunctionOf(name, settings), maxHoldMs };
-}
-
-/** Reports parameters that do not fit the function. */
-export function checkFunction(parameters: Parameters, report: Report): void {
-  const name = textIn(parameters, 'function');
-  if (name === 'WeightedAverage' && parameters.interval !== 'QuarterHourly') {
-    const hint = 'TimeWeightedAverage takes every interval';
-    const received = parameters.interval === undefined ? 'a window' : `\`${textIn(parameters, 'interval')}\``;
-    report('/interval', 'request.conflict', 'QuarterHourly, alone, with WeightedAverage', received, hint);
-  }
-  if (name === 'Percentile' && parameters.percentile === undefined) {
-    report('/percentile', 'request.missing', 'a number of 0 to 100 with the function Percentile', 'nothing');
-  }
-  if (name !== 'Percentile' && parameters.percentile !== undefined) {
-    report('/percentile', 'request.conflict', 'percentile only with the function Percentile', `the function ${name}`);
-  }
-  for (const [parameter, names] of Object.entries(FUNCTIONS_WITH)) {
-    if (parameters[parameter] === undefined || names.includes(name)) continue;
-    const expected = `${parameter} only with ${names.join(', ')}`;
-    report(`/${parameter}`, 'request.conflict', expected, `the function ${name}`, `leave ${parameter} out`);
-  }
-  const { lower, upper, maxhold } = parameters;
-  if (FUNCTIONS_WITH.lower?.includes(name) && lower === undefined && upper === undefined) {
-    report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
-  }
-  if (lower !== undefined && upper !== undefined && lower > upper) {
-    report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
-  }
-  if (name === 'Coverage' && maxhold === undefined) {
-    report('/maxhold', 'request.missing', 'how long a sample counts as data, with the function Coverage', 'nothing');
-  }
 }
 
 /** What one function over one interval, or other windows, does, in words. */
@@ -394,16 +278,15 @@ export function describeAggregate(parameters: Parameters): Description {
   const accumulator = 'held' in of ? undefined : of.accumulator;
   const isCarriedIn = accumulator === undefined || accumulator.keptSlotCount !== undefined;
   const zone = inZone(parameters);
+  const keeps = (accumulator?.keeps ?? FEW) + (isOfPairs(parameters) ? `, and ${describeTwo(parameters).keeps}` : '');
   const own = windowIn(parameters);
-  if (own !== undefined) {
-    return own.kind.describe(own.window, { does: words, zone, keeps: accumulator?.keeps ?? FEW, isCarriedIn });
-  }
+  if (own !== undefined) return own.kind.describe(own.window, { does: words, zone, keeps, isCarriedIn });
   const text = textIn(parameters, 'interval');
   const lengthMsMax = longestMs(parseInterval(text) ?? checkedInterval(text));
   return {
     does: `${words} of each ${text} window${zone}`,
     reads: { kind: 'window', lengthMsMax, isCarriedIn },
-    keeps: accumulator?.keeps ?? FEW,
+    keeps,
     final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
   };
 }

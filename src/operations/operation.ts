@@ -25,8 +25,11 @@ export interface Operation<M extends object = object> {
   /** Reports parameters that are valid one by one, but not together. */
   readonly check?: (parameters: Parameters, report: Report, inputCount: number) => void;
   readonly describe: (parameters: Parameters) => Description;
-  /** Starts a step; a list of regrids runs one after another. */
-  readonly open: (parameters: Parameters, run: RunContext) => Runner | readonly RegridRunner[];
+  /** Starts a step; the runners of a list run one after another, and regrids alone come after the first. */
+  readonly open: (
+    parameters: Parameters,
+    run: RunContext,
+  ) => Runner | readonly [Runner, ...RegridRunner[]] | readonly RegridRunner[];
   /**
    * How many results there are, if the shape does not tell: one for each sample, whatever its value, or at
    * most one.

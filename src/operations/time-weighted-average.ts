@@ -125,7 +125,7 @@ function holdBetween({ slots, lists }: State, value: number, fromMs: number, unt
   addHeld(slots, INTEGRAL, lists[0]!, lists[1]!, value, fromMs, untilMs, 1);
 }
 
-/** Adds a value held for a time two instants to Σ(value·length) and, in the slots after it, Σ(length), or takes it away. */
+/** Adds a value held between two instants to Σ(value·length) and, behind it, Σ(length); or takes it away. */
 export function addHeld(
   slots: Float64Array,
   at: number,

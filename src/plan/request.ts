@@ -21,11 +21,13 @@ type NameOf<M extends Method> = M extends keyof MethodNames ? MethodNames[M] : C
 export type OperationName = NameOf<Method>;
 
 // What a method takes as one object are the parameters of the step.
-type ParametersOf<M extends Method> = M extends 'aggregatePipeline'
-  ? { readonly pipeline: Parameters<OperationMethods[M]>[0] } & NonNullable<Parameters<OperationMethods[M]>[1]>
-  : OperationMethods[M] extends (parameters: infer P extends object) => StepDraft
-    ? P & { readonly function?: string }
-    : object;
+type ParametersOf<M extends Method> = M extends 'aggregate'
+  ? Parameters<OperationMethods[M]>[0]
+  : M extends 'aggregatePipeline'
+    ? { readonly pipeline: Parameters<OperationMethods[M]>[0] } & NonNullable<Parameters<OperationMethods[M]>[1]>
+    : OperationMethods[M] extends (parameters: infer P extends object) => StepDraft
+      ? P & { readonly function?: string }
+      : object;
 
 /** A step of an item: one reference in `output`, one or two in `input`. */
 export type RequestStep = {

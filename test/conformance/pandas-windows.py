@@ -26,17 +26,17 @@ def samples(series):
     return [[instant(time), value] for time, value in series.dropna().items()]
 
 
-def case(name, parameters, table, options=None):
-    reference = {"timeseriesId": "a", "metric": "Raw"}
+def case(name, parameters, table, options=None, inputs=(readings,)):
+    references = [{"timeseriesId": name, "metric": "Raw"} for name in "ab"[: len(inputs)]]
     result = {"timeseriesId": "a", "metric": "M"}
-    step = {"operation": "Aggregate", "input": [reference], "output": [result], "parameters": parameters}
+    step = {"operation": "Aggregate", "input": references, "output": [result], "parameters": parameters}
     cases.append(
         {
             "name": name,
             "source": f"pandas {pd.__version__}: pandas-windows.py",
             "request": [{"metric": "M", "processingType": "batch", "operations": [step]}],
             **({} if options is None else {"options": options}),
-            "inputs": [{**reference, "samples": samples(readings)}],
+            "inputs": [{**one, "samples": samples(series)} for one, series in zip(references, inputs)],
             "expected": [{**result, "samples": samples(table.astype(float))}],
             "tolerance": 1e-9,
         }
@@ -111,6 +111,20 @@ for name, method in functions.items():
         table,
         {"timezone": "Europe/Berlin"},
     )
+
+# Two series that share two thirds of their times.
+shared = readings.sample(80, random_state=5).sort_index()
+other = pd.Series(np.round(0.7 * shared + random.normal(0, 1, 80), 2), shared.index)
+other = pd.concat([other, pd.Series([20.0, 21.0], [start + pd.Timedelta("1s"), start + pd.Timedelta("2s")])]).sort_index()
+both = pd.concat([readings, other], axis=1, join="inner")
+for name, method in {"Covariance": "cov", "Correlation": "corr"}.items():
+    rolling = both[0].rolling("45min")
+    window = {"type": "sliding", "size": "PT45M"}
+    table = getattr(rolling, method)(both[1])
+    case(f"{name} rolling", {"function": name, "window": window}, table, None, (readings, other))
+    hours = both.groupby(both.index.floor("h"))
+    table = hours.apply(lambda part: getattr(part[0], method)(part[1]))
+    case(f"{name} of hours", {"function": name, "interval": "Hourly"}, table, None, (readings, other))
 
 text = ",\n".join(json.dumps(case) for case in cases)
 Path(__file__).with_suffix(".json").write_text(f"[\n{text}\n]\n")

@@ -128,6 +128,23 @@ function otherWindowKind(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
   );
 }
 
+/** A function of two inputs over windows of any kind. */
+function pairKind(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
+  const names = fc.constantFrom('Covariance', 'Correlation');
+  const align = optionally(fc.constantFrom('inner', 'hold', 'linear', 'asof'));
+  const age = optionally(fc.constantFrom(...scale.durations));
+  const windows = fc.oneof(
+    windowArbitrary(scale, true),
+    otherWindowKind(scale, startMs).map(({ parameters: { window, timezone } }) => ({ window, timezone })),
+  );
+  return fc.tuple(names, align, age, windows, label, closed).map(([name, mode, hold, own, stamp, border]) => {
+    const maxhold = mode === 'hold' || mode === 'asof' ? hold : undefined;
+    const maxgap = mode === 'linear' ? hold : undefined;
+    const given = { ...own, function: name, align: mode, maxhold, maxgap, label: stamp, closed: border };
+    return { operation: 'Aggregate', inputCount: 2, parameters: present(given) };
+  });
+}
+
 const chains: readonly (readonly string[])[] = [
   ['PT5M', 'QuarterHourly', 'HalfHourly', 'Hourly', 'PT6H', 'Daily', 'Monthly', 'Yearly'],
   ['PT10M', 'Hourly', 'PT12H', 'PT24H', 'Weekly', 'Weekly'],
@@ -252,6 +269,7 @@ function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
   return fc.oneof(
     { weight: 5, arbitrary: aggregateKind(scale) },
     { weight: 5, arbitrary: otherWindowKind(scale, startMs) },
+    { weight: 2, arbitrary: pairKind(scale, startMs) },
     { weight: 2, arbitrary: pipelineKind(scale) },
     { weight: 5, arbitrary: binaryKind(scale) },
     { weight: 1, arbitrary: rangesKind(startMs, scale) },

@@ -181,6 +181,9 @@ function moreOf(
       if (span.numerator === 0n) return 'insufficient';
       return nearest(dividedBy(times(increaseOf(steps, parameters), unitOf(parameters)), span));
     }
+    case 'covariance':
+    case 'correlation':
+      return ofPairs(own, parameters.function.toLowerCase());
     case 'slope':
       return own.length === 1 ? 'insufficient' : nearest(times(slopeOf(own), unitOf(parameters)));
     default:
@@ -206,6 +209,25 @@ function slopeOf(samples: readonly Sample[]): Fraction {
   const product = (a: readonly Fraction[], b: readonly Fraction[]): Fraction =>
     minus(times(n, total(a.map((one, i) => times(one, b[i] ?? one)))), times(total(a), total(b)));
   return dividedBy(product(t, x), product(t, t));
+}
+
+/** Σ(x − mean of x)(y − mean of y), times their number. */
+function spreadOf(x: readonly Fraction[], y: readonly Fraction[]): Fraction {
+  const n = fractionOf(x.length);
+  return minus(times(n, total(x.map((one, i) => times(one, y[i] ?? one)))), times(total(x), total(y)));
+}
+
+function ofPairs(own: readonly Sample[], name: string): WindowResult {
+  if (own.length === 1) return 'insufficient';
+  const n = own.length;
+  const x = own.map(({ value }) => fractionOf(value));
+  const y = own.map(({ second }) => fractionOf(second ?? Number.NaN));
+  const both = spreadOf(x, y);
+  if (name === 'covariance') return nearest(dividedBy(both, fractionOf(n * (n - 1))));
+  const spreads = times(spreadOf(x, x), spreadOf(y, y));
+  if (spreads.numerator === 0n) return 'insufficient';
+  const size = nearestRoot(dividedBy(times(both, both), spreads));
+  return both.numerator < 0n ? -size : size;
 }
 
 /** The function over one window's values, at least one, in time order. */

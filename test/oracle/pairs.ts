@@ -91,6 +91,16 @@ export function withSecond(
   return settle(candidates, dropped);
 }
 
+/** The pairs themselves, as samples with two values. */
+export function pairsOf(first: readonly Sample[], second: readonly Sample[], parameters: PairParameters): Outcome {
+  const dropped: Dropped = {};
+  const { pairs, unmatchedCount } = align(first, second, parameters);
+  countDropped(dropped, 'unmatched', unmatchedCount);
+  const known = pairs.filter(({ a, b }) => Number.isFinite(a) && Number.isFinite(b));
+  countDropped(dropped, 'nonFinite', pairs.length - known.length);
+  return { samples: known.map(({ timeMs, a, b }) => ({ timeMs, value: a, second: b })), dropped };
+}
+
 interface Aligned {
   readonly pairs: { timeMs: number; a: number; b: number }[];
   readonly unmatchedCount: number;

@@ -15,7 +15,7 @@ import {
   shiftByWindow,
 } from './operations.js';
 import type { OtherWindow } from './other-windows.js';
-import { isBinary, type PairParameters, withScalar, withSecond } from './pairs.js';
+import { isBinary, type PairParameters, pairsOf, withScalar, withSecond } from './pairs.js';
 import { countDropped, type Dropped, type Outcome, type Sample } from './series.js';
 import { DAY_MS, parseDuration } from './time.js';
 import { windowsOf } from './windows.js';
@@ -170,8 +170,9 @@ function runStep(
     return withSecond(operation, first, must(series[1], 'a second input'), parameters);
   }
   switch (operation) {
-    case 'aggregate':
-      return aggregate(first, {
+    case 'aggregate': {
+      const pairs = series[1] === undefined ? undefined : pairsOf(first, series[1], parameters);
+      const outcome = aggregate(pairs?.samples ?? first, {
         ...parameters,
         function: must(parameters.function, 'function'),
         interval: parameters.interval ?? '',
@@ -179,6 +180,9 @@ function runStep(
         timezone,
         runTimezone: options.timezone,
       });
+      for (const [reason, count] of Object.entries(pairs?.dropped ?? {})) countDropped(outcome.dropped, reason, count);
+      return outcome;
+    }
     case 'aggregatepipeline':
       return aggregatePipeline(first, must(parameters.pipeline, 'pipeline'), { ...parameters, timezone });
     case 'not':

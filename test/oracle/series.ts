@@ -5,6 +5,8 @@ import { liesInYears } from './time.js';
 export interface Sample {
   readonly timeMs: number;
   readonly value: number;
+  /** Of a pair that met: the value of the second input. */
+  readonly second?: number;
 }
 
 /** How many samples were left out, by reason. A reason with no sample is absent. */

@@ -96,6 +96,20 @@ const cases: readonly Case[] = [
     [`${P}/gap`, 'request.duration', 'a month has no fixed length; `PT1M` is a minute'],
   ],
   ...windowCases(),
+  [
+    'Aggregate',
+    { function: 'Correlation', interval: 'Hourly' },
+    [raw('a')],
+    [`${P}/function`, 'request.conflict', 'add a second input'],
+  ],
+  ['Aggregate', { function: 'Sum', interval: 'Hourly' }, two, [`${P}/function`, 'request.conflict']],
+  ['Aggregate', { function: 'Sum', interval: 'Hourly', align: 'hold' }, [raw('a')], [`${P}/align`, 'request.conflict']],
+  [
+    'Aggregate',
+    { function: 'Covariance', interval: 'Hourly', maxhold: 'PT1H' },
+    two,
+    [`${P}/maxhold`, 'request.conflict'],
+  ],
 ];
 
 function windowCases(): Case[] {

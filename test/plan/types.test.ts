@@ -95,6 +95,17 @@ test('an Aggregate has an interval or a window, and a window what belongs to its
   expect(() => createPlan([pipeline('office').aggregate(sized).as('S')])).toThrow(RequestError);
 });
 
+test('a function of two inputs has them', () => {
+  const parameters = { function: 'Correlation', interval: 'Daily', align: 'hold' } as const;
+  const lab = { timeseriesId: 'lab', metric: 'Raw' };
+  expect(createPlan([pipeline('office').aggregate(parameters, lab).as('C')]).sources).toHaveLength(2);
+  // @ts-expect-error: one is lacking
+  expect(() => createPlan([pipeline('office').aggregate(parameters).as('C')])).toThrow(RequestError);
+  const sum = { function: 'Sum', interval: 'Daily' } as const;
+  // @ts-expect-error: one too many
+  expect(() => createPlan([pipeline('office').aggregate(sum, lab).as('S')])).toThrow(RequestError);
+});
+
 test('names that are texts to the compiler are checked as the program runs', () => {
   const imported = JSON.parse(JSON.stringify([{ ...item, operations: [] }])) as {
     metric: string;

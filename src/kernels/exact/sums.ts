@@ -107,7 +107,26 @@ export function clearSum(slots: Float64Array, at: number, wide: DoubleList): voi
  * last one, or in the list, and results are found faster without them.
  */
 export function tidySum(slots: Float64Array, at: number, wide: DoubleList): void {
-  if (wide.length > TIDY_DIGITS_MAX || (wide.length === 0 && slots[at + 2] === 0)) return;
+  if (wide.length > 0) {
+    if (wide.length <= TIDY_DIGITS_MAX) narrow(slots, at, wide);
+    return;
+  }
+  const c = slots[at + 2]!;
+  if (c === 0) return;
+  const a = slots[at]!;
+  const b = slots[at + 1]!;
+  const lower = b + c;
+  const lost = lossOf(b, c, lower);
+  const upper = a + lower;
+  const rest = lossOf(a, lower, upper);
+  const middle = rest + lost;
+  slots[at] = upper;
+  slots[at + 1] = middle;
+  slots[at + 2] = lossOf(rest, lost, middle);
+}
+
+// Three doubles in place of a whole number, where they hold it.
+function narrow(slots: Float64Array, at: number, wide: DoubleList): void {
   let rest = sumInteger(slots, at, wide);
   const parts = new Float64Array(SUM_SLOTS);
   for (let i = 0; i < SUM_SLOTS && rest !== 0n; i++) {

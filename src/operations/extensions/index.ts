@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.js';
 import { moreFunctions } from './aggregates/more-functions.js';
+import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
 import { running } from './aggregates/running.js';
 import { session } from './aggregates/session.js';
 import { sliding } from './aggregates/sliding.js';
@@ -64,4 +65,4 @@ export const extensions = [
 /** Windows of an Aggregate other than those of an interval. */
 export const windowKinds: readonly WindowKind[] = [sliding, session, running];
 
-export { moreFunctions };
+export { moreFunctions, pairFunctions, pairsInto };

@@ -2,8 +2,9 @@ import type { DoubleList } from '../../../core/list.js';
 
 /**
  * Values in rising order, of which any can be added, taken away or found by its rank in O(log n): a treap (Seidel,
- * Aragon, "Randomized search trees", 1996) of the different values and their counts. Its nodes lie in one list, so a checkpoint
- * holds it as it is; priorities follow from the places of the nodes, so the same calls always build the same tree.
+ * Aragon, "Randomized search trees", 1996) of the different values and their counts. Its nodes lie in one list, so a
+ * checkpoint holds it as it is; priorities follow from the places of the nodes, so the same calls always build the
+ * same tree.
  *
  * 0 and −0 are one value here; how many of them are −0, which is the lesser, is counted apart.
  */
@@ -27,22 +28,29 @@ const FIELDS = 6;
 /** Where the values lie. */
 export type Ordered = readonly [slots: Float64Array, at: number, nodes: DoubleList];
 
-export function addValue([slots, at, nodes]: Ordered, x: number): void {
+export function addValue([slots, at, list]: Ordered, x: number): void {
   if (Object.is(x, -0)) slots[at + NEGATIVE_ZEROS]!++;
-  slots[at + ROOT] = insert(slots, at, nodes, slots[at + ROOT]!, x + 0);
+  // There is room for one more node, so that the view stays as it is.
+  if (slots[at + FREE] === 0) {
+    const node = Math.max(1, list.length / FIELDS);
+    while (list.length < (node + 1) * FIELDS) list.push(0);
+    slots[at + FREE] = node;
+  }
+  slots[at + ROOT] = insert(slots, at, list.view(), slots[at + ROOT]!, x + 0);
 }
 
 /** Takes away a value that is there. */
-export function removeValue([slots, at, nodes]: Ordered, x: number): void {
+export function removeValue([slots, at, list]: Ordered, x: number): void {
   if (Object.is(x, -0)) slots[at + NEGATIVE_ZEROS]!--;
-  slots[at + ROOT] = remove(slots, at, nodes, slots[at + ROOT]!, x + 0);
+  slots[at + ROOT] = remove(slots, at, list.view(), slots[at + ROOT]!, x + 0);
   if (slots[at + ROOT] !== 0) return;
-  nodes.clear();
+  list.clear();
   slots[at + FREE] = 0;
 }
 
 /** The value of a rank, 0 for the least. */
-export function valueAt([slots, at, nodes]: Ordered, rank: number): number {
+export function valueAt([slots, at, list]: Ordered, rank: number): number {
+  const nodes = list.view();
   let node = slots[at + ROOT]!;
   let left = rank;
   for (;;) {
@@ -65,7 +73,8 @@ export function differentCount([slots, at]: Ordered): number {
 }
 
 /** The value that is there most often; of several, the least. */
-export function mostFrequent([slots, at, nodes]: Ordered): number {
+export function mostFrequent([slots, at, list]: Ordered): number {
+  const nodes = list.view();
   let node = slots[at + ROOT]!;
   const most = field(nodes, node, MOST);
   for (;;) {
@@ -78,19 +87,19 @@ export function mostFrequent([slots, at, nodes]: Ordered): number {
   }
 }
 
-function field(nodes: DoubleList, node: number, name: number): number {
-  return nodes.at(node * FIELDS + name);
+function field(nodes: Float64Array, node: number, name: number): number {
+  return nodes[node * FIELDS + name]!;
 }
 
-function setField(nodes: DoubleList, node: number, name: number, to: number): void {
-  nodes.set(node * FIELDS + name, to);
+function setField(nodes: Float64Array, node: number, name: number, to: number): void {
+  nodes[node * FIELDS + name] = to;
 }
 
-function sizeOf(nodes: DoubleList, node: number): number {
+function sizeOf(nodes: Float64Array, node: number): number {
   return node === 0 ? 0 : field(nodes, node, SIZE);
 }
 
-function mostOf(nodes: DoubleList, node: number): number {
+function mostOf(nodes: Float64Array, node: number): number {
   return node === 0 ? 0 : field(nodes, node, MOST);
 }
 
@@ -101,13 +110,10 @@ function priorityOf(node: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-function newNode(slots: Float64Array, at: number, nodes: DoubleList, x: number): number {
+function newNode(slots: Float64Array, at: number, nodes: Float64Array, x: number): number {
   slots[at + DIFFERENT]!++;
-  let node = slots[at + FREE]!;
-  if (node === 0) {
-    node = Math.max(1, nodes.length / FIELDS);
-    while (nodes.length < (node + 1) * FIELDS) nodes.push(0);
-  } else slots[at + FREE] = field(nodes, node, LEFT);
+  const node = slots[at + FREE]!;
+  slots[at + FREE] = field(nodes, node, LEFT);
   setField(nodes, node, VALUE, x);
   setField(nodes, node, LEFT, 0);
   setField(nodes, node, RIGHT, 0);
@@ -117,7 +123,7 @@ function newNode(slots: Float64Array, at: number, nodes: DoubleList, x: number):
   return node;
 }
 
-function update(nodes: DoubleList, node: number): void {
+function update(nodes: Float64Array, node: number): void {
   const left = field(nodes, node, LEFT);
   const right = field(nodes, node, RIGHT);
   const count = field(nodes, node, COUNT);
@@ -126,7 +132,7 @@ function update(nodes: DoubleList, node: number): void {
 }
 
 /** The tree with one value more. */
-function insert(slots: Float64Array, at: number, nodes: DoubleList, node: number, x: number): number {
+function insert(slots: Float64Array, at: number, nodes: Float64Array, node: number, x: number): number {
   if (node === 0) return newNode(slots, at, nodes, x);
   const value = field(nodes, node, VALUE);
   if (x === value) {
@@ -151,7 +157,7 @@ function insert(slots: Float64Array, at: number, nodes: DoubleList, node: number
 }
 
 /** The tree with one value less. */
-function remove(slots: Float64Array, at: number, nodes: DoubleList, node: number, x: number): number {
+function remove(slots: Float64Array, at: number, nodes: Float64Array, node: number, x: number): number {
   if (node === 0) throw new Error('assertion failed: a value to take away is there');
   const value = field(nodes, node, VALUE);
   if (x !== value) {
@@ -170,7 +176,7 @@ function remove(slots: Float64Array, at: number, nodes: DoubleList, node: number
 }
 
 /** One tree of two, where all values of the first are less. */
-function merge(nodes: DoubleList, left: number, right: number): number {
+function merge(nodes: Float64Array, left: number, right: number): number {
   if (left === 0) return right;
   if (right === 0) return left;
   const isLeft = priorityOf(left) > priorityOf(right);

@@ -26,14 +26,15 @@ class MovingWindow {
   constructor(of: MovingFunction) {
     this.#of = of;
     this.slotCount = FUNCTION + of.slotCount;
-    // The lists of the function, then the times and values of the samples.
-    this.listCount = of.listCount + 2;
+    // The lists of the function, then the times and values of the samples, and those of a second input.
+    this.listCount = of.listCount + 3;
   }
 
   take(state: State, chunk: Chunk, from: number, to: number): void {
-    const { times, values } = this.#samplesOf(state);
+    const { times, values, seconds } = this.#samplesOf(state);
     times.append(chunk.timeMs, from, to);
     values.append(chunk.value, from, to);
+    if (this.#of.second !== undefined) seconds.append(this.#of.second, from, to);
     this.#of.add(state, FUNCTION, chunk, from, to, state.slots[COUNT]!);
     state.slots[COUNT] = times.length;
   }
@@ -41,11 +42,12 @@ class MovingWindow {
   /** Lets go of the samples before the window, and with `isStartOut` of one at its start. */
   moveTo(state: State, startMs: number, isStartOut: boolean): void {
     const samples = this.#samplesOf(state);
-    const { times, values } = samples;
+    const { times, values, seconds } = samples;
     while (times.length > 0 && (isStartOut ? times.at(0) <= startMs : times.at(0) < startMs)) {
       this.#of.remove(state, FUNCTION, samples);
       times.shift(1);
       values.shift(1);
+      if (seconds.length > 0) seconds.shift(1);
     }
     state.slots[COUNT] = times.length;
     if (times.length > 0) return;
@@ -60,7 +62,8 @@ class MovingWindow {
   }
 
   #samplesOf({ lists }: Held): Samples {
-    return { times: lists[this.#of.listCount]!, values: lists[this.#of.listCount + 1]! };
+    const at = this.#of.listCount;
+    return { times: lists[at]!, values: lists[at + 1]!, seconds: lists[at + 2]! };
   }
 }
 

@@ -1,0 +1,197 @@
+import type { Instant } from '../core/instant.js';
+import { type IntervalName, SHORTEST_MS } from '../core/interval.js';
+import {
+  type AggregateFunction,
+  aggregateFunctionNames,
+  type FunctionSettings,
+  pairFunctionNames,
+  timeWeightedNames,
+} from './aggregate-functions.js';
+import {
+  choice,
+  duration,
+  durationMsIn,
+  number,
+  numberIn,
+  type Parameters,
+  type Report,
+  textIn,
+  timezone,
+} from './parameters.js';
+import { type AlignParameters, checkAlign } from './two-inputs.js';
+import { interval } from './windowing.js';
+
+/** What aggregates are told: their parameters, how these fit together, and their types. */
+
+/** Parameters that an aggregate and each stage of a pipeline share. */
+export const functionParameters = {
+  function: choice({ summary: 'What to compute from the samples of a window.' }, aggregateFunctionNames),
+  interval: interval('The length of the windows.'),
+  percentile: number({
+    summary: 'Which percentile, for the function Percentile.',
+    minimum: 0,
+    maximum: 100,
+    optional: true,
+    extension: true,
+  }),
+  empty: choice(
+    {
+      summary: 'The result of windows without samples, between the first and the last with some.',
+      default: 'omit',
+      extension: true,
+    },
+    ['omit', 'zero', 'hold'],
+  ),
+  maxhold: duration(
+    {
+      summary:
+        'How long a value is held, for TimeWeightedAverage, Integral, Coverage and TimeInState; ' +
+        'of two inputs, how old it may be.',
+      optional: true,
+      extension: true,
+    },
+    0,
+  ),
+  unit: duration(
+    {
+      summary: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
+      optional: true,
+      extension: true,
+    },
+    SHORTEST_MS,
+  ),
+  max: number({
+    summary: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.',
+    optional: true,
+    extension: true,
+  }),
+  lower: number({
+    summary: 'The least value of the state, for TimeInState and Transitions.',
+    optional: true,
+    extension: true,
+  }),
+  upper: number({
+    summary: 'The greatest value of the state, for TimeInState and Transitions.',
+    optional: true,
+    extension: true,
+  }),
+};
+
+/** Which parameters belong to which functions; those of Percentile are checked by hand. */
+const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
+  align: pairFunctionNames,
+  maxgap: pairFunctionNames,
+  maxhold: [...timeWeightedNames, ...pairFunctionNames],
+  unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
+  max: ['Increase', 'Rate'],
+  lower: ['TimeInState', 'Transitions'],
+  upper: ['TimeInState', 'Transitions'],
+};
+
+/** What a function is told. */
+export function settingsOf(parameters: Parameters): FunctionSettings {
+  const numberOr = <T>(name: string, fallback: T): number | T =>
+    parameters[name] === undefined ? fallback : numberIn(parameters, name);
+  return {
+    percent: numberOr('percentile', 50),
+    max: numberOr('max', undefined),
+    unitMs: durationMsIn(parameters, 'unit') ?? 3_600_000,
+    lower: numberOr('lower', Number.NEGATIVE_INFINITY),
+    upper: numberOr('upper', Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Parameters of the whole step. */
+export const windowParameters = {
+  timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
+  label: choice({ summary: 'Which border stamps a result.', default: 'start', extension: true }, ['start', 'end']),
+  closed: choice({ summary: 'Which border a window includes.', default: 'left', extension: true }, ['left', 'right']),
+};
+
+/** The zone (IANA) of the windows, which of their borders is the time of a result, and which they include. */
+export interface WindowParameters {
+  readonly timezone?: string;
+  readonly label?: 'start' | 'end';
+  readonly closed?: 'left' | 'right';
+}
+
+/** A function over windows of one interval. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
+export type AggregateStage = { readonly interval: IntervalName } & AggregateSettings;
+
+/** Windows other than those of an interval. `size` and `every` are intervals, `gap` is a duration. */
+export type AggregateWindow =
+  | { readonly type: 'sliding'; readonly size: IntervalName; readonly every?: IntervalName }
+  | { readonly type: 'session'; readonly gap: string }
+  | { readonly type: 'running'; readonly since: IntervalName | Instant };
+
+export type AggregateSettings = {
+  readonly empty?: 'omit' | 'zero' | 'hold';
+  readonly maxhold?: string;
+  readonly unit?: string;
+  readonly max?: number;
+  readonly lower?: number;
+  readonly upper?: number;
+} & (
+  | { readonly function: 'Percentile'; readonly percentile: number }
+  | { readonly function: Exclude<AggregateFunction, 'Percentile'>; readonly percentile?: undefined }
+);
+
+/** A function of two inputs, which meet as `align` says. */
+export interface PairSettings extends AlignParameters {
+  readonly function: (typeof pairFunctionNames)[number];
+  readonly empty?: 'omit' | 'zero' | 'hold';
+}
+
+export type WindowsOrInterval = WindowParameters &
+  (
+    | { readonly interval: IntervalName; readonly window?: undefined }
+    | { readonly window: AggregateWindow; readonly interval?: undefined }
+  );
+
+/** Whether the function is one of two inputs. */
+export function isOfPairs(parameters: Parameters): boolean {
+  return pairFunctionNames.some((name) => name === parameters.function);
+}
+
+/** Reports a number of inputs that does not suit the function, or what else does not. */
+export function checkInputs(parameters: Parameters, report: Report, inputCount: number): void {
+  const name = textIn(parameters, 'function');
+  if (!isOfPairs(parameters)) {
+    if (inputCount === 1) return;
+    report('/function', 'request.conflict', `${pairFunctionNames.join(' or ')} with two inputs`, name);
+    return;
+  }
+  if (inputCount !== 2) report('/function', 'request.conflict', `two inputs with ${name}`, 'one', 'add a second input');
+  checkAlign(parameters, report);
+}
+
+/** Reports parameters that do not fit the function. */
+export function checkFunction(parameters: Parameters, report: Report): void {
+  const name = textIn(parameters, 'function');
+  if (name === 'WeightedAverage' && parameters.interval !== 'QuarterHourly') {
+    const hint = 'TimeWeightedAverage takes every interval';
+    const received = parameters.interval === undefined ? 'a window' : `\`${textIn(parameters, 'interval')}\``;
+    report('/interval', 'request.conflict', 'QuarterHourly, alone, with WeightedAverage', received, hint);
+  }
+  if (name === 'Percentile' && parameters.percentile === undefined) {
+    report('/percentile', 'request.missing', 'a number of 0 to 100 with the function Percentile', 'nothing');
+  }
+  if (name !== 'Percentile' && parameters.percentile !== undefined) {
+    report('/percentile', 'request.conflict', 'percentile only with the function Percentile', `the function ${name}`);
+  }
+  for (const [parameter, names] of Object.entries(FUNCTIONS_WITH)) {
+    if (parameters[parameter] === undefined || names.includes(name)) continue;
+    const expected = `${parameter} only with ${names.join(', ')}`;
+    report(`/${parameter}`, 'request.conflict', expected, `the function ${name}`, `leave ${parameter} out`);
+  }
+  const { lower, upper, maxhold } = parameters;
+  if (FUNCTIONS_WITH.lower?.includes(name) && lower === undefined && upper === undefined) {
+    report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
+  }
+  if (lower !== undefined && upper !== undefined && lower > upper) {
+    report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
+  }
+  if (name === 'Coverage' && maxhold === undefined) {
+    report('/maxhold', 'request.missing', 'how long a sample counts as data, with the function Coverage', 'nothing');
+  }
+}
