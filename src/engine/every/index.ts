@@ -1,0 +1,4 @@
+// What is exported as `windrow/every`: plans whose ids are patterns, run for every series that matches.
+
+export { openEvery, restoreEvery } from './every-stream.js';
+export { runEvery } from './run-every.js';
