@@ -1,6 +1,5 @@
 import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
-import { checkPatterns } from './patterns.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
 import type { RequestLike } from './request.js';
@@ -26,7 +25,6 @@ export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOp
   const items = readRequest(request, timezone, issues);
   const resolved = resolve(items, issues);
   const parameters = fillWindows(resolved, issues);
-  const every = checkPatterns(items, issues);
   if (issues.length > 0) throw new RequestError(sortedByPlace(issues));
   const plan: Plan = {
     version: 1,
@@ -53,22 +51,14 @@ export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOp
       };
     }),
     request: JSON.parse(JSON.stringify(request)),
-    ...(every === undefined ? {} : { every }),
   };
   return deepFreeze(plan);
 }
 
-/** The plan of the same request for a run in another zone. @throws InputError as below */
+/** The plan of the same request for a run in another zone. @throws InputError if it is not a plan, or not a zone. */
 export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
-  const planned = planOfAnyIn(plan, timezone);
-  if (planned.every === undefined) return planned;
-  const expected = 'expected a plan of series by their ids, received one for every series';
-  throw new InputError('input.plan', `plan: ${expected}; run it by runEvery or openEvery of windrow/every`);
-}
-
-/** The same, also of a plan with patterns. @throws InputError if it is not a plan, or not a zone. */
-export function planOfAnyIn(plan: Plan, timezone: string | undefined): Plan {
   checkPlan(plan);
+  if (plan.every !== undefined) throw new InputError('input.plan', 'plan: for every series; run it by windrow/every');
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
 }
 

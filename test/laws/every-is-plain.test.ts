@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { filled } from '../../src/core/pattern.js';
-import { openEvery, restoreEvery, runEvery } from '../../src/engine/every/index.js';
+import { openEvery, planEvery, restoreEvery, runEvery } from '../../src/engine/every/index.js';
 import {
   createPlan,
   loadSeries,
@@ -119,7 +119,7 @@ function expectedOf({ template, inputs }: Case, options: Parameters<typeof runWi
 }
 
 function membersIn(template: readonly Item[], inputs: readonly Series[]): string[] {
-  const { sources } = createPlan(template);
+  const { sources } = planEvery(template);
   return MEMBERS.filter((member) =>
     sources.some(
       ({ timeseriesId, metric }) =>
@@ -137,7 +137,7 @@ function countsOf(parts: readonly { samplesIn: number; samplesOut: number; dropp
 
 // What has a name is counted for all members, the rest once.
 function summed(template: readonly Item[], reports: readonly Report[]): { sources: number[][]; steps: number[][] } {
-  const plan = createPlan(template);
+  const plan = planEvery(template);
   const add = (of: (report: Report) => number[][], names: readonly string[]): number[][] =>
     names.map((name, k) => {
       const isOfAll = name === '*' || name.includes('{n}');
@@ -187,7 +187,7 @@ test('a request with patterns gives the bits and the counts of as many plain req
       const request = scene.request as readonly Item[];
       const samples = scene.samples.map((own) => delayed(own, [0.9, 0.1, 0.5], lateMs));
       const one = caseOf(request, samples, form, new Set(shared), lacking);
-      const plan = createPlan(one.template, scene.options);
+      const plan = planEvery(one.template, scene.options);
       const present = plan.sources.every(({ timeseriesId, metric }) =>
         one.inputs.some(
           (input) => MEMBERS.some((m) => filled(timeseriesId, m) === input.timeseriesId) && input.metric === metric,

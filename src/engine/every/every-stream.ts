@@ -2,7 +2,8 @@ import { CheckpointError } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { filled } from '../../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
-import { planOfAnyIn } from '../../plan/create-plan.js';
+import { type Place, SourceMatcher } from '../../core/source-matcher.js';
+import { planEveryIn } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { FinishedRun, type Run } from '../batch/run.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
@@ -11,7 +12,6 @@ import type { FleetSamples } from '../fleet/fleet-sink.js';
 import type { StreamOptions } from '../options.js';
 import type { Report } from '../report.js';
 import { openStream, restoreStream, type Stream } from '../stream/stream.js';
-import { type Place, SourceMatcher } from './members.js';
 import { type Part, partsOf } from './parts.js';
 import { joinReports } from './reports.js';
 
@@ -23,7 +23,7 @@ import { joinReports } from './reports.js';
  * @throws InputError for options that cannot be taken.
  */
 export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
-  const planned = planOfAnyIn(plan, options.timezone);
+  const planned = planEveryIn(plan, options.timezone);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return openStream(planned, own);
   const { plain, template } = partsOf(planned);
@@ -37,7 +37,7 @@ export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
  * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
  */
 export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
-  const planned = planOfAnyIn(plan, options.timezone);
+  const planned = planEveryIn(plan, options.timezone);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return restoreStream(planned, bytes, own);
   const { plain, template } = partsOf(planned);

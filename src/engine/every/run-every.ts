@@ -1,7 +1,8 @@
 import { InputError, OutputLimitError } from '../../core/errors.js';
 import { filled, patternOf } from '../../core/pattern.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
-import { planOfAnyIn } from '../../plan/create-plan.js';
+import { type Place, SourceMatcher } from '../../core/source-matcher.js';
+import { planEveryIn } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { renamed } from '../batch/loaded-series.js';
 import { FinishedRun, type Run } from '../batch/run.js';
@@ -9,7 +10,6 @@ import { type BatchOptions, runBatch } from '../batch/run-batch.js';
 import { checkColumns, checkList } from '../check-input.js';
 import { readOptions } from '../options.js';
 import type { Report } from '../report.js';
-import { type Place, SourceMatcher } from './members.js';
 import { type Part, partsOf } from './parts.js';
 import { addReports, joinReports } from './reports.js';
 
@@ -17,17 +17,18 @@ import { addReports, joinReports } from './reports.js';
  * Runs a plan over whole series, whose ids may be patterns: then it runs for every way to fill in the name, and gives
  * what as many plans with plain ids would give, to the bit. A plan without patterns runs as by `runBatch`.
  *
+ * @param plan from `planEvery`, or from `createPlan`.
  * @param inputs as `runBatch` takes them. Series that no pattern matches are counted as unused.
  * @returns for each item its series: of an item with a pattern one for each member, in the order of their first series.
  *   The report adds all members up.
  * @throws InputError as `runBatch`, and for a pattern that no series matches.
  * @throws OutputLimitError when a step would make more than `maxOutputSamples`, for all members together.
  * @example
- * const plan = createPlan([pipeline('zone-{n}').aggregate({ function: 'Average', interval: 'Daily' }).as('Mean')]);
+ * const plan = planEvery([pipeline('zone-{n}').aggregate({ function: 'Average', interval: 'Daily' }).as('Mean')]);
  * const means = runEvery(plan, series).series; // zone-1/Mean, zone-2/Mean, …
  */
 export function runEvery(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
-  const planned = planOfAnyIn(plan, options.timezone);
+  const planned = planEveryIn(plan, options.timezone);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return runBatch(planned, inputs, own);
   const { clock, maxOutputSamples } = readOptions(own, planned.timezone);

@@ -1,5 +1,5 @@
-import { matchOf, type Pattern, patternOf } from '../../core/pattern.js';
-import { type SeriesReference, seriesKey } from '../../core/series.js';
+import { matchOf, type Pattern, patternOf } from './pattern.js';
+import { type SeriesReference, seriesKey } from './series.js';
 
 /** What a series is to a plan with patterns: a sample of it goes to a source, of one member or of all. */
 export interface Place {
@@ -22,14 +22,28 @@ export class SourceMatcher {
     this.#plain = new Map(plain.map(([source, reference]) => [seriesKey(reference), source]));
   }
 
+  /** Whether there is a place for a series. */
+  wants(series: SeriesReference): boolean {
+    return this.placesOf(series).length > 0;
+  }
+
+  /** Whether a series is asked for by some of its name, and not just with all others. */
+  names(series: SeriesReference): boolean {
+    const isNaming = ({ before, after }: Pattern): boolean => before !== '' || after !== '';
+    return this.#plain.has(seriesKey(series)) || this.#patternsOf(series).some(({ pattern }) => isNaming(pattern));
+  }
+
   placesOf(series: SeriesReference): Place[] {
     const places: Place[] = [];
     const plain = this.#plain.get(seriesKey(series));
     if (plain !== undefined) places.push({ source: plain, member: undefined });
-    for (const { pattern, metric, source } of this.#patterns) {
-      const member = metric === series.metric ? matchOf(pattern, series.timeseriesId) : undefined;
-      if (member !== undefined) places.push({ source, member });
+    for (const { pattern, source } of this.#patternsOf(series)) {
+      places.push({ source, member: matchOf(pattern, series.timeseriesId) });
     }
     return places;
+  }
+
+  #patternsOf({ timeseriesId, metric }: SeriesReference) {
+    return this.#patterns.filter((one) => one.metric === metric && matchOf(one.pattern, timeseriesId) !== undefined);
   }
 }
