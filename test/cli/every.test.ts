@@ -75,10 +75,8 @@ describe('windrow run of a request with patterns', () => {
   });
 
   test('still asks where a column seems to say which series a row belongs to', () => {
-    writeFileSync(
-      at('devices.csv'),
-      'time,device_id,temperature\n2024-01-01T00:00:00Z,1,20\n2024-01-01T00:00:00Z,2,21\n',
-    );
+    const rows = [0, 1, 2, 3].flatMap((hour) => [1, 2].map((id) => `2024-01-01T0${hour}:00:00Z,dev${id},${20 + id}`));
+    writeFileSync(at('devices.csv'), `time,device_id,temperature\n${rows.join('\n')}\n`);
     const { stderr, status } = windrow('run', 'all.json', '--input', 'devices.csv');
     expect(status).not.toBe(0);
     expect(stderr).toContain('--series device_id');
@@ -86,7 +84,7 @@ describe('windrow run of a request with patterns', () => {
 
   test.each([
     ['zone_{n}', 'did you mean `zone-{n}/Raw`?'],
-    ['room {n}', 'no series matches this pattern'],
+    ['boiler of building {n}', 'no series matches this pattern'],
   ])('says of a pattern that matches nothing what might be meant: %s', (pattern, hint) => {
     writeFileSync(at('wrong.json'), JSON.stringify([aggregate(pattern, pattern)]));
     const { stderr, status } = windrow('run', 'wrong.json', '--input', 'zones.csv');
