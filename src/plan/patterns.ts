@@ -133,7 +133,8 @@ function checkMeetings(outputs: readonly Written[], inputs: readonly Written[], 
     const isPattern = patternOf(timeseriesId) !== undefined;
     for (const [other, pointer] of isPattern ? [...patterns, ...plain] : patterns) {
       if (other === timeseriesId || !canMeet(other, timeseriesId)) continue;
-      return `${seriesName({ timeseriesId, metric })} and, at ${pointer}, ${seriesName({ timeseriesId: other, metric })}`;
+      const name = seriesName({ timeseriesId: other, metric });
+      return `${seriesName({ timeseriesId, metric })} and, at ${pointer}, ${name}`;
     }
     return undefined;
   };

@@ -138,7 +138,7 @@ describe('windrow run of a request with patterns', () => {
     writeFileSync(at('some.csv'), zonesText(10_000, 96));
     const many = windrow('run', 'zones.json', '--input', 'some.csv', '--output', 'many-out.csv');
     expect(many.status, many.stderr).toBe(0);
-    // What the collector leaves lying differs from run to run; the rows that came more would be 11.5 MB of doubles.
-    expect(many.rss - some.rss).toBeLessThan(40_000);
+    // What the collector leaves lying differs from run to run; rows that were kept would take several times as much.
+    expect(many.rss).toBeLessThan(1.5 * some.rss);
   });
 });

@@ -175,7 +175,7 @@ function withoutAdvance({ turns, mixing }: Feeding): Feeding {
   };
 }
 
-test('a request with patterns gives the bits and the counts of as many plain requests, as batch and however streamed', () => {
+test('patterns give the bits and the counts of as many plain requests, as batch and as stream', () => {
   const drawn = fc.tuple(sceneArbitrary(5), formArbitrary, sharedArbitrary, fc.nat(4), feedingArbitrary);
   const lateness = fc.constantFrom(['PT0S', 0], ['PT2H', 7_200_000]) as fc.Arbitrary<readonly [string, number]>;
   let compared = 0;

@@ -19,7 +19,7 @@ export interface FleetMemory {
 
 const ROW_BYTES_USUAL = 100;
 
-/** A checkpoint of a fleet: its advance, the counts of the graph, the blank member, then of each member its name and its row. */
+/** A checkpoint of a fleet: its advance, the counts of the graph, the blank member, then the name and row of each. */
 export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: FleetMemory): Uint8Array {
   const { graph, rows, names, progress, blank } = memory;
   const { add, finish } = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);

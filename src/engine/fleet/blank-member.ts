@@ -4,8 +4,8 @@ import type { CurrentMember, FleetSink } from './fleet-sink.js';
 import { BLANK, type Rows } from './rows.js';
 
 /**
- * The member without samples of its own, whom all that is told to every member reaches too. Who joins later goes on from
- * its state, has its results, and counts what it has counted: as if they had been there from the start.
+ * The member without samples of its own, whom all that is told to every member reaches too. Who joins later goes on
+ * from its state, has its results, and counts what it has counted: as if they had been there from the start.
  */
 export class BlankMember {
   readonly #graph: Graph;

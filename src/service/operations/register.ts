@@ -163,7 +163,7 @@ async function registerPattern(
 }
 
 /** The items of an item with a pattern. */
-export async function membersOf(
+async function membersOf(
   tx: Reader,
   { organisation, transactionId: parentId }: ItemRow,
   clientId: string,
