@@ -2,7 +2,7 @@ import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Plan, PlanInput } from '../../plan/plan.js';
 
-/** Some items of a plan as a plan of their own, in which patterns are ids like others, and their places in the whole. */
+/** Some items as a plan of their own, in which patterns are ids like others, and their places in the whole. */
 export interface Part {
   readonly plan: Plan;
   readonly sources: readonly number[];
