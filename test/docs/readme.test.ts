@@ -61,6 +61,7 @@ describe('the TypeScript of README.md', () => {
   function inTree(text: string): string {
     return text
       .replaceAll("'windrow/csv'", JSON.stringify(join(root, 'src/formats/csv/index.js')))
+      .replaceAll("'windrow/every'", JSON.stringify(join(root, 'src/engine/every/index.js')))
       .replaceAll("'windrow'", JSON.stringify(join(root, 'src/index.js')));
   }
 });
