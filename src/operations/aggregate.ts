@@ -21,20 +21,16 @@ import {
   windowParameters,
 } from './aggregate-parameters.js';
 import { windowRunner } from './aggregate-windows.js';
-import type { KindOptions, WindowKind } from './extensions/aggregates/window-kind.js';
-import { moreFunctions, pairFunctions, pairsInto, windowKinds } from './extensions/index.js';
-import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
+import type { KindOptions } from './extensions/aggregates/window-kind.js';
 import {
-  choice,
-  durationMsIn,
-  type Parameter,
-  type Parameters,
-  readName,
-  readParameters,
-  refuse,
-  textIn,
-  within,
-} from './parameters.js';
+  moreFunctions,
+  windowParameters as ownWindows,
+  pairFunctions,
+  pairsInto,
+  windowIn,
+} from './extensions/index.js';
+import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
+import { choice, durationMsIn, type Parameters, textIn, within } from './parameters.js';
 import { heldFunctionOf, timeWeightedRunner } from './time-weighted-average.js';
 import { alignParameters, describeTwo } from './two-inputs.js';
 import { checkedInterval, checkInterval, inZone, openWindows, pointsEveryMs } from './windowing.js';
@@ -44,42 +40,6 @@ function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
   const create = plainFunctions.get(name) ?? moreFunctions.get(name);
   if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
   return create(settings);
-}
-
-/** Windows other than those of an interval, by their type. */
-function windowParameter(): Parameter {
-  const types = windowKinds.map(({ type }) => type);
-  const oneOf = windowKinds.map(({ type, summary, fields }) => {
-    const own = Object.entries(fields);
-    const described = own.map(([name, field]) => [name, { ...field.schema, description: field.summary }]);
-    const properties = { type: { const: type, description: summary }, ...Object.fromEntries(described) };
-    const required = ['type', ...own.filter(([, { isRequired }]) => isRequired).map(([name]) => name)];
-    return { type: 'object', properties, required, additionalProperties: false };
-  });
-  const told = windowKinds.map(({ type, summary }) => `\`${type}\`, ${summary}`).join('; ');
-  return {
-    summary: `The windows, in place of an interval: ${told}.`,
-    isRequired: false,
-    isExtension: true,
-    schema: { oneOf },
-    read: (value, report, context) => {
-      if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-        return refuse(report, 'request.type', `an object with a type: one of ${types.join(', ')}`, value);
-      }
-      const { type: given, ...rest } = { type: undefined, ...value };
-      const type = readName(given, types, within(report, '/type'));
-      const kind = windowKinds.find((one) => one.type === type);
-      const fields = kind && readParameters(rest, kind.fields, report, context);
-      return kind && fields && { type: kind.type, ...fields };
-    },
-  };
-}
-
-/** The kind of a window that the plan has checked, and what it says. */
-function windowIn({ window }: Parameters): { readonly kind: WindowKind; readonly window: Parameters } | undefined {
-  if (typeof window !== 'object' || !('type' in window)) return undefined;
-  const kind = windowKinds.find(({ type }) => type === window.type);
-  return kind && { kind, window };
 }
 
 export interface AggregateMethods {
@@ -105,7 +65,7 @@ export const aggregate: Operation<AggregateMethods> = {
     ...alignParameters,
     maxhold: functionParameters.maxhold,
     interval: { ...functionParameters.interval, isRequired: false },
-    window: windowParameter(),
+    ...ownWindows,
     ...windowParameters,
   },
   either: ['interval', 'window'],

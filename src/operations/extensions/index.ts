@@ -1,10 +1,7 @@
 import type { Operation } from '../operation.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
-import { running } from './aggregates/running.js';
-import { session } from './aggregates/session.js';
-import { sliding } from './aggregates/sliding.js';
-import type { WindowKind } from './aggregates/window-kind.js';
+import { windowIn, windowParameters } from './aggregates/window-parameter.js';
 import { exponentialAverage, movingAverage } from './memory/averages.js';
 import { deadband, swingingDoor } from './memory/compression.js';
 import { cumulativeSum } from './memory/cumulative-sum.js';
@@ -62,7 +59,4 @@ export const extensions = [
   gaps,
 ] as const satisfies readonly Operation[];
 
-/** Windows of an Aggregate other than those of an interval. */
-export const windowKinds: readonly WindowKind[] = [sliding, session, running];
-
-export { moreFunctions, pairFunctions, pairsInto };
+export { moreFunctions, pairFunctions, pairsInto, windowIn, windowParameters };
