@@ -25,7 +25,10 @@ import { interval } from './windowing.js';
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
-  function: choice({ summary: 'What to compute from the samples of a window.' }, aggregateFunctionNames),
+  function: choice(
+    { summary: 'What to compute from the samples of a window; those from Mode on are extensions of the interface.' },
+    aggregateFunctionNames,
+  ),
   interval: interval('The length of the windows.'),
   percentile: number({
     summary: 'Which percentile, for the function Percentile.',
