@@ -28,9 +28,8 @@ async function openWay(folder: string, refusedCount: number): Promise<number> {
     way.on('error', () => socket.destroy());
     way.pipe(socket).pipe(way);
   });
-  return new Promise((resolve) => {
-    server!.listen(0, '127.0.0.1', () => resolve((server!.address() as { port: number }).port)); // no pipe: it has a port
-  });
+  await new Promise((resolve) => server!.listen(0, '127.0.0.1', () => resolve(undefined)));
+  return (server.address() as { port: number }).port; // it is no pipe, so it has a port
 }
 
 async function openWith(refusedCount: number, monotonicMs: () => number) {

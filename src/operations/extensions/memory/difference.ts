@@ -159,7 +159,8 @@ function fromLast(
   column: RunContext['column'],
   resultOf: (x: number, lastValue: number, sinceMs: number) => number,
 ): RegridRunner {
-  const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.MAX_VALUE; // the first sample is infinitely far from none
+  // The first sample is infinitely far from the one before.
+  const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.MAX_VALUE;
   const results = column();
   return scan(3, ({ slots }, { timeMs, value, count }, out) => {
     const beforeMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
