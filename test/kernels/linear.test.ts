@@ -6,7 +6,9 @@ import { nearestQuotient, unitsOf as wholeOf } from '../oracle/exact.js';
 
 const pairs = unitNames.flatMap((from) => unitsOf(quantityOf(from)!).map((to) => [from, to] as const));
 // Decimals lie right by the middle between two doubles now and then.
-const decimal = fc.tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: 0, max: 4 })).map(([n, d]) => n / 10 ** d);
+const decimal = fc
+  .tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: 0, max: 4 }))
+  .map(([n, d]) => n / 10 ** d);
 const value = fc.oneof(decimal, fc.double({ noNaN: true, noDefaultInfinity: true }));
 
 test('a unit becomes another one with a single rounding', () => {
