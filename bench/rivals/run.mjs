@@ -140,6 +140,7 @@ async function makeOwnFiles(work, files, entered) {
 function modesOf(member, work) {
   if (work.kind === 'csv') return modes.filter((mode) => mode === 'first');
   if (work.kind === 'stream') return modes.filter((mode) => mode === 'kept');
+  if (work.modes !== undefined) return modes.filter((mode) => work.modes.includes(mode));
   const givenBack = modes.includes('given-back') ? ['given-back'] : [];
   if (member.onlyGivenBack) return givenBack;
   return modes.includes('first') || modes.includes('kept') ? ['kept', ...givenBack] : givenBack;
