@@ -17,6 +17,7 @@ const library: Options = {
   entry: {
     index: 'src/index.ts',
     csv: 'src/formats/csv/index.ts',
+    every: 'src/engine/every/index.ts',
     inspect: 'src/inspect/index.ts',
     service: 'src/service/index.ts',
   },

@@ -225,7 +225,7 @@ async function measure(members, work, threads) {
   const usualRuns = kind === 'csv' ? repeat : repeat * processes;
   const found = running.map(({ member, samples, failed, figures }) => {
     const { name, isLimit = false } = member;
-    const what = { work: id, row, kind, title, rows, threads, usualRuns };
+    const what = { work: id, row, kind, title, rows, threads, usualRuns, isBrief: work.modes !== undefined };
     const who = { name, label: labelIn(work, member), isLimit, samples };
     return { ...what, ...who, ...(failed === undefined ? figures() : { failed }) };
   });

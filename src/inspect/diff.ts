@@ -1,5 +1,5 @@
 import { type Series, type SeriesReference, seriesKey } from '../core/series.js';
-import { runBatch } from '../engine/batch/run-batch.js';
+import { runEvery } from '../engine/every/index.js';
 import type { RunOptions } from '../engine/options.js';
 import type { Plan } from '../plan/plan.js';
 
@@ -29,7 +29,7 @@ const SHOWN = 10;
 
 /** Runs two plans over the same series, and compares each result of theirs by its name. */
 export function diff(before: Plan, after: Plan, inputs: readonly Series[], options: RunOptions = {}): ChangedResult[] {
-  const resultsOf = (plan: Plan) => new Map(runBatch(plan, inputs, options).series.map((one) => [seriesKey(one), one]));
+  const resultsOf = (plan: Plan) => new Map(runEvery(plan, inputs, options).series.map((one) => [seriesKey(one), one]));
   const [old, recent] = [resultsOf(before), resultsOf(after)];
   return [...new Set([...old.keys(), ...recent.keys()])].map((key) => compare(old.get(key), recent.get(key)));
 }
@@ -72,14 +72,15 @@ function* aligned(before: Series | undefined, after: Series | undefined): Genera
   }
 }
 
-/** The first sample in which results differ, to the bit; the series stand in the same order. */
+/** The first sample in which results differ, to the bit. */
 export function firstDifference(
   before: readonly Series[],
   after: readonly Series[],
 ): (ChangedSample & { readonly series: SeriesReference }) | undefined {
-  for (const [index, one] of before.entries()) {
+  const others = new Map(after.map((one) => [seriesKey(one), one]));
+  for (const one of before) {
     const { timeseriesId, metric } = one;
-    for (const sample of aligned(one, after[index])) {
+    for (const sample of aligned(one, others.get(seriesKey(one)))) {
       if (!Object.is(sample.before, sample.after)) return { ...sample, series: { timeseriesId, metric } };
     }
   }

@@ -1,18 +1,17 @@
 import { formatDuration } from '../core/duration.js';
-import { concatenate, type Series } from '../core/series.js';
-import { runBatch } from '../engine/batch/run-batch.js';
+import { concatenate, type Series, seriesKey } from '../core/series.js';
+import { openEvery, restoreEvery, runEvery } from '../engine/every/index.js';
 import type { RunOptions } from '../engine/options.js';
-import { openStream, restoreStream } from '../engine/stream/stream.js';
 import type { Plan } from '../plan/plan.js';
 
 /** What samples are run by: the engine, or in tests one with a fault. */
 export interface Engine {
-  readonly runBatch: typeof runBatch;
-  readonly openStream: typeof openStream;
-  readonly restoreStream: typeof restoreStream;
+  readonly runBatch: typeof runEvery;
+  readonly openStream: typeof openEvery;
+  readonly restoreStream: typeof restoreEvery;
 }
 
-export const engine: Engine = { runBatch, openStream, restoreStream };
+export const engine: Engine = { runBatch: runEvery, openStream: openEvery, restoreStream: restoreEvery };
 
 /** What is done with a stream between samples, as entries of a feeding; samples are numbers from 0. */
 export const PUSH = -1;
@@ -108,14 +107,15 @@ export function runFeeding(
     else if (action.kind === 'restore') stream = by.restoreStream(plan, stream.checkpoint(), streamOptions);
     else stream.preview();
   }
-  return joinResults(plan, [...parts, ...stream.close().series]);
+  const last = stream.close().series;
+  return joinResults(last, [...parts, ...last]);
 }
 
-function joinResults(plan: Plan, parts: readonly Series[]): Series[] {
-  return plan.items.map(({ output }) => {
-    const own = parts.filter(
-      ({ timeseriesId, metric }) => timeseriesId === output.timeseriesId && metric === output.metric,
-    );
-    return { ...output, ...concatenate(own) };
+/** All parts of the series that the end of a stream gives. */
+function joinResults(last: readonly Series[], parts: readonly Series[]): Series[] {
+  const byKey = new Map(last.map((one) => [seriesKey(one), [] as Series[]]));
+  for (const part of parts) byKey.get(seriesKey(part))!.push(part);
+  return last.map(({ timeseriesId, metric }) => {
+    return { timeseriesId, metric, ...concatenate(byKey.get(seriesKey({ timeseriesId, metric }))!) };
   });
 }

@@ -1,9 +1,10 @@
-import { type Series, type SeriesReference, seriesKey } from '../core/series.js';
+import type { Series, SeriesReference } from '../core/series.js';
+import { SourceMatcher } from '../core/source-matcher.js';
 import { loadSeries } from '../engine/batch/loaded-series.js';
 import type { RunOptions } from '../engine/options.js';
 import { Arena, currentArena, workIn } from '../kernels/arena.js';
 import { operationsByName } from '../operations/index.js';
-import { planInTimezone } from '../plan/create-plan.js';
+import { planEveryIn } from '../plan/patterns.js';
 import type { Plan } from '../plan/plan.js';
 import { firstDifference } from './diff.js';
 import {
@@ -77,9 +78,9 @@ export function verify(
   by: Engine = engine,
 ): Verified {
   const { variantCount = 24, seed = 1, onVariant, ...run } = options;
-  const planned = planInTimezone(plan, run.timezone);
-  const wanted = new Set(planned.sources.map(seriesKey));
-  const samples = new Samples(inputs.filter((input) => wanted.has(seriesKey(input))));
+  const planned = planEveryIn(plan, run.timezone);
+  const matcher = new SourceMatcher(planned.sources);
+  const samples = new Samples(inputs.filter((input) => matcher.wants(input)));
   const batch = by.runBatch(planned, samples.inputs, run).series;
   const same: string[] = [];
   const actions = isEndOpen(planned, run) ? [PUSH, RESTORE, PREVIEW] : [PUSH, ADVANCE, RESTORE, PREVIEW];

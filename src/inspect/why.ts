@@ -2,12 +2,14 @@ import { InputError } from '../core/errors.js';
 import { formatInstant, type Instant } from '../core/instant.js';
 import { nextDouble } from '../core/next-double.js';
 import { type Columns, concatenate, type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
+import { SourceMatcher } from '../core/source-matcher.js';
 import { runBatch } from '../engine/batch/run-batch.js';
 import { sortInput } from '../engine/batch/sorted-input.js';
+import { partsOf as partsOfPlan } from '../engine/every/parts.js';
 import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
 import { operationsByName } from '../operations/index.js';
 import { openWindows } from '../operations/windowing.js';
-import { planInTimezone } from '../plan/create-plan.js';
+import { planEveryIn, planOfMember } from '../plan/patterns.js';
 import type { Plan, PlanInput, PlanStep } from '../plan/plan.js';
 import { findReads, type Range, slice, spanOf } from './reads.js';
 
@@ -92,15 +94,38 @@ export function why(
   at: Instant,
   options: RunOptions = {},
 ): Why {
-  const planned = planInTimezone(plan, options.timezone);
+  const planned = planOfResult(planEveryIn(plan, options.timezone), of);
   const timeMs = toMs('at', at, planned.timezone);
   const last = stepOf(planned, of);
-  const results = runBatch(everyStep(planned), inputs, options).series;
+  const results = runBatch(everyStep(planned), plan.every === undefined ? inputs : withEmpty(planned, inputs), {
+    ...options,
+    timezone: planned.timezone,
+  }).series;
   const value = valueAt(results[last]!, timeMs, of);
   const search = new Search(planned, inputs, results, options);
   search.want({ from: 'step', index: last }, { fromMs: timeMs, untilMs: nextDouble(timeMs) });
   const { timezone } = planned;
   return { series: of, timeMs, value, timezone, steps: search.steps(), sources: search.sources() };
+}
+
+/** Of a plan with patterns the part that gives a result: that of its member, whose ids are plain. */
+function planOfResult(plan: Plan, of: SeriesReference): Plan {
+  if (plan.every === undefined) return plan;
+  const outputs = [...plan.items, ...plan.steps].map(({ output }) => output);
+  const [place] = new SourceMatcher(outputs).placesOf(of);
+  const names = outputs.map(seriesName).join(', ');
+  if (place === undefined) {
+    throw new InputError('input.missing', `expected a result of the request (${names}), received ${seriesName(of)}`);
+  }
+  return place.member === undefined ? partsOfPlan(plan).plain!.plan : planOfMember(plan, place.member);
+}
+
+/** A member may lack a source that others have. */
+function withEmpty({ sources }: Plan, inputs: readonly Series[]): readonly Series[] {
+  const present = new Set(inputs.map(seriesKey));
+  const empty = { timeMs: new Float64Array(0), value: new Float64Array(0) };
+  const lacking = sources.filter((source) => !present.has(seriesKey(source)));
+  return [...inputs, ...lacking.map((source) => ({ ...source, ...empty }))];
 }
 
 function stepOf(plan: Plan, of: SeriesReference): number {

@@ -58,6 +58,7 @@ export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOp
 /** The plan of the same request for a run in another zone. @throws InputError if it is not a plan, or not a zone. */
 export function planInTimezone(plan: Plan, timezone: string | undefined): Plan {
   checkPlan(plan);
+  if (plan.every !== undefined) throw new InputError('input.plan', 'plan: run it by windrow/every');
   return timezone === undefined || timezone === plan.timezone ? plan : createPlan(plan.request, { timezone });
 }
 

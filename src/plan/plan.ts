@@ -16,6 +16,8 @@ export interface Plan {
   readonly items: readonly PlanItem[];
   /** The request as it was given. */
   readonly request: readonly unknown[];
+  /** The name to fill in, where ids are patterns (`*` is one of `*`): the plan is for every series that matches. */
+  readonly every?: string;
 }
 
 export interface PlanStep {

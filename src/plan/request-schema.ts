@@ -22,7 +22,16 @@ export function requestSchema(): JsonSchema {
 
 const seriesSchema = {
   type: 'object',
-  properties: { timeseriesId: { type: 'string', minLength: 1 }, metric: { type: 'string', minLength: 1 } },
+  properties: {
+    timeseriesId: {
+      type: 'string',
+      minLength: 1,
+      // The whole id, no `*`, or one name to fill in.
+      pattern: '^(\\*|[^*]+)$',
+      description: 'The id of a series; `*` for every series; or a pattern for those that match, such as `zone-{n}`.',
+    },
+    metric: { type: 'string', minLength: 1 },
+  },
   required: ['timeseriesId', 'metric'],
   additionalProperties: false,
 };
@@ -51,7 +60,7 @@ function stepSchema(): JsonSchema {
     type: 'object',
     properties: {
       operation: { type: 'string', enum: operations.flatMap(({ name, aliases = [] }) => [name, ...aliases]) },
-      input: { type: 'array', minItems: 1, maxItems: 2, items: { $ref: '#/$defs/series' } },
+      input: { type: 'array', minItems: 1, items: { $ref: '#/$defs/series' } },
       output: { type: 'array', minItems: 1, maxItems: 1, items: { $ref: '#/$defs/series' } },
       parameters: { type: 'object' },
     },
@@ -61,8 +70,18 @@ function stepSchema(): JsonSchema {
   };
 }
 
-// What the parameters of one operation are.
-function parametersOf({ name, aliases = [], summary, parameters, either }: Operation): JsonSchema {
+const INPUT_COUNTS: Readonly<Record<Operation['inputs'], JsonSchema>> = {
+  one: { maxItems: 1 },
+  two: { minItems: 2, maxItems: 2 },
+  'one or two': { maxItems: 2 },
+  'two or three': { minItems: 2, maxItems: 3 },
+  'two or more': { minItems: 2 },
+  'one with scalar, or two': { maxItems: 2 },
+  'one with scalar, or more': {},
+};
+
+// What the parameters of one operation are, and how many inputs it takes.
+function parametersOf({ name, aliases = [], summary, parameters, inputs, either }: Operation): JsonSchema {
   const entries = Object.entries(parameters);
   const properties = entries.map(([key, one]) => [key, { ...one.schema, description: one.summary }] as const);
   const required = entries.filter(([, { isRequired }]) => isRequired).map(([key]) => key);
@@ -76,7 +95,7 @@ function parametersOf({ name, aliases = [], summary, parameters, either }: Opera
     if: { properties: { operation: { enum: [name, ...aliases] } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: {
-      properties: { parameters: { ...described, required } },
+      properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
       ...(required.length === 0 ? {} : { required: ['parameters'] }),
     },
   };

@@ -119,6 +119,7 @@ function inTree(text: string): string {
   const source = (path: string): string => JSON.stringify(join(root, path));
   const moved = text
     .replaceAll("'windrow/csv'", source('src/formats/csv/index.js'))
+    .replaceAll("'windrow/every'", source('src/engine/every/index.js'))
     .replaceAll("'windrow/inspect'", source('src/inspect/index.js'))
     .replaceAll("'windrow/service'", source('src/service/index.js'))
     .replaceAll("'windrow'", source('src/index.js'))

@@ -12,6 +12,7 @@ import {
   type Stream,
   type StreamOptions,
 } from '../../src/index.js';
+import type { Engine } from '../../src/inspect/feeding.js';
 import { joinParts } from '../conformance/conformance.js';
 import { buildRequest, type Recipe, recipeArbitrary } from './requests.js';
 import {
@@ -169,11 +170,12 @@ export function runFed(
   inputs: readonly Series[],
   options: StreamOptions,
   feeding: Feeding,
+  by: Pick<Engine, 'openStream' | 'restoreStream'> = { openStream, restoreStream },
 ): Pick<Run, 'series' | 'report'> {
   const places = placesOf(inputs, feeding.mixing);
   const earliestFrom = earliestToCome(inputs, places);
   const parts: Series[] = [];
-  let stream: Stream = openStream(plan, options);
+  let stream: Stream = by.openStream(plan, options);
   for (let from = 0, turn = 0; from < places.length; turn++) {
     const { count, after } = feeding.turns[turn % feeding.turns.length]!;
     parts.push(...stream.push(pick(inputs, places.slice(from, from + count))));
@@ -181,10 +183,13 @@ export function runFed(
     from += count;
     const nextMs = earliestFrom[from];
     if (after.startsWith('advance') && nextMs !== undefined) parts.push(...stream.advance(nextMs));
-    if (after.endsWith('restore')) stream = restoreStream(plan, stream.checkpoint(), options);
+    if (after.endsWith('restore')) stream = by.restoreStream(plan, stream.checkpoint(), options);
   }
   const { series, report } = stream.close();
-  return { series: plan.items.map(({ output }) => joinParts(output, [...parts, ...series])), report };
+  return {
+    series: series.map(({ timeseriesId, metric }) => joinParts({ timeseriesId, metric }, [...parts, ...series])),
+    report,
+  };
 }
 
 function earliestToCome(inputs: readonly Series[], places: readonly Place[]): number[] {

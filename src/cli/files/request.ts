@@ -1,5 +1,5 @@
 import { RequestError, WindrowError } from '../../core/errors.js';
-import { createPlan } from '../../plan/create-plan.js';
+import { planEvery } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
@@ -11,7 +11,7 @@ export async function readPlan(path: string, timezone: string | undefined, io: I
   const name = path === '-' ? 'standard input' : path;
   const request = await parseRequest(text, name);
   try {
-    return createPlan(request, timezone === undefined ? {} : { timezone });
+    return planEvery(request, timezone === undefined ? {} : { timezone });
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const { describeIssuesIn } = await import('../../formats/json-place.js');

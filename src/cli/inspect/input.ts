@@ -1,5 +1,6 @@
 import { WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
+import { patternOf } from '../../core/pattern.js';
 import { concatenate, type Series, seriesKey } from '../../core/series.js';
 import { isUtc, zoneOf } from '../../core/zone.js';
 import type { RunOptions } from '../../engine/options.js';
@@ -11,7 +12,8 @@ import { type CommandOption, type Given, textOf } from '../command.js';
 import { type InputOptions, inputOptions, readInputOptions } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
-import { checkSources, type FileOutcome, readFile, unnamedOf } from '../run/read-file.js';
+import { checkSources } from '../run/check-sources.js';
+import { type FileOutcome, readFile, unnamedOf } from '../run/read-file.js';
 import type { Io } from '../terminal/io.js';
 
 /** What commands share that look at a request over files. */
@@ -47,12 +49,15 @@ export function runOptionsOf(given: Given): RunOptions {
 
 const CHUNK_ROWS = 8192;
 
-/** Reads the series of a plan into memory: one for each source, in the order of the rows. @throws WindrowError */
+/** Reads the series that a plan reads into memory: one of each, in the order of the rows. @throws WindrowError */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
-  const parts = new Map(plan.sources.map((source) => [seriesKey(source), [] as Series[]]));
+  const parts = new Map<string, Series[]>();
   const onChunk = (series: readonly Series[]): void => {
     for (const one of series) {
-      parts.get(seriesKey(one))?.push({ ...one, timeMs: one.timeMs.slice(), value: one.value.slice() });
+      const part = { ...one, timeMs: one.timeMs.slice(), value: one.value.slice() };
+      const own = parts.get(seriesKey(one));
+      if (own === undefined) parts.set(seriesKey(one), [part]);
+      else own.push(part);
     }
   };
   const settings = {
@@ -70,7 +75,12 @@ export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, p
     if (file !== undefined) files.push(file);
   }
   checkSources(plan, files);
-  return plan.sources.map((source) => ({ ...source, ...concatenate(parts.get(seriesKey(source)) ?? []) }));
+  const plain = plan.sources.filter(({ timeseriesId }) => patternOf(timeseriesId) === undefined);
+  for (const source of plain) if (!parts.has(seriesKey(source))) parts.set(seriesKey(source), []);
+  return [...parts.entries()].map(([key, own]) => {
+    const { timeseriesId, metric } = own[0] ?? plain.find((source) => seriesKey(source) === key)!;
+    return { timeseriesId, metric, ...concatenate(own) };
+  });
 }
 
 /** Where a sample stands. */

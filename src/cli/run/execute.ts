@@ -1,12 +1,12 @@
 import { OutputLimitError } from '../../core/errors.js';
 import type { Series, SeriesReference } from '../../core/series.js';
-import { runBatch } from '../../engine/batch/run-batch.js';
+import { openEvery, runEvery } from '../../engine/every/index.js';
 import type { StreamOptions } from '../../engine/options.js';
 import type { Report } from '../../engine/report.js';
-import { openStream } from '../../engine/stream/stream.js';
 import type { InputFile } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
-import { checkSources, type FileListener, type FileOutcome, type FileSettings, readFile } from './read-file.js';
+import { checkSources } from './check-sources.js';
+import { type FileListener, type FileOutcome, type FileSettings, readFile } from './read-file.js';
 
 /** A run, with everything checked. */
 export interface Job extends Omit<FileSettings, 'timezone'> {
@@ -44,7 +44,7 @@ export async function execute(job: Job, listener: Listener, io: Io): Promise<Out
 
 async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outcome | SeriesReference> {
   const settings = { ...job, timezone: job.options.timezone };
-  const stream = openStream(job.plan, job.options);
+  const stream = openEvery(job.plan, job.options);
   const isBatch = job.mode === 'batch';
   const files: FileOutcome[] = [];
   let unordered: SeriesReference | undefined;
@@ -88,7 +88,7 @@ async function runInMemory(job: Job, listener: Listener, unordered: SeriesRefere
     if (file !== undefined) files.push(file);
   }
   checkSources(job.plan, files);
-  const { series, report } = runBatch(job.plan, parts, job.options);
+  const { series, report } = runEvery(job.plan, parts, job.options);
   listener.onResults(series);
   return { report, files, unordered };
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
+import { patternOf } from '../../core/pattern.js';
 import { seriesName } from '../../core/series.js';
 import { zoneOf } from '../../core/zone.js';
 import { EPOCH_SECONDS_END, readTime } from '../../formats/table/read-text.js';
@@ -13,6 +14,7 @@ import { openTarget, type Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 import { Progress } from '../terminal/progress.js';
+import { EveryResults } from './every-results.js';
 import { execute, type Job, type Listener } from './execute.js';
 import { FormatResults } from './format-results.js';
 import { Rejects, Results } from './results.js';
@@ -28,10 +30,13 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const job = createJob(plan, settings, io, temps);
   const output = openTarget(settings.output, io, temps);
   const outputs = plan.items.map((item) => item.output);
+  const { outputFormat: format } = settings;
   const results =
-    settings.outputFormat.name === 'csv'
-      ? new Results(outputs, output, io, temps)
-      : new FormatResults(settings.outputFormat, outputs, output, io, temps);
+    plan.every !== undefined
+      ? new EveryResults(format, outputs, output, io, temps)
+      : format.name === 'csv'
+        ? new Results(outputs, output, io, temps)
+        : new FormatResults(format, outputs, output, io, temps);
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && new Rejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);
@@ -62,7 +67,9 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   await plot?.picture.write(plot.draw());
   const isHeard = await finishQuietly(() => results.finish());
   const seconds = (io.clock() - startedMs) / 1000;
-  const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts: results.sampleCounts, seconds };
+  const { sampleCounts } = results;
+  const seriesCounts = 'seriesCounts' in results ? results.seriesCounts : undefined;
+  const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts, seriesCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));
   for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();
   if (!settings.isQuiet && isHeard) await io.stderr.write(describeRun(facts));
@@ -135,10 +142,13 @@ async function openPlot(
   temps: TempFiles,
 ): Promise<Plot> {
   const { createChartData, drawSvg } = await import('../../plot/index.js');
-  const outputs = plan.items.map((item) => item.output);
+  // Those of patterns are named as they come.
+  const outputs = plan.items
+    .map((item) => item.output)
+    .filter(({ timeseriesId }) => patternOf(timeseriesId) === undefined);
   const [id, ...others] = new Set(outputs.map(({ timeseriesId }) => timeseriesId));
   // An id that all share stands once, above.
-  const isShared = outputs.length > 1 && others.length === 0;
+  const isShared = plan.every === undefined && outputs.length > 1 && others.length === 0;
   const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
   const title = isShared && id !== undefined ? id : '';
   const picture = await openPicture('--plot', path, io, temps);

@@ -1,12 +1,12 @@
-import { describeValue, InputError } from '../../core/errors.js';
-import { type Series, type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
-import { nearestName } from '../../core/suggest.js';
+import { describeValue } from '../../core/errors.js';
+import { patternOf } from '../../core/pattern.js';
+import type { Series, SeriesReference } from '../../core/series.js';
+import { SourceMatcher } from '../../core/source-matcher.js';
 import { CsvError, type CsvSummary, type RejectedRow } from '../../formats/csv/index.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { readThreaded, type ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
 import type { Format, FormatOptions } from '../../formats/format.js';
 import { formatOf } from '../../formats/formats.js';
-import { RAW_METRIC } from '../../formats/table/naming.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted } from '../command.js';
 import { fileFailure } from '../failure.js';
@@ -57,8 +57,7 @@ export async function readFile(
   { onReject, onRead, onChunk, isStopped }: Reading,
   io: Io,
 ): Promise<FileOutcome | undefined> {
-  const keys = plan.sources.map(seriesKey);
-  const wanted = new Set(keys);
+  const matcher = new SourceMatcher(plan.sources);
   let firstReject: RejectedRow | undefined;
   const options = {
     ...given,
@@ -71,12 +70,13 @@ export async function readFile(
       firstReject ??= rejected;
       onReject(rejected);
     },
-    wanted: (reference: SeriesReference) => wanted.has(seriesKey(reference)),
+    wanted: (reference: SeriesReference) => matcher.wants(reference),
+    isNamed: (reference: SeriesReference) => matcher.names(reference),
     ...(timezone === undefined ? {} : { timezone }),
   };
   const reading = { onReject, onRead, onChunk, isStopped };
   const of = format ?? formatOf(input.path);
-  const summary = await readSummary(of, options, keys, input, reading, io, pool);
+  const summary = await readSummary(of, options, plan.sources, input, reading, io, pool);
   if (summary === undefined) return undefined;
   if (summary.rows === 0 && firstReject !== undefined) throw allBad(input, summary, firstReject);
   return { ...summary, path: input.path };
@@ -85,7 +85,7 @@ export async function readFile(
 async function readSummary(
   format: Format,
   options: FormatOptions,
-  wantedKeys: readonly string[],
+  sources: readonly SeriesReference[],
   input: InputFile,
   { onRead, onChunk, isStopped }: Reading,
   io: Io,
@@ -104,7 +104,7 @@ async function readSummary(
       .finally(() => io.fs.closeSync(descriptor));
   }
   if (pool !== undefined && input.isRegular) {
-    const summary = await readByThreads(input, { options, wantedKeys, onChunk, onRead, isStopped }, pool, io);
+    const summary = await readByThreads(input, { options, sources, onChunk, onRead, isStopped }, pool, io);
     if (summary !== 'alone') return summary;
   }
   return format.read({ name: input.name, blocks }, options, listener);
@@ -127,7 +127,8 @@ function allBad({ path, name }: InputFile, { rejected }: CsvSummary, first: Reje
 export function unnamedOf({ sources }: Plan, { path }: InputFile): string | undefined {
   if (path !== '-') return undefined;
   const ids = new Set(sources.map(({ timeseriesId }) => timeseriesId));
-  return ids.size === 1 ? sources[0]?.timeseriesId : STANDARD_INPUT;
+  const [id = STANDARD_INPUT] = ids;
+  return ids.size === 1 && patternOf(id) === undefined ? id : STANDARD_INPUT;
 }
 
 async function readByThreads(
@@ -145,35 +146,4 @@ async function readByThreads(
   } finally {
     io.fs.closeSync(descriptor);
   }
-}
-
-const SHOWN_MAX = 12;
-
-/** Checks that the files have every series that the plan reads. @throws InputError naming those that they lack */
-export function checkSources({ sources }: Plan, files: readonly FileOutcome[]): void {
-  const present = new Map<string, SeriesReference>();
-  for (const { series } of files) for (const one of series) present.set(seriesKey(one), one);
-  const lacking = sources.filter((source) => !present.has(seriesKey(source)));
-  if (lacking.length === 0) return;
-  const names = [...present.values()].map(seriesName);
-  const lines = lacking.map((source) => `  ${seriesName(source)}${mend(source, [...present.values()], files)}`);
-  const verb = lacking.length === 1 ? 'is' : 'are';
-  const title = `the request reads ${counted(lacking.length, 'series')} that ${verb} not in the input`;
-  throw new InputError('input.missing', [`${title}:`, ...lines, describePresent(names)].join('\n'));
-}
-
-function mend(lacking: SeriesReference, present: readonly SeriesReference[], files: readonly FileOutcome[]): string {
-  const near = nearestName(seriesName(lacking), present.map(seriesName));
-  if (near !== undefined) return `: did you mean \`${near}\`?`;
-  const sameId = present.find(({ timeseriesId }) => timeseriesId === lacking.timeseriesId);
-  if (sameId !== undefined) return `: that series has the metric \`${sameId.metric}\``;
-  const isOnly = present.length === 1 && files.every(({ path }) => path !== '-');
-  const name = lacking.metric === RAW_METRIC ? lacking.timeseriesId : seriesName(lacking);
-  return isOnly ? `: if ${seriesName(present[0]!)} is what it means, say --as ${name}` : '';
-}
-
-function describePresent(names: readonly string[]): string {
-  if (names.length === 0) return 'the input has no series: its files have no rows';
-  const more = names.length > SHOWN_MAX ? `, and ${counted(names.length - SHOWN_MAX, 'other')}` : '';
-  return `the input has ${names.slice(0, SHOWN_MAX).join(', ')}${more}`;
 }

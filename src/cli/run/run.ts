@@ -63,6 +63,8 @@ export const run: Command = {
   days    date,00:00,00:15,...                  a day in each row
 Columns may come in any order; of CSV, separated by commas, semicolons, tabs or bars. Files ending in .gz or .zst are
 decompressed. A single series on standard input takes the name of the only series that the request reads, or stdin.`,
+    `Ids in the request may be patterns: zone-{n} for every zone of the files, or * for every series. Each has results of
+its own, in one run; series with plain ids beside patterns are shared by all.`,
     `How dates, decimals and columns are to be understood is told from the names and the first rows, and said in the
 summary. Where that is not plain, the run stops and names the option that says it: --series for a column that tells
 devices apart, --time-format for dates like 03/04/2024, and so on. Local times that occur twice when clocks go back are

@@ -1,8 +1,10 @@
 import packageJson from '../../../package.json' with { type: 'json' };
+import { patternOf } from '../../core/pattern.js';
 import { seriesName } from '../../core/series.js';
 import type { Report } from '../../engine/report.js';
 import type { Plan } from '../../plan/plan.js';
 import { counted, grouped } from '../command.js';
+import { lackingMembers } from './check-sources.js';
 import type { Outcome } from './execute.js';
 
 /** What there is to report of a run. */
@@ -12,6 +14,8 @@ export interface RunFacts {
   readonly outcome: Outcome;
   /** Of each result, in the order of the request. */
   readonly sampleCounts: readonly number[];
+  /** Of how many series they are, where results are those of patterns. */
+  readonly seriesCounts: readonly number[] | undefined;
   readonly seconds: number;
 }
 
@@ -21,19 +25,21 @@ function rowCountOf({ files }: Outcome): number {
 
 /** A summary in a few lines: what was read, what was written, and what was left out and why. */
 export function describeRun(facts: RunFacts): string {
-  const { plan, mode, outcome, sampleCounts, seconds } = facts;
+  const { plan, mode, outcome, sampleCounts, seriesCounts, seconds } = facts;
   const rows = rowCountOf(outcome);
   const rate = grouped(Math.round(rows / Math.max(seconds, 0.001)));
   const time = seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(1);
   const read = `${counted(rows, 'row')} of ${counted(outcome.files.length, 'file')}`;
-  const lines = [...warnings(outcome), `${read} in ${time} s (${rate} rows a second), as ${mode}`];
+  const lines = [...warnings(facts), `${read} in ${time} s (${rate} rows a second), as ${mode}`];
   for (const { path, notes } of outcome.files) if (notes.length > 0) lines.push(`  ${path}: ${notes.join('; ')}`);
   if (outcome.unordered !== undefined) {
     lines.push(`  ${seriesName(outcome.unordered)} is not in time order, so everything was sorted in memory`);
   }
   const width = Math.max(...plan.items.map(({ output }) => seriesName(output).length));
   for (const [index, { output }] of plan.items.entries()) {
-    lines.push(`  ${seriesName(output).padEnd(width)}  ${counted(sampleCounts[index] ?? 0, 'sample')}`);
+    const of =
+      patternOf(output.timeseriesId) === undefined ? '' : ` of ${counted(seriesCounts?.[index] ?? 0, 'series')}`;
+    lines.push(`  ${seriesName(output).padEnd(width)}  ${counted(sampleCounts[index] ?? 0, 'sample')}${of}`);
   }
   const dropped = describeDropped(outcome);
   if (dropped.length > 0) lines.push('left out:', ...dropped.map((line) => `  ${line}`));
@@ -44,14 +50,16 @@ export function describeRun(facts: RunFacts): string {
 const REPLACED_SHARE_MIN = 0.01;
 
 // What points to a mistake comes first.
-function warnings({ report }: Outcome): string[] {
-  return report.sources.flatMap((source) => {
+function warnings({ plan, outcome: { files, report } }: RunFacts): string[] {
+  const lacking = lackingMembers(plan, files).map((line) => `WARNING: ${line}`);
+  const replaced = report.sources.flatMap((source) => {
     const { samplesIn, dropped } = source;
     if (dropped.duplicate === 0 || dropped.duplicate < REPLACED_SHARE_MIN * samplesIn) return [];
     const share = `${grouped(dropped.duplicate)} of ${counted(samplesIn, 'sample')} of ${seriesName(source)}`;
     const mend = 'if rows belong to several series, say by which column (--series)';
     return [`WARNING: ${share} were replaced by a later one at the same time; ${mend}`];
   });
+  return [...lacking, ...replaced];
 }
 
 function describeDropped({ files, report }: Outcome): string[] {
@@ -92,7 +100,7 @@ function reasons(where: string, list: readonly Reason[]): string[] {
 }
 
 /** The report of a run as JSON: samples in and out of every step, what was left out and why, and the speed. */
-export function reportText({ plan, mode, outcome, sampleCounts, seconds }: RunFacts): string {
+export function reportText({ plan, mode, outcome, sampleCounts, seriesCounts, seconds }: RunFacts): string {
   const { report, files, unordered } = outcome;
   const rows = rowCountOf(outcome);
   const data = {
@@ -114,7 +122,11 @@ export function reportText({ plan, mode, outcome, sampleCounts, seconds }: RunFa
     })),
     sources: report.sources,
     steps: report.steps,
-    results: plan.items.map(({ output }, index) => ({ ...output, samples: sampleCounts[index] ?? 0 })),
+    results: plan.items.map(({ output }, index) => ({
+      ...output,
+      ...(seriesCounts === undefined ? {} : { series: seriesCounts[index] ?? 0 }),
+      samples: sampleCounts[index] ?? 0,
+    })),
   };
   return `${JSON.stringify(data, null, 2)}\n`;
 }

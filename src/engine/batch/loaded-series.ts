@@ -1,4 +1,4 @@
-import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { type Series, type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { type Arena, openArena, workIn } from '../../kernels/arena.js';
 import { isAllFinite, isRisingIn } from '../../kernels/check.js';
 import { clearZeroSign } from '../../kernels/columns.js';
@@ -79,4 +79,12 @@ function isClean({ timeMs, value }: Series): boolean {
 /** What is known of a series, if it is one that was loaded. */
 export function loadedOf(series: Series): Loaded | undefined {
   return loadedSeries.get(series);
+}
+
+/** The same samples under another name; a loaded series stays one. */
+export function renamed(series: Series, { timeseriesId, metric }: SeriesReference): Series {
+  const own = { timeseriesId, metric, timeMs: series.timeMs, value: series.value };
+  const loaded = loadedSeries.get(series);
+  if (loaded !== undefined) loadedSeries.set(own, loaded);
+  return own;
 }

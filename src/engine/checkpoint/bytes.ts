@@ -11,7 +11,7 @@ import type { RunSettings } from '../options.js';
  * bytes before it (8 bytes).
  */
 
-const VERSION = 2;
+const VERSIONS = { WRCP: 2, WRFC: 3 } as const;
 const HEADER_LENGTH = 13;
 const SUM_LENGTH = 8;
 const NUMBER_LENGTH_MAX = 9;
@@ -30,7 +30,7 @@ export function createWriter(letters: Letters, plan: Plan, settings: RunSettings
   let bytes = new Uint8Array(Math.max(sizeHint, 256));
   let view = new DataView(bytes.buffer);
   for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-  bytes[letters.length] = VERSION;
+  bytes[letters.length] = VERSIONS[letters];
   view.setBigUint64(letters.length + 1, planHash(plan, settings), true);
   let at = HEADER_LENGTH;
   return {
@@ -95,8 +95,8 @@ function checkHeader(letters: Letters, bytes: unknown): asserts bytes is Uint8Ar
     const kind = letters === 'WRCP' ? 'a stream' : 'a fleet';
     throw new CheckpointError('checkpoint.format', `the bytes are not a checkpoint of ${kind} of windrow`);
   }
-  if (bytes[4] !== VERSION) {
-    const expected = `expected version ${VERSION}, received ${bytes[4]}`;
+  if (bytes[4] !== VERSIONS[letters]) {
+    const expected = `expected version ${VERSIONS[letters]}, received ${bytes[4]}`;
     throw new CheckpointError(
       'checkpoint.version',
       `the checkpoint is of another version: ${expected}; run the input again`,

@@ -1,4 +1,5 @@
 import type { Plan } from '../../plan/plan.js';
+import type { BlankMember } from '../fleet/blank-member.js';
 import type { Rows } from '../fleet/rows.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
@@ -10,21 +11,21 @@ export interface FleetMemory {
   readonly graph: Graph;
   readonly rows: Rows;
   readonly names: readonly string[];
-  readonly progress: { readonly advancedMs: number };
-  /** Adds a member, whose number it gives. */
+  readonly progress: { advancedMs: number };
+  readonly blank: BlankMember;
+  /** Adds a member as it was, whose number it gives. */
   readonly add: (name: string) => number;
-  /** Brings a new fleet's blank row to an advance. */
-  readonly advanceBlank: (timeMs: number) => void;
 }
 
 const ROW_BYTES_USUAL = 100;
 
-/** A checkpoint of a fleet: its advance, the counts of the graph, then of each member its name and its row. */
+/** A checkpoint of a fleet: its advance, the counts of the graph, the blank member, then the name and row of each. */
 export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: FleetMemory): Uint8Array {
-  const { graph, rows, names, progress } = memory;
+  const { graph, rows, names, progress, blank } = memory;
   const { add, finish } = createWriter('WRFC', plan, settings, 1024 + ROW_BYTES_USUAL * rows.count);
   add(progress.advancedMs);
   writeCounts(graph, add);
+  blank.write(add);
   add(rows.count);
   for (const [member, name] of names.entries()) {
     add(name.length);
@@ -37,8 +38,9 @@ export function writeFleetCheckpoint(plan: Plan, settings: RunSettings, memory: 
 /** Puts a checkpoint into a new fleet. @throws CheckpointError */
 export function readFleetCheckpoint(bytes: Uint8Array, plan: Plan, settings: RunSettings, memory: FleetMemory): void {
   const next = openCheckpoint('WRFC', bytes, plan, settings);
-  memory.advanceBlank(next());
+  memory.progress.advancedMs = next();
   readCounts(memory.graph, next);
+  memory.blank.read(next);
   for (let count = next(); count > 0; count--) memory.rows.read(memory.add(readName(next)), next);
 }
 

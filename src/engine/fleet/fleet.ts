@@ -8,6 +8,7 @@ import { buildGraph, type Graph } from '../graph/graph.js';
 import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
 import { LiveRun, newProgress } from '../stream/live-run.js';
+import { BlankMember } from './blank-member.js';
 import { type CurrentMember, type FleetSamples, FleetSink } from './fleet-sink.js';
 import { type FleetInput, type TakenInput, takeInput } from './input.js';
 import { Rows } from './rows.js';
@@ -47,6 +48,12 @@ export interface Fleet {
    *   fleet then takes nothing more: restore its last checkpoint.
    */
   push(samples: FleetInput): FleetSeries[];
+  /**
+   * Takes samples of a source that all members share, such as the outside temperature of all zones, and gives what
+   * became final. Members that join later have seen them too. All samples of such a source come this way, and are
+   * counted once.
+   */
+  pushShared(samples: Omit<FleetInput, 'member'>): FleetSeries[];
   /** Promises that no sample of any member before this instant will come, and gives what became final by that. */
   advance(instant: Instant): FleetSeries[];
   /** What `close` would give for some members (all by default), who go on as if they had not been asked. */
@@ -108,6 +115,7 @@ interface Machine {
 
 class LiveFleet extends LiveRun implements Fleet {
   readonly #rows: Rows;
+  readonly #blank: BlankMember;
   /** The members' names, and their numbers by name. */
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -123,6 +131,7 @@ class LiveFleet extends LiveRun implements Fleet {
     this.#sinks = sinks;
     this.#lateSinks = plan.sources.map(() => new FleetSink(current));
     this.#current = current;
+    this.#blank = new BlankMember(graph, this.#rows, sinks, current);
   }
 
   get size(): number {
@@ -151,6 +160,16 @@ class LiveFleet extends LiveRun implements Fleet {
     return this.#takeNew();
   }
 
+  pushShared(samples: Omit<FleetInput, 'member'>): FleetSeries[] {
+    this.assertUsable();
+    const member = new Uint32Array(samples.timeMs?.length ?? 0);
+    this.call(
+      this.#pushToAll,
+      takeInput({ ...samples, member }, this.plan.sources.length, 1, () => 0),
+    );
+    return this.#takeNew();
+  }
+
   advance(instant: Instant): FleetSeries[] {
     this.call(this.#advanceAll, toMs('advance', instant, this.plan.timezone));
     return this.#takeNew();
@@ -161,6 +180,7 @@ class LiveFleet extends LiveRun implements Fleet {
     const asked = members === undefined ? undefined : [...members].map((member) => this.#checkMember(member));
     try {
       return this.callAside(() => {
+        this.#blank.giveResults(false);
         if (asked === undefined) this.#endAll();
         else for (const member of asked) this.#endMember(member);
         return this.#takeAll();
@@ -172,9 +192,27 @@ class LiveFleet extends LiveRun implements Fleet {
   }
 
   close(): FleetRun {
-    this.call(this.#endAll, undefined);
+    this.call(this.#close, undefined);
     this.#takeLate();
     return { series: this.#takeAll(), report: this.end() };
+  }
+
+  override report(): Report {
+    const report = super.report();
+    // What all share is counted once.
+    const sources = report.sources.map((source, index) => {
+      const {
+        samplesIn = 0,
+        samplesOut = 0,
+        missing = 0,
+        outOfRun = 0,
+        duplicate = 0,
+        late = 0,
+      } = this.#blank.counts[index]!;
+      if (samplesIn === 0) return source;
+      return { ...source, samplesIn, samplesOut, dropped: { missing, outOfRun, duplicate, late } };
+    });
+    return { ...report, sources };
   }
 
   checkpoint(): Uint8Array {
@@ -193,14 +231,21 @@ class LiveFleet extends LiveRun implements Fleet {
       rows: this.#rows,
       names: this.#names,
       progress: this.progress,
-      add: (name) => this.#add(name),
-      advanceBlank: (timeMs) => this.#advanceBlank(timeMs),
+      blank: this.#blank,
+      add: (name) => {
+        this.#addName(name);
+        return this.#rows.add();
+      },
     };
   }
 
   #add(timeseriesId: string): number {
+    this.#addName(timeseriesId);
+    return this.#blank.copy();
+  }
+
+  #addName(timeseriesId: string): void {
     this.#numbers.set(timeseriesId, this.#names.push(timeseriesId) - 1);
-    return this.#rows.add();
   }
 
   #checkMember(member: number): number {
@@ -217,6 +262,7 @@ class LiveFleet extends LiveRun implements Fleet {
     const source = graph.sources[samples.source]!;
     const lateSink = this.#lateSinks[samples.source]!;
     const count = member.length;
+    this.#blank.giveResults();
     for (let from = 0; from < count; ) {
       const number = member[from]!;
       let to = from + 1;
@@ -233,28 +279,43 @@ class LiveFleet extends LiveRun implements Fleet {
     this.#takeLate();
   }
 
-  #advanceAll(timeMs: number): void {
-    const { graph, progress } = this;
-    const rows = this.#rows;
-    this.#advanceBlank(timeMs);
-    for (let member = 0; member < rows.count; member++) {
-      this.#current.member = member;
-      rows.load(member);
-      for (const source of graph.sources) source.advance(progress.advancedMs);
-      graph.advance();
-      rows.save(member);
-    }
+  #pushToAll(samples: TakenInput): void {
+    const source = this.graph.sources[samples.source]!;
+    const push = (): void => {
+      source.push(samples);
+      this.graph.advance();
+    };
+    this.#blank.act(push);
+    const late = source.takeLate();
+    this.#eachMember(push);
+    source.takeLate();
+    if (late !== undefined) this.#lateSinks[samples.source]!.receive({ ...late, count: late.timeMs.length });
     this.#takeLate();
   }
 
-  // A member that joins later has seen every advance.
-  #advanceBlank(timeMs: number): void {
-    if (!(timeMs > this.progress.advancedMs)) return;
-    this.progress.advancedMs = timeMs;
-    this.#rows.loadBlank();
-    for (const source of this.graph.sources) source.advance(timeMs);
-    this.graph.advance();
-    this.#rows.saveBlank();
+  #advanceAll(timeMs: number): void {
+    this.progress.advancedMs = Math.max(this.progress.advancedMs, timeMs);
+    const advance = (): void => {
+      for (const source of this.graph.sources) source.advance(this.progress.advancedMs);
+      this.graph.advance();
+    };
+    this.#blank.act(advance);
+    this.#eachMember(advance);
+    this.#takeLate();
+  }
+
+  #eachMember(work: () => void): void {
+    for (let member = 0; member < this.#rows.count; member++) {
+      this.#current.member = member;
+      this.#rows.load(member);
+      work();
+      this.#rows.save(member);
+    }
+  }
+
+  #close(): void {
+    this.#blank.act(() => this.graph.close(this.progress.advancedMs));
+    this.#endAll();
   }
 
   #endAll(): void {

@@ -4,6 +4,9 @@ import type { Graph } from '../graph/graph.js';
 const PAGE_BITS = 12;
 const PAGE_ROWS = 1 << PAGE_BITS;
 
+/** The row of a member without samples of its own, which what is told to all members reaches too. */
+export const BLANK = -1;
+
 interface SlotField {
   readonly slots: Float64Array;
   readonly at: number;
@@ -46,7 +49,6 @@ function layoutOf(graph: Graph): Layout {
 export class Rows {
   readonly #layout: Layout;
   readonly #pages: Float64Array[] = [];
-  /** The row of a member without samples, whom the fleet's advances reach all the same. */
   readonly #blank: Float64Array;
   /** Columns of lists with more than one item, by `member * listFields.length + index`. */
   readonly #longLists = new Map<number, Float64Array>();
@@ -56,18 +58,23 @@ export class Rows {
   constructor(graph: Graph) {
     this.#layout = layoutOf(graph);
     this.#blank = new Float64Array(this.#layout.width);
-    this.saveBlank();
+    this.save(BLANK);
   }
 
   get count(): number {
     return this.#count;
   }
 
-  /** Adds a member that has seen no sample, and gives its number. */
+  /** Adds a member that is as the blank one, and gives its number. */
   add(): number {
     const member = this.#count++;
     if (member % PAGE_ROWS === 0) this.#pages.push(new Float64Array(PAGE_ROWS * this.#layout.width));
     this.#pageOf(member).set(this.#blank, this.#placeOf(member));
+    const { length } = this.#layout.listFields;
+    for (let k = 0; k < length; k++) {
+      const column = this.#longLists.get(BLANK * length + k);
+      if (column !== undefined) this.#longLists.set(member * length + k, column.slice());
+    }
     return member;
   }
 
@@ -77,14 +84,6 @@ export class Rows {
 
   save(member: number): void {
     this.#saveRow(this.#pageOf(member), this.#placeOf(member), member);
-  }
-
-  loadBlank(): void {
-    this.#loadRow(this.#blank, 0, -1);
-  }
-
-  saveBlank(): void {
-    this.#saveRow(this.#blank, 0, -1);
   }
 
   /** All that is remembered of a member, number by number. */
@@ -114,11 +113,11 @@ export class Rows {
   }
 
   #pageOf(member: number): Float64Array {
-    return this.#pages[member >>> PAGE_BITS]!;
+    return member === BLANK ? this.#blank : this.#pages[member >>> PAGE_BITS]!;
   }
 
   #placeOf(member: number): number {
-    return (member & (PAGE_ROWS - 1)) * this.#layout.width;
+    return member === BLANK ? 0 : (member & (PAGE_ROWS - 1)) * this.#layout.width;
   }
 
   #loadRow(page: Float64Array, from: number, member: number): void {

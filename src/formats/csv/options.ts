@@ -47,6 +47,8 @@ export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'stat
    * read, so that they may hold text.
    */
   readonly wanted?: (reference: SeriesReference) => boolean;
+  /** Which are asked for by name, so that a column called so is a series of its own; as `wanted` without it. */
+  readonly isNamed?: (reference: SeriesReference) => boolean;
 }
 
 /** A series of a file. */

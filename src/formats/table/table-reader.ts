@@ -44,11 +44,11 @@ export class TableReader {
     options: CsvReaderOptions & { readonly chunkRows: number },
     isWhole: boolean,
   ) {
-    const { fileName: file, timezone, wanted } = options;
+    const { fileName: file, timezone, isNamed = options.wanted } = options;
     const fail: Fail = (reason, code = 'csv.header') => {
       throw new WindrowError(code === 'csv.header' ? 'file.format' : code, `${file}: ${reason}`);
     };
-    const isAskedFor = (name: string): boolean => wanted?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
+    const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.roles = tellRoles(columns, { ...options, isAskedFor }, fail);
     if (this.roles.layout === 'days') fail('a row holds a day, which is read of CSV alone');
     const times = columns[this.roles.timeColumn]?.texts ?? [];

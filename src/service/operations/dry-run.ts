@@ -1,11 +1,14 @@
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
+import { SourceMatcher } from '../../core/source-matcher.js';
 import { explain } from '../../index.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns } from '../../storage/next-turn.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
+import { series } from '../../storage/tables/samples.js';
+import { equal } from '../store.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
@@ -25,21 +28,20 @@ export async function dryRun(
   return { plan, explain: explain(plan), items };
 }
 
-async function describeItem(
-  tx: Reader,
-  samples: SampleStore,
-  organisation: string,
-  { output, processingType, plan: own }: ItemDefinition,
-) {
+async function describeItem(tx: Reader, samples: SampleStore, organisation: string, definition: ItemDefinition) {
+  const { output, processingType, plan: own } = definition;
   const existing = await itemOfResult(tx, organisation, output);
   const stored: StoredRange[] = [];
   for (const source of own.sources) {
     stored.push((await samples.info(tx, organisation, source)) ?? { sampleCount: 0, firstMs: null, lastMs: null });
   }
   const outputs = estimateOutputs(own, stored);
+  const members = own.every === undefined ? null : await countMembers(tx, organisation, own);
   return {
     ...output,
     processingType,
+    /** Of a pattern: how many there are now. What each of them costs is told of an item with its ids. */
+    members,
     /** The item that it would replace. */
     replaces: existing?.itemId ?? null,
     plan: own,
@@ -55,6 +57,16 @@ async function describeItem(
       })),
     },
   };
+}
+
+/** The members of a plan with patterns by the series that are stored. */
+async function countMembers(tx: Reader, organisation: string, { sources }: Plan): Promise<number> {
+  const matcher = new SourceMatcher(sources);
+  const members = new Set<string>();
+  for await (const row of inTurns(await tx.find(series, { where: equal({ organisation }) }), 1000)) {
+    for (const { member } of matcher.placesOf(row)) if (member !== undefined) members.add(member);
+  }
+  return members.size;
 }
 
 function describeRange({ timeseriesId, metric }: SeriesReference, { sampleCount, firstMs, lastMs }: StoredRange) {

@@ -3,6 +3,7 @@ import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import { definitionOf, isPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
 
 type ItemRecord = Static<typeof itemSchema>;
@@ -18,12 +19,28 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
     where: [ofItems, ['transactionId', 'in', rows.map(({ transactionId }) => transactionId)]],
   });
   const saidOf = new Map(said.map((row) => [row.transactionId, row]));
+  const parentIds = [...new Set(said.flatMap(({ parentId }) => parentId ?? []))];
+  const parents = await tx.find(transactions, { where: [ofItems, ['transactionId', 'in', parentIds]] });
+  // The transaction of a request tells of no item of its own.
+  const patternOf = new Map(parents.map(({ transactionId, itemId }) => [transactionId, itemId]));
   const sourcesOf = new Map<string, SeriesReference[]>(rows.map(({ itemId }) => [itemId, []]));
   for (const { itemId, timeseriesId, metric } of sources) sourcesOf.get(itemId)?.push({ timeseriesId, metric });
-  return rows.map((row) => itemRecord(row, sourcesOf.get(row.itemId) ?? [], saidOf.get(row.transactionId)));
+  return rows.map((row) => {
+    const own = saidOf.get(row.transactionId);
+    const pattern = patternOf.get(own?.parentId ?? '') ?? null;
+    const sources = isPattern(row)
+      ? definitionOf(JSON.parse(row.request) as unknown[]).plan.sources
+      : sourcesOf.get(row.itemId);
+    return itemRecord(row, [...(sources ?? [])], own, pattern);
+  });
 }
 
-function itemRecord(row: ItemRow, sources: SeriesReference[], said: TransactionRow | undefined): ItemRecord {
+function itemRecord(
+  row: ItemRow,
+  sources: SeriesReference[],
+  said: TransactionRow | undefined,
+  pattern: string | null,
+): ItemRecord {
   // Checked when it was posted.
   const posted = JSON.parse(row.posted) as { operations: object[]; frequency?: string };
   return {
@@ -34,7 +51,8 @@ function itemRecord(row: ItemRow, sources: SeriesReference[], said: TransactionR
     frequency: row.frequencyMs === null ? null : (posted.frequency?.toUpperCase() ?? null),
     operations: posted.operations,
     sources,
-    state: row.state,
+    pattern,
+    state: isPattern(row) ? (said?.state ?? row.state) : row.state,
     transactionId: row.transactionId,
     retryCount: said?.retryCount ?? 0,
     message: said?.message ?? null,

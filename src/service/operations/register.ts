@@ -3,8 +3,9 @@ import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { SampleStore } from '../../storage/samples/store.js';
-import type { Transaction } from '../../storage/storage.js';
+import type { Reader, Transaction } from '../../storage/storage.js';
 import {
+  EVERY_SERIES,
   type ItemRow,
   itemCatalog,
   itemCheckpoints,
@@ -18,7 +19,7 @@ import { logProgress } from '../../storage/tables/samples.js';
 import { createId, type ServiceContext } from '../context.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
-import { moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
+import { type ChildStates, moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
 import { equal } from '../store.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
@@ -28,10 +29,9 @@ export const ENGINE_VERSION: string = packageJson.version;
 
 /** Who asks for what, and when it came. */
 export interface Registration {
-  readonly principal: Principal;
+  readonly principal: Pick<Principal, 'organisation' | 'clientId'>;
   readonly correlationId: string;
   readonly receivedMs: number;
-  readonly definitions: readonly ItemDefinition[];
 }
 
 /**
@@ -44,13 +44,15 @@ export async function registerItems(
   context: ServiceContext,
   tx: Transaction,
   registration: Registration,
+  definitions: readonly ItemDefinition[],
 ): Promise<TransactionRow> {
-  const { definitions, principal } = registration;
+  const { principal } = registration;
   await checkConflicts(tx, context.samples, principal.organisation, definitions);
   const parentId = createId(context);
   const children: TransactionRow[] = [];
   for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
-    children.push(await registerItem(context, tx, registration, definition, parentId));
+    const register = definition.plan.every === undefined ? registerItem : registerPattern;
+    children.push(await register(context, tx, registration, definition, parentId));
   }
   const state: TransactionState = 'Created';
   const parent: TransactionRow = {
@@ -68,14 +70,15 @@ export async function registerItems(
 }
 
 /** Tells the worker that items have come, changed or gone. */
-async function noteChange(tx: Transaction): Promise<void> {
+export async function noteChange(tx: Transaction): Promise<void> {
   await tx.put(itemCatalog, { name: 'items', commit: tx.commit });
   if ((await tx.get(logProgress, { name: 'log' })) !== undefined) return;
   // With the first item of the shard begins what items have to take in of the log.
   await tx.put(logProgress, { name: 'log', absorbedCommit: tx.lastCommit });
 }
 
-async function registerItem(
+/** Registers an item in the place of the one that there is of its result, if any. */
+export async function registerItem(
   context: ServiceContext,
   tx: Transaction,
   registration: Registration,
@@ -99,29 +102,97 @@ async function registerItem(
     if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
   }
   const nowMs = context.clock.nowMs();
-  await tx.put(items, {
-    organisation,
-    itemId,
-    timeseriesId: output.timeseriesId,
-    metric: output.metric,
-    processingType: definition.processingType,
-    frequencyMs: definition.frequencyMs,
-    request: JSON.stringify(definition.request),
-    posted: JSON.stringify(definition.posted),
-    engineVersion: ENGINE_VERSION,
-    planHash: definition.planHash,
-    state: child.state,
-    boundaryMs: null,
-    transactionId: child.transactionId,
-    revision: (existing?.revision ?? 0) + 1,
-    createdMs: existing?.createdMs ?? nowMs,
-    updatedMs: nowMs,
-  });
+  await tx.put(items, itemRow(definition, child, { organisation, itemId, nowMs, existing }));
   for (const { timeseriesId, metric } of definition.plan.sources) {
     await tx.insert(itemSources, { organisation, timeseriesId, metric, itemId });
   }
   await tx.put(itemWork, { organisation, itemId, dueMs: nowMs, attemptCount: 0 });
   return child;
+}
+
+function itemRow(
+  { output, processingType, frequencyMs, request, posted, planHash }: ItemDefinition,
+  { state, transactionId }: TransactionRow,
+  own: { organisation: string; itemId: string; nowMs: number; existing: ItemRow | undefined },
+): ItemRow {
+  const { organisation, itemId, nowMs, existing } = own;
+  return {
+    organisation,
+    itemId,
+    timeseriesId: output.timeseriesId,
+    metric: output.metric,
+    processingType,
+    frequencyMs,
+    request: JSON.stringify(request),
+    posted: JSON.stringify(posted),
+    engineVersion: ENGINE_VERSION,
+    planHash,
+    state,
+    boundaryMs: null,
+    transactionId,
+    revision: (existing?.revision ?? 0) + 1,
+    createdMs: existing?.createdMs ?? nowMs,
+    updatedMs: nowMs,
+  };
+}
+
+/**
+ * Registers an item whose ids are patterns. It computes nothing: the worker registers an item for each member, of the
+ * series that exist and of those that come later. It takes the place of the one that there is of the same results.
+ */
+async function registerPattern(
+  context: ServiceContext,
+  tx: Transaction,
+  registration: Registration,
+  definition: ItemDefinition,
+  parentId: string,
+): Promise<TransactionRow> {
+  const { organisation } = registration.principal;
+  const { timeseriesId, metric } = definition.output;
+  const [existing] = await tx.find(items, { where: equal({ organisation, timeseriesId, metric }) });
+  if (existing !== undefined) await deletePattern(context, tx, existing, false);
+  const itemId = createId(context);
+  const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
+  // Its state is that of its members and of itself, which stays active.
+  const row = { ...child, childStates: JSON.stringify({ Created: 1 } satisfies ChildStates) };
+  await tx.insert(transactions, row);
+  await tx.put(items, itemRow(definition, row, { organisation, itemId, nowMs: context.clock.nowMs(), existing }));
+  await tx.insert(itemSources, { organisation, ...EVERY_SERIES, itemId });
+  await tx.put(itemWork, { organisation, itemId, dueMs: context.clock.nowMs(), attemptCount: 0 });
+  return row;
+}
+
+/** The items of an item with a pattern. */
+async function membersOf(
+  tx: Reader,
+  { organisation, transactionId: parentId }: ItemRow,
+  clientId: string,
+): Promise<ItemRow[]> {
+  const said = await tx.find(transactions, { where: equal({ organisation, clientId, parentId }) });
+  const members: ItemRow[] = [];
+  for await (const { itemId, transactionId } of inTurns(said, ITEMS_A_TURN)) {
+    const item = itemId === null ? undefined : await tx.get(items, { organisation, itemId });
+    // One that was registered by itself since is no member any more.
+    if (item?.transactionId === transactionId) members.push(item);
+  }
+  return members;
+}
+
+/** Ends an item with a pattern, and those of its members. */
+export async function deletePattern(
+  context: ServiceContext,
+  tx: Transaction,
+  pattern: ItemRow,
+  areResultsKept: boolean,
+): Promise<void> {
+  const { organisation, itemId, transactionId } = pattern;
+  const said = await tx.get(transactions, { organisation, transactionId });
+  const members = said === undefined ? [] : await membersOf(tx, pattern, said.clientId);
+  for await (const member of inTurns(members, ITEMS_A_TURN)) await deleteItem(context, tx, member, areResultsKept);
+  await endTransaction(tx, pattern, 'the item was deleted');
+  await forgetWork(tx, pattern);
+  await tx.delete(items, equal({ organisation, itemId }));
+  await noteChange(tx);
 }
 
 /** The end of an item's transaction that another, or a deletion, brings. */
@@ -166,7 +237,7 @@ function childTransaction(
 // What a request's transaction says of its items: what they share.
 function sharedPayload(
   parentId: string,
-  { organisation }: Principal,
+  { organisation }: Registration['principal'],
   definitions: readonly ItemDefinition[],
 ): TransactionPayload {
   const shared = (names: readonly string[]): string => (new Set(names).size === 1 ? names[0]! : '');

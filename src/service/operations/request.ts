@@ -1,7 +1,9 @@
 import { parseDuration } from '../../core/duration.js';
 import { hashText } from '../../core/hash.js';
+import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
-import { createPlan, type Issue, type Plan, RequestError } from '../../index.js';
+import { type Issue, type Plan, RequestError } from '../../index.js';
+import { planEvery } from '../../plan/patterns.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';
@@ -16,7 +18,7 @@ const FAULTS_MAX = 500;
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
 export async function readOperations(body: unknown, rangesMax = defaultSettings.requestRangesMax) {
   if (Array.isArray(body)) checkSize(body, rangesMax);
-  const plan = createPlan(body);
+  const plan = planEvery(body);
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
   let stepCount = 0;
@@ -104,7 +106,7 @@ export const ITEMS_A_TURN = 20;
 
 /** What follows from the request of an item alone. */
 export function definitionOf(request: readonly unknown[]): Omit<ItemDefinition, 'posted'> {
-  const plan = createPlan(request);
+  const plan = planEvery(request);
   const { processingType, frequency } = plan.items[plan.items.length - 1]!;
   return {
     output: outputOf(plan),
@@ -114,6 +116,11 @@ export function definitionOf(request: readonly unknown[]): Omit<ItemDefinition, 
     plan,
     planHash: hashOf(plan),
   };
+}
+
+/** Whether an item stands for many: its result's id is a pattern. */
+export function isPattern({ timeseriesId }: Pick<SeriesReference, 'timeseriesId'>): boolean {
+  return patternOf(timeseriesId) !== undefined;
 }
 
 /** Tells plans apart that compute something else. */

@@ -4,7 +4,7 @@ import { shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
-import { badRequest, notFound } from '../http/errors.js';
+import { badRequest, notFound, ServiceError } from '../http/errors.js';
 import { readPage } from '../http/paging.js';
 import { type RouteParts, security, validatorCompiler } from '../http/route.js';
 import { principalOf } from '../identity/principal.js';
@@ -13,8 +13,8 @@ import { statusAnswer } from '../status/schemas.js';
 import { equal } from '../store.js';
 import { dryRun } from './dry-run.js';
 import { itemRecords } from './records.js';
-import { deleteItem, registerItems } from './register.js';
-import { readOperations } from './request.js';
+import { deleteItem, deletePattern, registerItems } from './register.js';
+import { isPattern, readOperations } from './request.js';
 import * as schemas from './schemas.js';
 
 const shared = { tags: ['Operations'], security };
@@ -55,7 +55,7 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
       }
       const { correlationId } = request;
       const parent = await storage.transaction(shard, async (tx) => {
-        const row = await registerItems(context, tx, { principal, correlationId, receivedMs, definitions });
+        const row = await registerItems(context, tx, { principal, correlationId, receivedMs }, definitions);
         wake(shard);
         return row;
       });
@@ -88,7 +88,12 @@ function registerDeletion(app: FastifyInstance, { context, authorize, wake }: Ro
       return context.storage.transaction(shard, async (tx) => {
         const row = await readItem(tx, organisation, request.params.itemId);
         const [record] = await itemRecords(tx, organisation, [row]);
-        await deleteItem(context, tx, row, areResultsKept);
+        if (record?.pattern != null) {
+          const mend = `delete that item, or register one of its own for ${row.timeseriesId}/${row.metric}`;
+          throw new ServiceError(409, `the item is a member of the pattern of item ${record.pattern}; ${mend}`);
+        }
+        const end = isPattern(row) ? deletePattern : deleteItem;
+        await end(context, tx, row, areResultsKept);
         wake(shard);
         return envelope(record);
       });

@@ -53,6 +53,7 @@ export const dryRunAnswer = envelopeSchema(
         timeseriesId: Type.String(),
         metric: Type.String(),
         processingType,
+        members: Type.Union([Type.Integer(), Type.Null()], { description: 'Of a pattern: how many there are now' }),
         replaces: Type.Union([Type.String(), Type.Null()], { description: 'The item that there is of this result' }),
         plan: Type.Object({}, { additionalProperties: true }),
         explain: Type.String(),
@@ -75,6 +76,9 @@ export const itemSchema = Type.Object({
   frequency: nullableText,
   operations: Type.Array(Type.Object({}, { additionalProperties: true })),
   sources: Type.Array(seriesReference),
+  pattern: Type.Union([Type.String(), Type.Null()], {
+    description: 'The item with a pattern of which this is a member',
+  }),
   state: oneOf(transactionStates),
   transactionId: Type.String({ description: 'Tells of the item at /core/status' }),
   retryCount: Type.Integer(),

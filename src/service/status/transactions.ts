@@ -22,7 +22,13 @@ export async function moveTransaction(
   const retryCount = child.retryCount + (isRetry ? 1 : 0);
   if (child.state === state && child.message === message && !isRetry) return;
   await update(tx, child, { state, message, retryCount });
-  const { parentId } = child;
+  await noteChild(tx, child, { state, message, isRetry });
+}
+
+/** Tells the parent of a transaction, and that one's, that it has come to a state. */
+async function noteChild(tx: Transaction, child: TransactionRow, transition: Transition): Promise<void> {
+  const { state, message, isRetry = false } = transition;
+  const { organisation, parentId } = child;
   const parent = parentId === null ? undefined : await tx.get(transactions, { organisation, transactionId: parentId });
   if (parent === undefined) return;
   const before = childStatesOf(parent);
@@ -34,11 +40,34 @@ export async function moveTransaction(
     message: parentMessage(parent, states, state === 'Failed' || isRetry ? message : null),
   };
   await update(tx, parent, changes);
+  const { state: stateNow, message: messageNow } = changes;
+  if (stateNow !== parent.state) await noteChild(tx, parent, { state: stateNow, message: messageNow });
 }
+
+/** Adds a child to a transaction that has others. */
+export async function addChild(tx: Transaction, parent: TransactionRow, state: TransactionState): Promise<void> {
+  const before = childStatesOf(parent);
+  const states = { ...before, [state]: (before[state] ?? 0) + 1 };
+  const stateNow = parentState(states);
+  await update(tx, parent, { childStates: JSON.stringify(states), state: stateNow });
+  if (stateNow !== parent.state) await noteChild(tx, parent, { state: stateNow, message: parent.message });
+}
+
+/** A transaction with children of its own goes from one state to another itself. */
+export async function moveOwn(tx: Transaction, row: TransactionRow, from: TransactionState, to: TransactionState) {
+  const states = moveChild(childStatesOf(row), from, to);
+  const stateNow = parentState(states);
+  await update(tx, row, { childStates: JSON.stringify(states), state: stateNow });
+  if (stateNow !== row.state) await noteChild(tx, row, { state: stateNow, message: row.message });
+}
+
+/** How a message begins of a member of a pattern that has no item: it stays, as nothing will mend it by itself. */
+export const NOT_COMPUTED = 'not computed: ';
 
 // Of several children that failed, the last one's word; none once all is well.
 function parentMessage(parent: TransactionRow, states: ChildStates, said: string | null): string | null {
   if (said !== null) return said;
+  if (parent.message?.startsWith(NOT_COMPUTED)) return parent.message;
   return (states.Failed ?? 0) > 0 || (states.Running ?? 0) > 0 ? parent.message : null;
 }
 

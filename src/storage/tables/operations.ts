@@ -82,6 +82,9 @@ export const itemSources = defineTable(
   [['organisation', 'itemId']],
 );
 
+/** What an item with patterns reads, by which those of an organisation are found: no series has an empty metric. */
+export const EVERY_SERIES = { timeseriesId: '*', metric: '' } as const;
+
 /** Work that waits for an item: its results do not yet rest on all that is stored. */
 export const itemWork = defineTable(
   'item_work',

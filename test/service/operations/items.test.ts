@@ -40,6 +40,7 @@ describe('registered items', () => {
       frequency: null,
       operations: request[0]!.operations,
       sources: [{ timeseriesId: 'room', metric: 'Raw' }],
+      pattern: null,
       state: 'Active',
       transactionId: expect.any(String),
       retryCount: 0,

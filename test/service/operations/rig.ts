@@ -109,9 +109,9 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     register: async (request) => {
       const principal = { clientId: 'client', username: null, organisation, scopes: new Set(['core_write']) };
       const { definitions } = await readOperations(request);
-      const registration = { principal, correlationId: 'test', receivedMs: nowMs, definitions };
+      const registration = { principal, correlationId: 'test', receivedMs: nowMs };
       await storage.transaction(shard, async (tx) => {
-        await registerItems(context, tx, registration);
+        await registerItems(context, tx, registration, definitions);
         worker.wake(shard);
       });
     },
@@ -140,6 +140,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       for (const row of await allItems()) {
         const { timeseriesId, metric, boundaryMs } = row;
         const { plan } = definitionOf(JSON.parse(row.request) as unknown[]);
+        // Its members have the results.
+        if (plan.every !== undefined) continue;
         const untilMs = boundaryMs ?? Number.POSITIVE_INFINITY;
         const inputs = [];
         for (const source of plan.sources) inputs.push({ ...source, ...(await read(source, false, untilMs)) });

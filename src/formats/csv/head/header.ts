@@ -27,7 +27,17 @@ export const SAMPLE_BYTES_MAX = HEAD_LENGTH_MAX;
 
 type Options = Pick<
   CsvReaderOptions,
-  'fileName' | 'time' | 'value' | 'series' | 'layout' | 'areTextsLeft' | 'timeFormat' | 'decimal' | 'states' | 'wanted'
+  | 'fileName'
+  | 'time'
+  | 'value'
+  | 'series'
+  | 'layout'
+  | 'areTextsLeft'
+  | 'timeFormat'
+  | 'decimal'
+  | 'states'
+  | 'wanted'
+  | 'isNamed'
 >;
 
 /**
@@ -43,7 +53,7 @@ export function tellHeader(
   isWhole: boolean,
   options: Options,
 ): Header | undefined {
-  const { fileName: file, wanted } = options;
+  const { fileName: file, isNamed = options.wanted } = options;
   const { columns, line, text, separator, isAnnotated } = found;
   const fail: Fail = (reason, code = 'csv.header') => {
     const mend = code === 'csv.header' && reason.includes('no time column') ? laterHeader(sample, line) : '';
@@ -51,7 +61,7 @@ export function tellHeader(
   };
   const texts = sampleTexts(found, sample);
   const facts = columns.map((name, column) => factsOf(name, texts[column]!));
-  const isAskedFor = (name: string): boolean => wanted?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
+  const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = tellRoles(facts, { ...options, isAskedFor }, fail);
   if (roles.layout !== 'days') failAtEqualNames(columns, roles, fail);
   const numbers = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');

@@ -8,12 +8,20 @@ export interface CsvLimits {
   readonly cellsMax: number;
 }
 
+/** So many values of a chunk, 16 MiB, however many columns a file has. */
+export const CELLS_USUAL = 1 << 21;
+
 export const UNLIMITED: CsvLimits = {
   lineBytesMax: Number.POSITIVE_INFINITY,
   columnsMax: Number.POSITIVE_INFINITY,
   seriesMax: Number.POSITIVE_INFINITY,
-  cellsMax: Number.POSITIVE_INFINITY,
+  cellsMax: CELLS_USUAL,
 };
 
 /** Beyond these, and two for each row, a limited file has nothing but blank lines. */
 export const BLANK_LINES_MAX = 10_000;
+
+/** Rows of a chunk of a table with so many columns of values. */
+export function rowsInChunk(rowsMax: number, cellsMax: number, columnCount: number): number {
+  return Math.max(1, Math.min(rowsMax, Math.floor(cellsMax / Math.max(1, columnCount))));
+}

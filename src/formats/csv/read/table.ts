@@ -2,6 +2,7 @@ import type { Series, SeriesReference } from '../../../core/series.js';
 import { beginScan, scanColumns, scanned, scanRows } from '../../../kernels/scan-rows.js';
 import { CARRIAGE_RETURN, LINE_FEED, skipField } from '../bytes.js';
 import type { RowProblem } from '../errors.js';
+import { rowsInChunk } from './limits.js';
 import { parseNumber } from './number.js';
 import type { CsvRecord } from './record.js';
 import { countMissing, FieldReader, type Rows, type RowsSettings, shapeProblem } from './rows.js';
@@ -23,7 +24,7 @@ export function createTableRows(
   const { header, zone, onChunk, onRows, repeatedHours, cellsMax } = settings;
   const fields = new FieldReader(header, zone);
   const kept = series.filter((entry) => entry.isWanted);
-  const chunkRows = Math.max(1, Math.min(settings.chunkRows, Math.floor(cellsMax / Math.max(1, kept.length))));
+  const chunkRows = rowsInChunk(settings.chunkRows, cellsMax, kept.length);
   const state = createState({ ...settings, chunkRows }, kept);
   const { timeMs, values } = state;
   let nearChange: number[] = [];

@@ -1,6 +1,7 @@
 import type { Series, SeriesReference } from '../../../core/series.js';
 import { joinedColumns } from '../../../kernels/scan-rows.js';
 import { createLongChunk, type LongSeries, sortBySeries } from '../read/by-series.js';
+import { CELLS_USUAL, rowsInChunk } from '../read/limits.js';
 import type { ColumnRows } from '../read/rows.js';
 
 /** Makes of rows that were read in ranges the very chunks that one reader would have made of them. */
@@ -13,7 +14,8 @@ export interface RowJoiner {
 type OnChunk = (series: readonly Series[]) => void;
 
 /** @param series those of the table's columns. */
-export function createTableJoiner(series: readonly SeriesReference[], chunkRows: number, onChunk: OnChunk): RowJoiner {
+export function createTableJoiner(series: readonly SeriesReference[], rowsMax: number, onChunk: OnChunk): RowJoiner {
+  const chunkRows = rowsInChunk(rowsMax, CELLS_USUAL, series.length);
   const columns = series.length === 1 ? joinedColumns(chunkRows) : undefined;
   const timeMs = columns?.timeMs ?? new Float64Array(chunkRows);
   const values = series.map(() => columns?.value ?? new Float64Array(chunkRows));

@@ -1,4 +1,4 @@
-import { type Series, seriesKey } from '../../../core/series.js';
+import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
 import { zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
 import { rowError } from '../errors.js';
@@ -18,7 +18,8 @@ export interface ThreadedRead {
   readonly rangeBytes: number;
   readonly readAt: ReadAt;
   readonly options: CsvReaderOptions & { readonly chunkRows: number };
-  readonly wantedKeys: readonly string[];
+  /** What the run reads, for the threads: as `wanted` of the options. */
+  readonly sources: readonly SeriesReference[];
   readonly onChunk: (series: readonly Series[]) => void;
   readonly onRead: (byteCount: number) => void;
   /** Asked after each range; once it is true, the rest is left. */
@@ -71,7 +72,7 @@ async function readInOrder(
 ): Promise<CsvSummary | undefined> {
   const { timezone, chunkRows, onBadRow, unnamed } = read.options;
   const options = { chunkRows, unnamed, ...(timezone && { timezone }), ...(onBadRow && { onBadRow }) };
-  const task = { fileNumber: pool.nextFile(), file, wantedKeys: read.wantedKeys, options };
+  const task = { fileNumber: pool.nextFile(), file, sources: read.sources, options };
   const open = (): RangeReader => new RangeReader(file, read.options, read.readAt);
   const reader = open();
   const account = new Account(read, reader);

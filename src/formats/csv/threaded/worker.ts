@@ -1,7 +1,8 @@
 // What a thread of the pool runs. It loads what it takes to read CSV and nothing else.
 import { readSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
-import { seriesKey } from '../../../core/series.js';
+import type { SeriesReference } from '../../../core/series.js';
+import { SourceMatcher } from '../../../core/source-matcher.js';
 import type { CsvReaderOptions } from '../options.js';
 import type { ColumnRows } from '../read/rows.js';
 import { type RangedFile, type RangeOutcome, RangeReader, sharedCopyOf } from './range.js';
@@ -11,7 +12,8 @@ export interface RangeTask {
   readonly fileNumber: number;
   readonly index: number;
   readonly file: RangedFile;
-  readonly wantedKeys: readonly string[];
+  /** What a run reads: ids may be patterns. */
+  readonly sources: readonly SeriesReference[];
   readonly options: Pick<CsvReaderOptions, 'timezone' | 'chunkRows' | 'onBadRow' | 'unnamed'>;
 }
 
@@ -38,12 +40,10 @@ export function readRange(task: RangeTask): RangeResult {
   }
 }
 
-function openFile({ fileNumber: number, file, wantedKeys, options }: RangeTask): void {
-  const wanted = new Set(wantedKeys);
-  reader = new RangeReader(
-    file,
-    { ...options, wanted: (reference) => wanted.has(seriesKey(reference)) },
-    (block, position) => readSync(file.descriptor, block, 0, block.length, position),
+function openFile({ fileNumber: number, file, sources, options }: RangeTask): void {
+  const matcher = new SourceMatcher(sources);
+  reader = new RangeReader(file, { ...options, wanted: (reference) => matcher.wants(reference) }, (block, position) =>
+    readSync(file.descriptor, block, 0, block.length, position),
   );
   fileNumber = number;
 }

@@ -1,5 +1,5 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
-import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
 import { scan } from './scan.js';
 
@@ -23,7 +23,7 @@ export const difference: Operation<DifferenceMethods> = {
     ...fromTheLast(parameters),
     does: `each value less the one before${within(parameters)}`,
   }),
-  open: (parameters) => fromLast(parameters, (x, lastValue) => x - lastValue),
+  open: (parameters, { column }) => fromLast(parameters, column, (x, lastValue) => x - lastValue),
 };
 
 export const differenceExamples: readonly WrittenExample[] = [
@@ -66,9 +66,9 @@ export const derivative: Operation<DerivativeMethods> = {
     ...fromTheLast(parameters),
     does: `the change for each ${textIn(parameters, 'unit')}${within(parameters)}`,
   }),
-  open: (parameters) => {
+  open: (parameters, { column }) => {
     const unitMs = durationMsIn(parameters, 'unit') ?? 0;
-    return fromLast(parameters, (x, lastValue, sinceMs) => (x - lastValue) / (sinceMs / unitMs));
+    return fromLast(parameters, column, (x, lastValue, sinceMs) => (x - lastValue) / (sinceMs / unitMs));
   },
 };
 
@@ -120,11 +120,12 @@ export const counter: Operation<CounterMethods> = {
       'what a meter counted since the reading before; ' +
       (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
   }),
-  open: (parameters) => {
-    if (parameters.max === undefined)
-      return fromLast(parameters, (x, lastValue) => (x < lastValue ? x : x - lastValue));
+  open: (parameters, { column }) => {
+    if (parameters.max === undefined) {
+      return fromLast(parameters, column, (x, lastValue) => (x < lastValue ? x : x - lastValue));
+    }
     const max = numberIn(parameters, 'max');
-    return fromLast(parameters, (x, lastValue) => (x < lastValue ? max - lastValue + x : x - lastValue));
+    return fromLast(parameters, column, (x, lastValue) => (x < lastValue ? max - lastValue + x : x - lastValue));
   },
 };
 
@@ -155,20 +156,34 @@ const LAST_VALUE = 2;
 
 function fromLast(
   parameters: Parameters,
+  column: RunContext['column'],
   resultOf: (x: number, lastValue: number, sinceMs: number) => number,
 ): RegridRunner {
-  const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+  const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.MAX_VALUE; // the first sample is infinitely far from none
+  const results = column();
   return scan(3, ({ slots }, { timeMs, value, count }, out) => {
-    let hasLast = slots[HAS_LAST] === 1;
-    let lastMs = slots[LAST_MS]!;
+    const beforeMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
+    let lastMs = beforeMs;
     let lastValue = slots[LAST_VALUE]!;
+    let gapCount = 0;
+    let bad = 0;
     for (let i = 0; i < count; i++) {
       const t = timeMs[i]!;
       const x = value[i]!;
-      if (hasLast && t - lastMs <= gapMsMax) out.add(t, resultOf(x, lastValue, t - lastMs));
-      hasLast = true;
+      const sinceMs = t - lastMs;
+      if (sinceMs > gapMsMax) gapCount++;
+      const result = resultOf(x, lastValue, sinceMs);
+      results[i] = result;
+      bad += result - result;
       lastMs = t;
       lastValue = x;
+    }
+    if (gapCount === 0 && bad === 0) out.addRun(timeMs, results, count);
+    else {
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        if (t - (i === 0 ? beforeMs : timeMs[i - 1]!) <= gapMsMax) out.add(t, results[i]!);
+      }
     }
     slots[HAS_LAST] = 1;
     slots[LAST_MS] = lastMs;

@@ -4,8 +4,9 @@ import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
 import { itemOfResult } from '../conflicts.js';
-import { definitionOf } from '../request.js';
+import { definitionOf, isPattern } from '../request.js';
 import { Item, type ItemSession, type Producers } from './item.js';
+import { PatternMembers } from './members.js';
 import { Schedule } from './schedule.js';
 import type { WorkerSizes } from './sizes.js';
 
@@ -24,6 +25,8 @@ export class ItemCache {
   readonly #items = new Map<string, Item>();
   /** By organisation and id, and there by metric: the ids of the items that read a series; as of that commit. */
   readonly #readers = new Map<string, Map<string, string[]>>();
+  /** The patterns of organisations, as of the commit of the catalogue. */
+  readonly #patterns = new Map<string, PatternMembers>();
 
   /**
    * Begins a transaction: keeps what is known where that holds for it. Each commit of the worker leaves its number in
@@ -34,7 +37,10 @@ export class ItemCache {
   begin(claimSequence: number, absorbedCommit: number, catalogCommit: number): boolean {
     if (this.#claimSequence !== claimSequence || this.#absorbedCommit !== absorbedCommit) this.clear();
     const isCatalogNew = this.#catalogCommit !== catalogCommit;
-    if (isCatalogNew) this.#readers.clear();
+    if (isCatalogNew) {
+      this.#readers.clear();
+      this.#patterns.clear();
+    }
     this.#claimSequence = claimSequence;
     this.#absorbedCommit = absorbedCommit;
     this.#catalogCommit = catalogCommit;
@@ -52,6 +58,17 @@ export class ItemCache {
     this.#catalogCommit = -1;
     this.#items.clear();
     this.#readers.clear();
+    this.#patterns.clear();
+  }
+
+  forgetReaders(): void {
+    this.#readers.clear();
+  }
+
+  async patternsOf(tx: Reader, organisation: string): Promise<PatternMembers> {
+    const known = this.#patterns.get(organisation) ?? (await PatternMembers.load(tx, organisation));
+    this.#patterns.set(organisation, known);
+    return known;
   }
 
   /** Between transactions: forgets the items that have not been used for longest where there are too many. */
@@ -102,7 +119,8 @@ export class ItemCache {
       return known;
     }
     const row = await session.tx.get(items, { organisation, itemId });
-    if (row === undefined) return undefined;
+    // An item with patterns computes nothing itself.
+    if (row === undefined || isPattern(row)) return undefined;
     const item = known?.schedule.row.revision === row.revision ? known : await load(session, row);
     if (item === undefined) return undefined;
     this.#items.set(itemId, item);

@@ -123,12 +123,27 @@ export class Session implements ItemSession {
       const changes = await this.context.samples.changesAfter(this.tx, after, CHANGES_READ);
       if (changes.length > 0) this.#hasWritten = true;
       for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
+        const patterns = await this.#cache.patternsOf(this.tx, organisation);
+        this.#noteMembers(await patterns.admit(this, own));
         await this.#cache.findReaders(this.tx, organisation, own);
         await this.#tell(organisation, own);
       }
       if (changes.length < CHANGES_READ) return;
       after = changes.at(-1)!.commit;
     }
+  }
+
+  /** Registers members of the series that were there before their patterns, some at a time. */
+  async catchUp(organisation: string): Promise<void> {
+    const patterns = await this.#cache.patternsOf(this.tx, organisation);
+    this.#noteMembers(await patterns.catchUp(this));
+  }
+
+  // New members have work that waits, and read series of which it was known that nobody does.
+  #noteMembers(count: number): void {
+    if (count === 0) return;
+    this.#cache.forgetReaders();
+    this.noteDue();
   }
 
   // Items, and who reads their results, are looked up for many at once before the first of them takes its change.

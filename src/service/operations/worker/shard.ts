@@ -74,6 +74,7 @@ export class ShardWorker {
     return this.#run(async (session) => {
       for (const { organisation, itemId } of due) {
         const item = await session.itemOf(organisation, itemId);
+        if (item === undefined) await session.catchUp(organisation);
         const step = await item?.beginTurn(session);
         // The next item may read what follows from this one.
         await session.settle();

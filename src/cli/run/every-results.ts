@@ -1,0 +1,91 @@
+import { type Series, type SeriesReference, seriesKey } from '../../core/series.js';
+import { SourceMatcher } from '../../core/source-matcher.js';
+import type { Format } from '../../formats/format.js';
+import { SampleSpool } from '../files/sample-spool.js';
+import type { Target } from '../files/target.js';
+import type { TempFiles } from '../files/temp-files.js';
+import type { Io } from '../terminal/io.js';
+
+interface Known {
+  readonly reference: SeriesReference;
+  readonly item: number;
+  readonly number: number;
+}
+
+/**
+ * The results of a request with patterns: which series there are shows as they come. They are written in the order of
+ * the items, and of an item in that of its members, as the end of the run gives them.
+ */
+export class EveryResults {
+  /** Samples of each item so far, in the order of the request, and the series that they are of. */
+  readonly sampleCounts: number[];
+  readonly seriesCounts: number[];
+  readonly #format: Format;
+  readonly #target: Target;
+  readonly #spool: SampleSpool;
+  readonly #matcher: SourceMatcher;
+  readonly #known = new Map<string, Known>();
+  #lastGiven: readonly Known[] = [];
+
+  constructor(format: Format, outputs: readonly SeriesReference[], target: Target, io: Io, temps: TempFiles) {
+    this.sampleCounts = outputs.map(() => 0);
+    this.seriesCounts = outputs.map(() => 0);
+    this.#format = format;
+    this.#target = target;
+    this.#spool = new SampleSpool(io, temps, target.beside);
+    this.#matcher = new SourceMatcher(outputs);
+  }
+
+  add(series: readonly Series[]): void {
+    this.#lastGiven = series.map((one) => {
+      const known = this.#knownOf(one);
+      this.#spool.add(known.number, one);
+      this.sampleCounts[known.item]! += one.timeMs.length;
+      return known;
+    });
+  }
+
+  /** Forgets everything that was added. */
+  reset(): void {
+    this.#target.reset();
+    this.#spool.reset();
+    this.#known.clear();
+    this.#lastGiven = [];
+    this.sampleCounts.fill(0);
+    this.seriesCounts.fill(0);
+  }
+
+  /** Writes the output; `keep` of the target makes it appear. The end of the run has given every series, in order. */
+  async finish(): Promise<void> {
+    let waiting: Uint8Array[] = [];
+    const writer = await this.#format.openWriter?.((bytes) => waiting.push(bytes.slice()));
+    if (writer === undefined) throw new Error('assertion failed: a format that cannot be written');
+    const drain = async (): Promise<void> => {
+      const pieces = waiting;
+      waiting = [];
+      for (const piece of pieces) await this.#target.write(piece);
+    };
+    for (const { reference, number } of this.#lastGiven) {
+      for (const { timeMs, value } of this.#spool.pieces(number)) {
+        writer.write({ ...reference, timeMs, value });
+        if (waiting.length > 0) await drain();
+      }
+    }
+    writer.end();
+    await drain();
+    this.#spool.reset();
+  }
+
+  #knownOf(series: Series): Known {
+    const key = seriesKey(series);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const [place] = this.#matcher.placesOf(series);
+    if (place === undefined) throw new Error('assertion failed: a result nobody asked for');
+    const { timeseriesId, metric } = series;
+    const added = { reference: { timeseriesId, metric }, item: place.source, number: this.#known.size };
+    this.#known.set(key, added);
+    this.seriesCounts[added.item]! += 1;
+    return added;
+  }
+}

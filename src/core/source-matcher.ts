@@ -1,0 +1,49 @@
+import { matchOf, type Pattern, patternOf } from './pattern.js';
+import { type SeriesReference, seriesKey } from './series.js';
+
+/** What a series is to a plan with patterns: a sample of it goes to a source, of one member or of all. */
+export interface Place {
+  readonly source: number;
+  /** What fills the name; undefined where the source has none. */
+  readonly member: string | undefined;
+}
+
+/** Finds the places of series among sources that may be patterns. */
+export class SourceMatcher {
+  readonly #patterns: readonly { readonly pattern: Pattern; readonly metric: string; readonly source: number }[];
+  readonly #plain: ReadonlyMap<string, number>;
+
+  constructor(sources: readonly SeriesReference[]) {
+    this.#patterns = sources.flatMap(({ timeseriesId, metric }, source) => {
+      const pattern = patternOf(timeseriesId);
+      return pattern === undefined ? [] : [{ pattern, metric, source }];
+    });
+    const plain = [...sources.entries()].filter(([, { timeseriesId }]) => patternOf(timeseriesId) === undefined);
+    this.#plain = new Map(plain.map(([source, reference]) => [seriesKey(reference), source]));
+  }
+
+  /** Whether there is a place for a series. */
+  wants(series: SeriesReference): boolean {
+    return this.placesOf(series).length > 0;
+  }
+
+  /** Whether a series is asked for by some of its name, and not just with all others. */
+  names(series: SeriesReference): boolean {
+    const isNaming = ({ before, after }: Pattern): boolean => before !== '' || after !== '';
+    return this.#plain.has(seriesKey(series)) || this.#patternsOf(series).some(({ pattern }) => isNaming(pattern));
+  }
+
+  placesOf(series: SeriesReference): Place[] {
+    const places: Place[] = [];
+    const plain = this.#plain.get(seriesKey(series));
+    if (plain !== undefined) places.push({ source: plain, member: undefined });
+    for (const { pattern, source } of this.#patternsOf(series)) {
+      places.push({ source, member: matchOf(pattern, series.timeseriesId) });
+    }
+    return places;
+  }
+
+  #patternsOf({ timeseriesId, metric }: SeriesReference) {
+    return this.#patterns.filter((one) => one.metric === metric && matchOf(one.pattern, timeseriesId) !== undefined);
+  }
+}

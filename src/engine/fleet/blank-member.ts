@@ -1,0 +1,94 @@
+import { DoubleList } from '../../core/list.js';
+import type { Graph } from '../graph/graph.js';
+import type { CurrentMember, FleetSink } from './fleet-sink.js';
+import { BLANK, type Rows } from './rows.js';
+
+/**
+ * The member without samples of its own, whom all that is told to every member reaches too. Who joins later goes on
+ * from its state, has its results, and counts what it has counted: as if they had been there from the start.
+ */
+export class BlankMember {
+  readonly #graph: Graph;
+  readonly #rows: Rows;
+  readonly #sinks: readonly FleetSink[];
+  readonly #current: CurrentMember;
+  /** What it has counted, in the order of the graph: the graph counts what members do. */
+  readonly counts: readonly Record<string, number>[];
+  /** Results without samples of their own, of each item. Most plans have none. */
+  readonly #results: readonly { readonly timeMs: DoubleList; readonly value: DoubleList }[];
+  /** So many members have been given its results. */
+  #givenCount = 0;
+
+  constructor(graph: Graph, rows: Rows, sinks: readonly FleetSink[], current: CurrentMember) {
+    this.#graph = graph;
+    this.#rows = rows;
+    this.#sinks = sinks;
+    this.#current = current;
+    this.counts = graph.counts.map((counts) => ({ ...counts }));
+    this.#results = sinks.map(() => ({ timeMs: new DoubleList(), value: new DoubleList() }));
+  }
+
+  /** Does in its name what is done for all members, before it is done for each. */
+  act(work: () => void): void {
+    const before = this.#graph.counts.map((counts) => ({ ...counts }));
+    this.#rows.load(BLANK);
+    work();
+    this.#rows.save(BLANK);
+    for (const [index, counts] of this.#graph.counts.entries()) {
+      for (const [name, count] of Object.entries(before[index]!)) {
+        this.counts[index]![name]! += counts[name]! - count;
+        counts[name] = count;
+      }
+    }
+    const taken = this.#sinks.map((sink) => (sink.count() === 0 ? undefined : sink.take()));
+    // Members that have joined since are given what was there when they did: the rest they compute themselves.
+    this.giveResults();
+    for (const [item, results] of taken.entries()) {
+      if (results === undefined) continue;
+      const { timeMs, value } = results;
+      this.#results[item]!.timeMs.append(timeMs, 0, timeMs.length);
+      this.#results[item]!.value.append(value, 0, value.length);
+    }
+  }
+
+  /** Adds a member as it is. */
+  copy(): number {
+    for (const [index, counts] of this.#graph.counts.entries()) {
+      for (const [name, count] of Object.entries(this.counts[index]!)) counts[name]! += count;
+    }
+    return this.#rows.add();
+  }
+
+  /** Gives its results to the members that have joined since. @param isLasting false where this is taken back */
+  giveResults(isLasting = true): void {
+    for (let member = this.#givenCount; member < this.#rows.count; member++) {
+      this.#current.member = member;
+      for (const [item, { timeMs, value }] of this.#results.entries()) {
+        if (timeMs.length === 0) continue;
+        this.#sinks[item]!.receive({ timeMs: timeMs.view(), value: value.view(), count: timeMs.length });
+      }
+    }
+    if (isLasting) this.#givenCount = this.#rows.count;
+  }
+
+  write(add: (value: number) => void): void {
+    add(this.#givenCount);
+    for (const counts of this.counts) Object.values(counts).forEach(add);
+    for (const { timeMs, value } of this.#results) {
+      add(timeMs.length);
+      timeMs.view().forEach(add);
+      value.view().forEach(add);
+    }
+    this.#rows.write(BLANK, add);
+  }
+
+  read(next: () => number): void {
+    this.#givenCount = next();
+    for (const counts of this.counts) for (const name of Object.keys(counts)) counts[name] = next();
+    for (const { timeMs, value } of this.#results) {
+      const length = next();
+      for (const list of [timeMs, value]) for (let i = 0; i < length; i++) list.push(next());
+    }
+    this.#rows.read(BLANK, next);
+  }
+}

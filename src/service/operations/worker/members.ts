@@ -1,0 +1,173 @@
+import { filled } from '../../../core/pattern.js';
+import { type SeriesReference, seriesKey, seriesName } from '../../../core/series.js';
+import { SourceMatcher } from '../../../core/source-matcher.js';
+import { filledRequest } from '../../../plan/patterns.js';
+import type { Reader } from '../../../storage/storage.js';
+import {
+  EVERY_SERIES,
+  type ItemRow,
+  itemSources,
+  items,
+  itemWork,
+  type TransactionRow,
+  transactions,
+} from '../../../storage/tables/operations.js';
+import { series } from '../../../storage/tables/samples.js';
+import type { ServiceContext } from '../../context.js';
+import { ServiceError } from '../../http/errors.js';
+import { addChild, moveOwn, NOT_COMPUTED } from '../../status/transactions.js';
+import { equal } from '../../store.js';
+import { nameProblem } from '../../timeseries/write/json.js';
+import { checkConflicts, itemOfResult } from '../conflicts.js';
+import { noteChange, registerItem } from '../register.js';
+import { definitionOf } from '../request.js';
+import type { ItemSession } from './item.js';
+
+/** An item with patterns, as of the commit of the catalogue. */
+interface Pattern {
+  readonly row: ItemRow;
+  readonly request: readonly unknown[];
+  readonly matcher: SourceMatcher;
+}
+
+export interface MemberSession extends ItemSession {
+  readonly context: ServiceContext;
+  giveWay(): Promise<void>;
+}
+
+/** Members registered in one transaction: others wait for the next. */
+const MEMBERS_A_TURN = 500;
+const SERIES_READ = 1000;
+
+/** Registers an item for each member of the patterns of an organisation, as series of it come. */
+export class PatternMembers {
+  readonly #organisation: string;
+  readonly #patterns: readonly Pattern[];
+  /** Series that have been looked at. */
+  readonly #seen = new Set<string>();
+  /** Patterns that have yet to look at the series that were there before, and how far they have come. */
+  readonly #behind: Map<Pattern, readonly [timeseriesId: string, metric: string] | undefined>;
+
+  static async load(tx: Reader, organisation: string): Promise<PatternMembers> {
+    const found = await tx.find(itemSources, { where: equal({ organisation, ...EVERY_SERIES }) });
+    const patterns: Pattern[] = [];
+    for (const { itemId } of found) {
+      const row = await tx.get(items, { organisation, itemId });
+      if (row === undefined) continue;
+      // Written when it was registered.
+      const request = JSON.parse(row.request) as unknown[];
+      patterns.push({ row, request, matcher: new SourceMatcher(definitionOf(request).plan.sources) });
+    }
+    return new PatternMembers(organisation, patterns);
+  }
+
+  private constructor(organisation: string, patterns: readonly Pattern[]) {
+    this.#organisation = organisation;
+    this.#patterns = patterns;
+    this.#behind = new Map(patterns.flatMap((one) => (one.row.state === 'Created' ? [[one, undefined] as const] : [])));
+  }
+
+  /** Registers the members of series that have come. @returns how many are new */
+  async admit(session: MemberSession, come: readonly SeriesReference[]): Promise<number> {
+    let count = 0;
+    if (this.#patterns.length === 0) return count;
+    for (const one of come) {
+      const key = seriesKey(one);
+      if (this.#seen.has(key)) continue;
+      this.#seen.add(key);
+      for (const pattern of this.#patterns) count += await this.#register(session, pattern, one);
+      await session.giveWay();
+    }
+    if (count > 0) await noteChange(session.writer);
+    return count;
+  }
+
+  /** Registers the members of series that were there before their pattern, some at a time. @returns how many are new */
+  async catchUp(session: MemberSession): Promise<number> {
+    let count = 0;
+    for (const [pattern, from] of this.#behind) {
+      for (let after = from; count < MEMBERS_A_TURN; ) {
+        const rows = await session.tx.find(series, {
+          where: equal({ organisation: this.#organisation }),
+          orderBy: [{ column: 'timeseriesId' }, { column: 'metric' }],
+          ...(after === undefined ? {} : { after }),
+          limit: SERIES_READ,
+        });
+        for (const row of rows) {
+          count += await this.#register(session, pattern, row);
+          await session.giveWay();
+        }
+        const last = rows.at(-1);
+        if (last !== undefined) after = [last.timeseriesId, last.metric];
+        this.#behind.set(pattern, after);
+        if (rows.length < SERIES_READ) {
+          await this.#finish(session, pattern);
+          break;
+        }
+      }
+    }
+    if (count > 0) await noteChange(session.writer);
+    return count;
+  }
+
+  async #finish(session: MemberSession, pattern: Pattern): Promise<void> {
+    this.#behind.delete(pattern);
+    const { organisation, itemId, transactionId } = pattern.row;
+    const said = await session.tx.get(transactions, { organisation, transactionId });
+    if (said !== undefined) await moveOwn(session.writer, said, 'Created', 'Active');
+    await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
+    await session.writer.delete(itemWork, equal({ organisation, itemId }));
+  }
+
+  /** Registers the members that a series belongs to, and those that their results belong to in turn. */
+  async #register(session: MemberSession, pattern: Pattern, come: SeriesReference): Promise<number> {
+    let count = 0;
+    for (const { member } of pattern.matcher.placesOf(come)) {
+      if (member === undefined) continue;
+      const output = { timeseriesId: filled(pattern.row.timeseriesId, member), metric: pattern.row.metric };
+      // An item of its own goes first, and a member that is there is left as it is.
+      if ((await itemOfResult(session.tx, this.#organisation, output)) !== undefined) continue;
+      if (!(await this.#registerMember(session, pattern, member, output))) continue;
+      count++;
+      for (const other of this.#patterns) count += await this.#register(session, other, output);
+    }
+    return count;
+  }
+
+  /** False where it cannot be registered: the transaction of the pattern then says why. */
+  async #registerMember(
+    session: MemberSession,
+    pattern: Pattern,
+    member: string,
+    output: SeriesReference,
+  ): Promise<boolean> {
+    const { context, writer } = session;
+    const organisation = this.#organisation;
+    const said = await writer.get(transactions, { organisation, transactionId: pattern.row.transactionId });
+    if (said === undefined) return false;
+    const refuse = async (reason: string): Promise<boolean> => {
+      await writer.update(transactions, equal({ organisation, transactionId: said.transactionId }), {
+        message: `${NOT_COMPUTED}${seriesName(output)}: ${reason}`,
+      });
+      return false;
+    };
+    const problem = nameProblem(output.timeseriesId);
+    if (problem !== undefined) return refuse(`its id is not ${problem}`);
+    const request = filledRequest(pattern.request, member);
+    const definition = { posted: request.at(-1), ...definitionOf(request) };
+    try {
+      await checkConflicts(writer, context.samples, organisation, [definition]);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return refuse(error.message);
+    }
+    const child = await registerItem(context, writer, registrationOf(said), definition, said.transactionId);
+    await addChild(writer, said, child.state as 'Created');
+    return true;
+  }
+}
+
+/** Members are registered in the name of who registered their pattern. */
+function registrationOf({ organisation, clientId, correlationId, receivedMs }: TransactionRow) {
+  return { principal: { organisation, clientId }, correlationId, receivedMs };
+}

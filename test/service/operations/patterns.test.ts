@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openEvery, planEvery, runEvery } from '../../../src/engine/every/index.js';
+import type { Series } from '../../../src/index.js';
+import { linesOf } from '../../laws/running.js';
+import { change, item, minutes, openPosting, type Posting } from './posted.js';
+import { openRig, type Rig, smallSizes } from './rig.js';
+
+const means = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, ['zone-{n}'], 'zone-{n}')];
+const zones = [1, 2, 3].map((n) => minutes(`zone-${n}`, 200, (i) => (i * 37 * n) % 100));
+const outside = minutes('outside', 200, (i) => i % 7);
+const result = (timeseriesId: string) => ({ timeseriesId, metric: 'Result' });
+
+describe('an item with a pattern, in the worker', () => {
+  let rig: Rig;
+  afterEach(() => rig.close());
+
+  const expectBatch = async (request: unknown, series: readonly Series[]): Promise<void> => {
+    const expected = runEvery(planEvery(request), series).series;
+    const found = await Promise.all(
+      expected.map(async ({ timeseriesId, metric }) => ({
+        timeseriesId,
+        metric,
+        ...(await rig.stored({ timeseriesId, metric })),
+      })),
+    );
+    expect(linesOf(found)).toEqual(linesOf(expected));
+    const { expected: plain, found: again } = await rig.compare();
+    expect(linesOf(again)).toEqual(linesOf(plain));
+  };
+
+  it.each([{}, smallSizes])(
+    'has the results of one batch over the series that were there and that came later',
+    async (sizes) => {
+      rig = await openRig({ sizes });
+      await rig.append(change(zones[0]!, 0, 150));
+      await rig.append(change(outside, 0, 50));
+      await rig.register(means);
+      await rig.worker().onIdle();
+      await expectBatch(means, [
+        { ...zones[0]!, timeMs: zones[0]!.timeMs.slice(0, 150), value: zones[0]!.value.slice(0, 150) },
+      ]);
+      await rig.append(change(zones[1]!, 0, 30));
+      await rig.append(change(zones[1]!, 30, 200));
+      await rig.append(change(zones[0]!, 150, 200));
+      await rig.worker().onIdle();
+      await rig.restart();
+      await rig.append(change(zones[2]!, 100, 200));
+      await rig.kill();
+      // Late, for one member alone.
+      await rig.append(change(zones[2]!, 0, 100));
+      await rig.worker().onIdle();
+      await expectBatch(means, zones);
+      expect(await rig.items()).toHaveLength(4);
+    },
+  );
+
+  it('reads a series that all members share, and results of another pattern', async () => {
+    rig = await openRig();
+    const above = [item('Sub', {}, ['zone-{n}', 'outside'], 'above-{n}')];
+    const highest = [
+      {
+        ...item('Aggregate', { function: 'Max', interval: 'Hourly' }, ['above-{n}'], 'above-{n}'),
+        metric: 'Highest',
+      },
+    ].map((one) => ({
+      ...one,
+      operations: one.operations.map((step) => ({
+        ...step,
+        input: [result('above-{n}')],
+        output: [{ timeseriesId: 'above-{n}', metric: 'Highest' }],
+      })),
+    }));
+    await rig.register(highest);
+    await rig.register(above);
+    for (const one of [outside, ...zones]) await rig.append(change(one, 0, 200));
+    await rig.worker().onIdle();
+    const first = runEvery(planEvery(above), [...zones, outside]).series;
+    await expectBatch(above, [...zones, outside]);
+    await expectBatch(highest, first);
+  });
+
+  it('equals a stream over the same samples in the library', async () => {
+    rig = await openRig();
+    await rig.register(means);
+    const stream = openEvery(planEvery(means));
+    for (let from = 0; from < 200; from += 40) {
+      for (const zone of zones) {
+        await rig.append(change(zone, from, from + 40));
+        const part = { ...zone, timeMs: zone.timeMs.slice(from, from + 40), value: zone.value.slice(from, from + 40) };
+        stream.push([part]);
+      }
+    }
+    await rig.worker().onIdle();
+    for (const { timeseriesId, metric, timeMs } of stream.preview()) {
+      const { timeMs: stored } = await rig.stored({ timeseriesId, metric });
+      expect([...stored.slice(-timeMs.length)]).toEqual([...timeMs]);
+    }
+    await expectBatch(means, zones);
+  });
+});
+
+describe('an item with a pattern, over HTTP', () => {
+  let posting: Posting;
+  afterEach(() => posting.close());
+
+  interface Item {
+    readonly itemId: string;
+    readonly timeseriesId: string;
+    readonly pattern: string | null;
+    readonly state: string;
+    readonly message: string | null;
+    readonly sources: readonly unknown[];
+  }
+  const items = async (): Promise<Item[]> =>
+    (await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' })).body.data;
+
+  it('is listed with its members, tells why of their results, and is deleted with them', async () => {
+    posting = await openPosting();
+    await posting.write(zones.slice(0, 2));
+    await posting.run(means);
+    const all = await items();
+    const pattern = all.find(({ timeseriesId }) => timeseriesId === 'zone-{n}')!;
+    expect(pattern).toMatchObject({
+      pattern: null,
+      state: 'Active',
+      sources: [{ timeseriesId: 'zone-{n}', metric: 'Raw' }],
+    });
+    const members = all.filter((one) => one.pattern === pattern.itemId);
+    expect(members.map(({ timeseriesId }) => timeseriesId).sort()).toEqual(['zone-1', 'zone-2']);
+    const { body } = await posting.call('GET', '/core/timeseries/zone-1/why?metric=Result&time=2025-12-31T01:00:00Z');
+    expect(body.status.code).toBe('200');
+    const refused = await posting.call('DELETE', `/core/operations/${members[0]!.itemId}`);
+    expect(refused.statusCode).toBe(409);
+    expect((await posting.call('DELETE', `/core/operations/${pattern.itemId}`)).statusCode).toBe(200);
+    expect(await items()).toEqual([]);
+    expect((await posting.stored(result('zone-1'))).timeMs).toHaveLength(0);
+  });
+
+  it('leaves an item of its own and a series of clients as they are, and says so', async () => {
+    posting = await openPosting();
+    await posting.write([...zones, { ...zones[2]!, metric: 'Result' }]);
+    await posting.run([item('Mul', { scalar: 2 }, ['zone-1'], 'zone-1')]);
+    await posting.run(means);
+    const all = await items();
+    expect(all.map(({ timeseriesId, pattern }) => [timeseriesId, pattern !== null]).sort()).toEqual([
+      ['zone-1', false],
+      ['zone-2', true],
+      ['zone-{n}', false],
+    ]);
+    expect(all.find(({ timeseriesId }) => timeseriesId === 'zone-{n}')!.message).toContain(
+      'not computed: zone-3/Result',
+    );
+    expect((await posting.stored(result('zone-1'))).value[3]).toBe(2 * zones[0]!.value[3]!);
+  });
+
+  it('is refused where its results would be the sources of their own sources', async () => {
+    posting = await openPosting();
+    const step = (from: string, to: string) => [
+      {
+        metric: to,
+        processingType: 'stream',
+        operations: [
+          {
+            operation: 'Abs',
+            input: [{ timeseriesId: '{n}', metric: from }],
+            output: [{ timeseriesId: '{n}x', metric: to }],
+          },
+        ],
+      },
+    ];
+    await posting.run(step('A', 'B'));
+    await posting.run(step('B', 'C'));
+    const { statusCode, body } = await posting.call('POST', '/operations', step('C', 'A'));
+    expect(statusCode).toBe(409);
+    expect(body.status.message).toContain('{n}x/A reads {n}x/C reads {n}x/B reads {n}x/A');
+  });
+
+  it('takes the place of the one before it, with all of its members', async () => {
+    posting = await openPosting();
+    await posting.write(zones);
+    await posting.run(means);
+    const highest = [item('Aggregate', { function: 'Max', interval: 'Hourly' }, ['zone-{n}'], 'zone-{n}')];
+    await posting.run(highest);
+    for (const expected of runEvery(planEvery(highest), zones).series) {
+      expect(linesOf([await posting.stored(expected)])).toEqual(linesOf([expected]));
+    }
+    expect(await items()).toHaveLength(4);
+  });
+});
