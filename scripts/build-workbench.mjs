@@ -13,8 +13,8 @@ const rootUrl = new URL('../', import.meta.url);
 /** It was 150,000 before Aggregate had windows other than those of an interval; docs/workbench.md says so too. */
 const PACKED_BYTES_MAX = 160_000;
 const HOUR_MS = 3_600_000;
-/** The first six weeks of the office. */
-const OFFICE_ROWS = 1_009;
+/** The first three weeks of the office. */
+const OFFICE_ROWS = 505;
 /** The letter of no difference; those after it are of ever greater ones, below and above in turn. */
 const FIRST_LETTER = 35;
 
@@ -61,47 +61,69 @@ const withoutWebAssembly = {
     })),
 };
 
-// The page uses a part of its libraries: linear axes, lines and steps of uPlot; the marks of axes of d3-array. The rest
-// would be a thirtieth of the page, and esbuild cannot tell that it is unused: functions that uPlot chooses by options
-// which are not given here, and what d3-array makes as it is loaded.
-const UPLOT_UNUSED =
-  'bars|monotoneCubic|rangeLog|rangeAsinh|logAxisSplits|asinhAxisSplits|log10AxisValsFilt|log2AxisValsFilt';
+// The page uses a part of its libraries: linear axes, lines and steps of uPlot without its legend; the marks of axes of
+// d3-array. The rest would be a thirtieth of the page, and esbuild cannot tell that it is unused: functions that uPlot
+// chooses by options which are not given here, and what d3-array makes as it is loaded. Nor does the page take
+// checkpoints of its streams, or run plans with patterns in their ids: it makes its plans by `createPlan`.
+const UPLOT_UNUSED = [
+  ...['bars', 'monotoneCubic', 'rangeLog', 'rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt'],
+  ...['log2AxisValsFilt', 'clipBandLine', 'initLegendRow', 'syncLegend', 'delSeries'],
+];
+const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = {
-  name: 'without what is unused of libraries',
+  name: 'without what is unused',
   setup: (builder) => {
-    builder.onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => ({
-      contents: replaced(
-        path,
-        new RegExp(`^function (${UPLOT_UNUSED})\\([^]*?^}$`, 'gm'),
-        (_, name) => `function ${name}() {}`,
-      ),
-    }));
+    builder.onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => ({ contents: smallerPlot(path) }));
     builder.onLoad({ filter: /d3-array\.mjs$/ }, ({ path }) => ({
-      contents: replaced(path, /^((?:const|var|let) \w+ = )(?=[\w.]+\()/gm, (start) => `${start}/* @__PURE__ */ `),
+      contents: replaced(readFileSync(path, 'utf8'), /^((?:const|var|let) \w+ = )(?=[\w.]+\()/gm, '$1/* @__PURE__ */ '),
+    }));
+    builder.onLoad({ filter: /engine[/\\]checkpoint[/\\]bytes\.ts$/ }, () => ({
+      contents: `${NONE} export { none as createWriter, none as openCheckpoint };`,
+    }));
+    builder.onLoad({ filter: /plan[/\\]patterns\.ts$/ }, () => ({
+      contents: `${NONE} export const planEveryIn = (plan) => plan; export { none as planOfMember };`,
+    }));
+    builder.onLoad({ filter: /engine[/\\]every[/\\]parts\.ts$/ }, () => ({
+      contents: `${NONE} export { none as partsOf };`,
     }));
   },
 };
 
-/** So many worked examples of an operation stand beside the list: all of them would be a twentieth of the page. */
-const EXAMPLES_SHOWN = 2;
-const withFirstExamples = {
-  name: 'with the first examples',
+function smallerPlot(path) {
+  const legendless = replaced(
+    readFileSync(path, 'utf8'),
+    /const showLegend = legend\.show;/,
+    'const showLegend = false;',
+  );
+  return UPLOT_UNUSED.reduce(
+    (text, name) => replaced(text, new RegExp(`^(\\t?)function ${name}\\([^]*?^\\1}$`, 'm'), `$1function ${name}() {}`),
+    legendless,
+  );
+}
+
+function replaced(before, pattern, by) {
+  const after = before.replace(pattern, by);
+  if (after === before)
+    throw new Error(`there is nothing like ${pattern}: look at what the library has in its new version`);
+  return after;
+}
+
+// Of the worked examples of each operation the shortest stands beside the list: all of them would be a fifteenth of the
+// page.
+const withShortExamples = {
+  name: 'with the shortest examples',
   setup: (builder) =>
     builder.onLoad({ filter: /src[/\\]operations[/\\]examples\.ts$/ }, async ({ path }) => {
       const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
       const [{ text }] = bundled.outputFiles;
       const { examplesByName } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
-      const first = Object.entries(examplesByName).map(([name, all]) => [name, all.slice(0, EXAMPLES_SHOWN)]);
-      return { contents: `export const examplesByName = ${JSON.stringify(Object.fromEntries(first))};` };
+      const lengthOf = (example) => JSON.stringify(example).length;
+      const shortest = Object.entries(examplesByName).map(([name, examples]) => {
+        return [name, [examples.reduce((least, one) => (lengthOf(one) < lengthOf(least) ? one : least))]];
+      });
+      return { contents: `export const examplesByName = ${JSON.stringify(Object.fromEntries(shortest))};` };
     }),
 };
-
-function replaced(path, pattern, by) {
-  const before = readFileSync(path, 'utf8');
-  const after = before.replace(pattern, by);
-  if (after === before) throw new Error(`${path} has nothing like ${pattern}: look at what its new version exports`);
-  return after;
-}
 
 async function bundle() {
   const { outputFiles } = await build({
@@ -116,7 +138,7 @@ async function bundle() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',
-    plugins: [withoutWebAssembly, withoutUnused, withFirstExamples],
+    plugins: [withoutWebAssembly, withoutUnused, withShortExamples],
     define: { SAMPLE_DATA: JSON.stringify(sampleData()) },
     write: false,
   });

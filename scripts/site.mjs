@@ -15,7 +15,10 @@ const rootPath = fileURLToPath(new URL('../', import.meta.url));
 
 /** The pages in the order in which one reads them. A page that docs/ has and this list lacks comes last. */
 const GROUPS = [
-  ['Start', ['README.md', 'docs/workbench.md', 'docs/recipes.md', 'docs/coming-from.md']],
+  [
+    'Start',
+    ['README.md', 'docs/workbench.md', 'docs/command.md', 'docs/library.md', 'docs/recipes.md', 'docs/coming-from.md'],
+  ],
   ['Reference', ['docs/operations.md', 'docs/semantics.md', 'docs/errors.md', 'CHANGELOG.md']],
   ['Service', ['docs/service.md', 'docs/scale.md', 'docs/reliability.md', 'docs/security.md']],
   ['Inside', ['docs/architecture.md', 'docs/performance.md', 'docs/benchmarks.md', 'docs/benchmarks-service.md']],

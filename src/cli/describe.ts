@@ -4,9 +4,13 @@ import { findOperation, operationNames, operationsByName } from '../operations/i
 import { examplesOf, operations as operationInfos } from '../operations/info.js';
 import type { Example, Operation } from '../operations/operation.js';
 import { explain } from '../plan/explain.js';
+import type { Plan } from '../plan/plan.js';
 import { argumentOf, type Command, counted, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
+import { openPicture } from './files/picture.js';
 import { readPlan } from './files/request.js';
+import { withTempFiles } from './files/temp-files.js';
+import type { Io } from './terminal/io.js';
 
 export const validate: Command = {
   name: 'validate',
@@ -35,18 +39,32 @@ export const explainCommand: Command = {
   options: [
     { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
     { flag: '--json', summary: 'print the plan itself, as JSON' },
+    { flag: '--graph', value: 'FILE', summary: 'draw the pipeline: PNG where the name ends in .png, else SVG' },
   ],
   examples: [
     { line: 'windrow explain request.json', does: 'read a request before it runs' },
     { line: 'windrow explain request.json --timezone Europe/Berlin', does: 'the same, with local days' },
+    { line: 'windrow explain request.json --graph pipeline.svg', does: 'a picture of it, with windows and look-back' },
     { line: "windrow explain request.json --json | jq '.steps[].operation'", does: 'the plan, for a program' },
   ],
   act: async (given, io) => {
+    const graph = textOf(given, '--graph');
     const plan = await readPlan(argumentOf(given, explainCommand), textOf(given, '--timezone'), io);
+    if (graph !== undefined) return drawInto(graph, plan, io);
     await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(plan, null, 2)}\n` : explain(plan));
     return EXIT_DONE;
   },
 };
+
+async function drawInto(path: string, plan: Plan, io: Io): Promise<number> {
+  return withTempFiles(io, async (temps) => {
+    const picture = await openPicture('--graph', path, io, temps);
+    const { drawGraph } = await import('../plot/graph.js');
+    await picture.write(drawGraph(plan));
+    picture.keep();
+    return EXIT_DONE;
+  });
+}
 
 export const operations: Command = {
   name: 'operations',

@@ -6,19 +6,19 @@ import type { ChartData } from '../plot/index.js';
 import { argumentOf, type Command, countOf, type Given, textOf } from './command.js';
 import { EXIT_DONE, unlessMissing } from './failure.js';
 import { openInputs } from './files/inputs.js';
-import { openTarget } from './files/target.js';
+import { openPicture } from './files/picture.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
 import type { Io, Outlet } from './terminal/io.js';
 
 export const plot: Command = {
   name: 'plot',
-  summary: 'Plot the series of a CSV file, in the terminal or as SVG.',
+  summary: 'Plot the series of a CSV file, in the terminal, as SVG or as PNG.',
   argument: { name: 'FILE.csv', summary: 'any CSV file that `run` reads or writes (`-` for standard input)' },
   options: [
     {
       flag: '--output',
       value: 'FILE',
-      summary: 'write SVG (`-` for standard output) instead of plotting in the terminal',
+      summary: 'write a picture instead: PNG where the name ends in .png, else SVG (`-` for standard output)',
     },
     {
       flag: '--series',
@@ -26,7 +26,7 @@ export const plot: Command = {
       isList: true,
       summary: 'only these series, such as office or office/Raw (default: all)',
     },
-    { flag: '--title', value: 'TEXT', summary: 'a title for the SVG' },
+    { flag: '--title', value: 'TEXT', summary: 'a title for the picture' },
     {
       flag: '--timezone',
       value: 'ZONE',
@@ -35,9 +35,14 @@ export const plot: Command = {
     { flag: '--rows', value: 'N', summary: 'height of each panel in the terminal, in lines (default: 12)' },
     { flag: '--ascii', summary: 'use ASCII characters only in the terminal' },
   ],
+  notes: [
+    `Series of like values share a panel; in a terminal without colours each has its own. Columns of texts are left out,
+which is said on standard error. PNG takes the optional package @resvg/resvg-js, and a font.`,
+  ],
   examples: [
     { line: 'windrow plot office.csv', does: 'look at a file' },
     { line: 'windrow plot results.csv --output results.svg --title "Office"', does: 'make a chart for a report' },
+    { line: 'windrow plot results.csv --output results.png', does: 'the same as PNG, for a mail or a chat' },
     { line: 'windrow run request.json --input office.csv --quiet | windrow plot -', does: 'look at results' },
   ],
   act: async (given, io) => {
@@ -53,16 +58,15 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const output = textOf(given, '--output');
   const timezone = textOf(given, '--timezone') ?? 'UTC';
   const rows = Math.min(countOf(given, '--rows', 2) ?? 12, ROWS_MAX);
-  const target = output === undefined ? undefined : openTarget(output, io, temps);
+  const picture = output === undefined ? undefined : await openPicture('--output', output, io, temps);
   // Loaded here, so that --help needs no package.
   const { createChartData, drawSvg, drawTerminal } = await import('../plot/index.js');
   const data = createChartData();
   await readInto(data, path, given.options.get('--series') ?? [], timezone, io, temps);
   const lines = data.lines();
-  if (target !== undefined) {
-    const svg = drawSvg(lines, { title: textOf(given, '--title') ?? '', timezone });
-    await target.write(new TextEncoder().encode(svg));
-    target.keep();
+  if (picture !== undefined) {
+    await picture.write(drawSvg(lines, { title: textOf(given, '--title') ?? '', timezone }));
+    picture.keep();
     return EXIT_DONE;
   }
   const paint = await linePaint(io.stdout);
@@ -85,9 +89,11 @@ async function readInto(
   const wanted = ({ timeseriesId, metric }: SeriesReference): boolean =>
     names.length === 0 || names.includes(timeseriesId) || names.includes(seriesName({ timeseriesId, metric }));
   for (const input of openInputs([path], false, io, temps)) {
-    const reader = createCsvReader({ fileName: input.name, timezone, wanted }, data.add);
+    const areTextsLeft = names.length === 0;
+    const reader = createCsvReader({ fileName: input.name, timezone, wanted, areTextsLeft }, data.add);
     for await (const block of input.blocks(() => undefined)) reader.push(block);
-    const { series } = reader.end();
+    const { series, notes } = reader.end();
+    if (notes.length > 0) await io.stderr.write(`windrow: ${input.name}: ${notes.join('; ')}\n`);
     checkNames(names, series);
   }
 }

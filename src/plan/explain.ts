@@ -39,7 +39,7 @@ export function explain(plan: Plan): string {
 }
 
 /** What the operation of a step says of it. */
-function describeStep(plan: Plan, index: number): Description {
+export function describeStep(plan: Plan, index: number): Description {
   const step = plan.steps[index];
   const operation = operationsByName.get(step?.operation ?? '');
   if (step === undefined || operation === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
@@ -63,7 +63,8 @@ function inputName(plan: Plan, { from, index }: PlanInput): string {
   return `${reference === undefined ? '' : seriesName(reference)} (${from} ${index + 1})`;
 }
 
-function describeReach(reach: Reach): string {
+/** Which samples a result uses, in words. */
+export function describeReach(reach: Reach): string {
   switch (reach.kind) {
     case 'sample':
       return 'the sample(s) of the same time';

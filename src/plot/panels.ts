@@ -6,7 +6,8 @@ export interface Panel {
 
 // In a panel each line fills at least this part of the height, so that its course can be seen.
 const FILLED_MIN = 0.3;
-const LINES_MAX = 8;
+/** As many as there are colours and signs. */
+const LINES_MAX = 7;
 const PANELS_MAX = 6;
 
 /** Puts lines of like values together: a share of 0 to 1 would lie flat below thousands. */

@@ -14,6 +14,14 @@ export function styleSheet(): string {
   ].join('');
 }
 
+/** What the style of a graph has beyond that of a chart. */
+export function graphStyle(): string {
+  const ofTheme = ({ background, grid, axis }: (typeof theme)['light' | 'dark']): string =>
+    `.edge,.box{stroke:${axis}}.box{fill:${background}}.box.source{fill:${grid}}`;
+  const shapes = '.edge{fill:none;stroke-width:1.4}.box.result{stroke-width:2}.strong{font-weight:600}';
+  return `${shapes}${ofTheme(theme.light)}@media(prefers-color-scheme:dark){${ofTheme(theme.dark)}}`;
+}
+
 function colours(name: 'light' | 'dark'): string {
   const { background, text, faint, grid, axis } = theme[name];
   return [

@@ -1,6 +1,7 @@
 import { type Curve, curvesOf, type Frame, frameOf } from './curve.js';
+import { escapeXml, fitted, LETTER_WIDTH, pixel, text, textWidth, wrapSvg } from './drawing.js';
 import { type ChartLine, type Extent, extentOf, groupIntoPanels, type Panel, timeExtentOf } from './panels.js';
-import { dashes, palette, styleSheet } from './style.js';
+import { dashes, palette } from './style.js';
 import { describeTime, timeTicks } from './time-ticks.js';
 import { binaryTicks, groupThousands, shortValue, type ValueTicks, valueTicks } from './value-ticks.js';
 
@@ -22,8 +23,8 @@ const AXIS_HEIGHT = 60;
 const PANEL_HEIGHTS = [340, 220, 170, 140, 120];
 /** Zeros and ones need less. */
 const BINARY_HEIGHT = 80;
-/** Text is set in a font of 12 pixels, whose letters are about so wide. */
-const LETTER_WIDTH = 6.9;
+/** Letters of a title are larger than others by this. */
+const TITLE_SCALE = 1.45;
 const TICK_SPACING = { x: 80, y: 32 };
 
 /** Lines as a chart in SVG: panels of like values below each other over one time axis, legible on light and dark. */
@@ -36,7 +37,7 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
   const left = 22 + LETTER_WIDTH * Math.max(3, ...marks.flatMap(({ ticks }) => ticks.map(({ label }) => label.length)));
   const body: string[] = [];
   let top = title === '' ? 12 : TITLE_HEIGHT + 12;
-  if (title !== '') body.push(text('title', left, 26, title));
+  if (title !== '') body.push(text('title', left, 26, fitted(title, (width - left - RIGHT) / TITLE_SCALE)));
   if (time === undefined) body.push(text('faint', left, top + 30, 'no samples'));
   let firstColour = 0;
   for (const [index, panel] of panels.entries()) {
@@ -48,10 +49,11 @@ export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {})
     body.push(legend.svg, drawPanel(panel, marks[index] as ValueTicks, frame, firstColour, timezone));
     firstColour += panel.lines.length;
     top += height + PANEL_GAP;
-    if (index === panels.length - 1) body.push(drawTimeAxis(frame, timezone));
+    if (index === panels.length - 1) body.push(drawTimeAxis(frame, timezone, width));
   }
   const totalHeight = Math.round(time === undefined ? top + 60 : top - PANEL_GAP + AXIS_HEIGHT);
-  return wrapSvg(body, { width, height: totalHeight, title, summary: summarize(lines, timezone) });
+  const label = title === '' ? 'Time series' : title;
+  return wrapSvg(body, { width, height: totalHeight, label, summary: summarize(lines, timezone) });
 }
 
 function heightOf({ isBinary }: Panel, panelCount: number): number {
@@ -84,21 +86,26 @@ function timeMarks({ time, width }: Frame, timezone: string) {
   return timeTicks(time, Math.floor(width / TICK_SPACING.x), timezone);
 }
 
-function drawTimeAxis(frame: Frame, timezone: string): string {
+function drawTimeAxis(frame: Frame, timezone: string, width: number): string {
   const bottom = frame.top + frame.height;
   const parts = [`<path class="axis" d="M${pixel(frame.left)} ${pixel(bottom)}h${pixel(frame.width)}"/>`];
   const marks = timeMarks(frame, timezone);
+  // A label at the edge moves inwards rather than being cut off.
+  const place = (x: number, label: string): number => {
+    const half = textWidth(label) / 2 + 4;
+    return Math.min(width - half, Math.max(half, x));
+  };
   let contextEnd = 0;
   for (const [index, { timeMs, label, context }] of marks.entries()) {
     const x = frame.x(timeMs);
-    parts.push(text('time', x, bottom + 18, label));
+    parts.push(text('time', place(x, label), bottom + 18, label));
     if (context === undefined || context === '') continue;
     // The first context gives way when the next one begins close by.
     const next = marks.slice(index + 1).find((mark) => mark.context !== undefined);
-    const half = (context.length * LETTER_WIDTH) / 2;
+    const half = textWidth(context) / 2;
     const isCrowded = index === 0 && next !== undefined && frame.x(next.timeMs) - x < 2 * half + 12;
     if (isCrowded || x - half < contextEnd) continue;
-    parts.push(text('time faint', x, bottom + 34, context));
+    parts.push(text('time faint', place(x, context), bottom + 34, context));
     contextEnd = x + half + 12;
   }
   parts.push(text('zone faint', frame.left + frame.width, bottom + 51, `time in ${timezone}`));
@@ -109,8 +116,10 @@ function drawLegend(panel: Panel, firstColour: number, left: number, top: number
   const parts: string[] = [];
   let x = left;
   let y = top + 12;
-  for (const [index, { name }] of panel.lines.entries()) {
-    const room = 26 + name.length * LETTER_WIDTH + 20;
+  for (const [index, line] of panel.lines.entries()) {
+    // The whole name stands in the title of the line.
+    const name = fitted(line.name, width - RIGHT - left - 26);
+    const room = 26 + textWidth(name) + 20;
     if (x > left && x + room > width - RIGHT) {
       x = left;
       y += LEGEND_HEIGHT;
@@ -147,15 +156,6 @@ function classOf(colour: number): string {
   return dash === 0 ? `c${colour % palette.length}` : `c${colour % palette.length} d${dash}`;
 }
 
-function pixel(length: number): string {
-  return String(Math.round(length * 10) / 10);
-}
-
-function text(className: string, x: number, y: number, content: string): string {
-  const ofClass = className === '' ? '' : ` class="${className}"`;
-  return `<text${ofClass} x="${pixel(x)}" y="${pixel(y)}">${escapeXml(content)}</text>`;
-}
-
 function describeLine({ sampleCount, min, max }: ChartLine): string {
   if (sampleCount === 0) return 'no samples';
   const samples = `${groupThousands(String(sampleCount))} sample${sampleCount === 1 ? '' : 's'}`;
@@ -169,35 +169,4 @@ function summarize(lines: readonly ChartLine[], timezone: string): string {
   const parts = lines.map((line) => `${line.name}: ${describeLine(line)}`).join('; ');
   if (time === undefined) return parts;
   return `${describeTime(time.min, timezone)} to ${describeTime(time.max, timezone)} (${timezone}). ${parts}.`;
-}
-
-interface Page {
-  readonly width: number;
-  readonly height: number;
-  readonly title: string;
-  readonly summary: string;
-}
-
-function wrapSvg(body: readonly string[], { width, height, title, summary }: Page): string {
-  const label = escapeXml(title === '' ? 'Time series' : title);
-  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${label}">`,
-    `<title>${label}</title>`,
-    `<desc>${escapeXml(summary)}</desc>`,
-    `<style>${styleSheet()}</style>`,
-    `<rect class="background" width="${width}" height="${height}" rx="6"/>`,
-    ...body.filter((part) => part !== ''),
-    '</svg>',
-    '',
-  ].join('\n');
-}
-
-// Control characters have no place in XML 1.0, not even escaped.
-function escapeXml(content: string): string {
-  const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  const plain = Array.from(content, (letter) => (letter < ' ' && !'\t\n\r'.includes(letter) ? '\ufffd' : letter)).join(
-    '',
-  );
-  return plain.replace(/[&<>"]/g, (letter) => escapes[letter] ?? letter);
 }

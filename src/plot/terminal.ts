@@ -37,7 +37,7 @@ const BRAILLE_BITS = [
 export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptions): string {
   const time = timeExtentOf(lines);
   if (time === undefined) return 'no samples\n';
-  const panels = groupIntoPanels(lines);
+  const panels = isToldApart(options) ? groupIntoPanels(lines) : lines.flatMap(panelOfOne);
   const rows = options.rows ?? ROWS;
   const marks = panels.map(({ lines: own, isBinary }) =>
     isBinary ? binaryTicks : valueTicks(extentOf(own), rows / 2),
@@ -55,6 +55,15 @@ export function drawTerminal(lines: readonly ChartLine[], options: TerminalOptio
   const axis = frameOf({ left: 0, top: 0, width: width - 1, height: 1 }, time, { min: 0, max: 1 });
   parts.push(...timeAxis(axis, labelWidth, options));
   return `${parts.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** Whether lines of one panel differ: by their colours, or by the signs of ASCII. */
+function isToldApart({ paint, isUnicode = true }: TerminalOptions): boolean {
+  return paint !== undefined || !isUnicode;
+}
+
+function panelOfOne(line: ChartLine): Panel[] {
+  return line.timeMs.length === 0 ? [] : [{ lines: [line], isBinary: line.isBinary }];
 }
 
 function gridOf({ isUnicode = true }: TerminalOptions): Grid {

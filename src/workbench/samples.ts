@@ -23,7 +23,7 @@ export const samples: readonly SampleFile[] = [
   {
     fileName: 'office-temperature.csv',
     title: 'Office temperature',
-    about: 'Six weeks of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
+    about: 'Three weeks of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
     file: () => csvFile('office-temperature.csv', SAMPLE_DATA.office),
   },
   {

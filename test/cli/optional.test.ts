@@ -34,6 +34,14 @@ it('without optional packages there is help, and a command whose packages lack s
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(sentence) });
 });
 
+it('without optional packages a pipeline is drawn as SVG, and no SVG stands under the name of a PNG', () => {
+  const windrow = installed();
+  expect(windrow('explain', 'request.json', '--graph', 'graph.svg')).toMatchObject({ status: 0, stderr: '' });
+  const { status, stderr } = windrow('explain', 'request.json', '--graph', 'graph.png');
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^windrow: this needs the package @resvg\/resvg-js, which is not installed/);
+});
+
 it('without optional packages files are read, checked and computed', () => {
   const windrow = installed();
   expect(windrow('validate', 'request.json')).toMatchObject({ status: 0, stderr: '' });

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Series } from '../../src/core/series.js';
 import { createChartData } from '../../src/plot/index.js';
 import type { ChartLine } from '../../src/plot/panels.js';
@@ -24,4 +25,14 @@ export function minutes(
   fromMs = Date.UTC(2024, 2, 1),
 ): [number, number][] {
   return Array.from({ length: count }, (_, index) => [fromMs + index * 60_000, valueAt(index)]);
+}
+
+/** Fails unless every element is closed in order: enough of XML for what is drawn here. */
+export function expectWellFormed(svg: string): void {
+  const open: string[] = [];
+  for (const [, close, name = '', rest = ''] of svg.matchAll(/<(\/?)([a-z]+)([^<>]*)>/g)) {
+    if (close === '/') expect(open.pop()).toBe(name);
+    else if (!rest.endsWith('/')) open.push(name);
+  }
+  expect(open).toEqual([]);
 }

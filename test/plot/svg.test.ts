@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { drawSvg } from '../../src/plot/index.js';
-import { linesOf, minutes, seriesOf } from './lines.js';
+import { expectWellFormed, linesOf, minutes, seriesOf } from './lines.js';
 
 /** Path data of lines, without those of the legend. */
 function curvesIn(svg: string): string[] {
   return [...svg.matchAll(/<path class="line" d="([^"]*)"/g)].map((match) => match[1] ?? '');
-}
-
-/** Fails unless every element is closed in order: enough of XML for what is drawn here. */
-function expectWellFormed(svg: string): void {
-  const open: string[] = [];
-  for (const [, close, name = '', rest = ''] of svg.matchAll(/<(\/?)([a-z]+)([^<>]*)>/g)) {
-    if (close === '/') expect(open.pop()).toBe(name);
-    else if (!rest.endsWith('/')) open.push(name);
-  }
-  expect(open).toEqual([]);
 }
 
 describe('SVG chart', () => {
@@ -118,5 +108,31 @@ describe('SVG chart', () => {
       expect(svg).not.toContain('\u0007');
     }
     expect(drawSvg([])).toContain('no samples');
+  });
+
+  it('cuts no label off: names give way in their middle, times at the edge move inwards', () => {
+    const wide = '\u6e29\u5ea6';
+    for (const name of [`plant/${'x'.repeat(300)}/outlet`, wide.repeat(80), 'short']) {
+      const options = { title: name, timezone: 'America/Argentina/ComodRivadavia', width: 400 };
+      const svg = drawSvg(
+        linesOf(
+          seriesOf(
+            name,
+            minutes(3 * 1440, (i) => i * 1e6),
+          ),
+        ),
+        options,
+      );
+      for (const [, attributes = '', content = ''] of svg.matchAll(/<text([^>]*)>([^<]*)</g)) {
+        const x = Number(/ x="([^"]*)"/.exec(attributes)?.[1]);
+        const scale = attributes.includes('title') ? 16 / 12 : 1;
+        const letters =
+          Array.from(content).reduce((sum, letter) => sum + (wide.includes(letter) ? 12 : 6.9), 0) * scale;
+        const left = /value|zone/.test(attributes) ? x - letters : attributes.includes('time') ? x - letters / 2 : x;
+        expect(left, content).toBeGreaterThanOrEqual(0);
+        expect(left + letters, content).toBeLessThanOrEqual(400);
+      }
+      expect(svg).toContain(`<title>a/${name}: `);
+    }
   });
 });

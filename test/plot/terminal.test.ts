@@ -39,6 +39,26 @@ describe('terminal chart', () => {
     expect(text).toMatch(/<1[\u2800-\u28ff]+>/);
   });
 
+  it('tells lines apart without colours: each has a panel of its own, or in ASCII its sign', () => {
+    const others = Array.from({ length: 9 }, (_, index) =>
+      seriesOf(
+        `other${index}`,
+        minutes(121, (i) => 18 + index / 10 + i / 20),
+      ),
+    );
+    const lines = linesOf(wave, ...others);
+    const plain = drawTerminal(lines, { columns: 60, rows: 4 });
+    expect(plain.match(/^ {2}\u2501\u2501 a\/\w+$/gm)).toHaveLength(10);
+    const ascii = drawTerminal(lines, { columns: 60, rows: 4, isUnicode: false });
+    for (const [legend] of ascii.matchAll(/^ {2}\S a\/.*$/gm)) {
+      const signs = legend
+        .trim()
+        .split(/ {3}/)
+        .map((entry) => entry[0]);
+      expect(new Set(signs).size).toBe(signs.length);
+    }
+  });
+
   it('keeps to the width, down to a narrow one', () => {
     for (const columns of [30, 80, 200]) {
       const lines = drawTerminal(linesOf(wave), { columns }).split('\n');

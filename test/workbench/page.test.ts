@@ -69,6 +69,14 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
+  it('leaves out columns of texts, and says so', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'room.csv', 'timestamp,note,temp\n2024-03-01T00:00Z,,20\n2024-03-01T01:00Z,cold,19\n');
+    const set = page.getByRole('region', { name: 'room.csv' });
+    expect(await set.getByRole('listitem').count()).toBe(1);
+    expect(await set.textContent()).toContain('texts left out: note');
+  });
+
   it('shows what is wrong at the field it belongs to, and goes on with what is sound', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);

@@ -39,6 +39,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByRole('button', { name: 'Submit' }).click();
     const timeline = page.locator('.timeline');
     await eventually(() => timeline.textContent()).toMatch(/Active.*office-temperature\/IsComfortable/);
+    // Its result is in the list without being asked for.
+    await eventually(() => page.getByRole('button', { name: 'Draw office-temperature/IsComfortable' }).count()).toBe(1);
     expect(JSON.parse(await requestText(page))[0].processingType).toBe('stream');
 
     await page.getByLabel('Collection').fill('demo-building');

@@ -8,6 +8,7 @@ import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
 import { openInputs } from '../files/inputs.js';
+import { openPicture, type Picture } from '../files/picture.js';
 import { readPlan } from '../files/request.js';
 import { openTarget, type Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
@@ -63,14 +64,14 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
     await pool?.close();
   });
   await rejects?.finish();
-  if (plot !== undefined) await writeText(plot.target, plot.draw());
+  await plot?.picture.write(plot.draw());
   const isHeard = await finishQuietly(() => results.finish());
   const seconds = (io.clock() - startedMs) / 1000;
   const { sampleCounts } = results;
   const seriesCounts = 'seriesCounts' in results ? results.seriesCounts : undefined;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts, seriesCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));
-  for (const target of [output, rejectsTarget, report, plot?.target]) target?.keep();
+  for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();
   if (!settings.isQuiet && isHeard) await io.stderr.write(describeRun(facts));
   return EXIT_DONE;
 }
@@ -128,7 +129,7 @@ function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Tar
 }
 
 interface Plot {
-  readonly target: Target;
+  readonly picture: Picture;
   readonly data: ChartData;
   readonly draw: () => string;
 }
@@ -150,7 +151,8 @@ async function openPlot(
   const isShared = plan.every === undefined && outputs.length > 1 && others.length === 0;
   const data = createChartData(outputs, isShared ? ({ metric }) => metric : seriesName);
   const title = isShared && id !== undefined ? id : '';
-  return { target: openTarget(path, io, temps), data, draw: () => drawSvg(data.lines(), { title, timezone }) };
+  const picture = await openPicture('--plot', path, io, temps);
+  return { picture, data, draw: () => drawSvg(data.lines(), { title, timezone }) };
 }
 
 // Whether anybody took the results: `| head` may have seen enough.

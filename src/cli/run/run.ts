@@ -37,7 +37,7 @@ const runOptions: readonly CommandOption[] = [
   },
   { flag: '--threads', value: 'N', summary: 'use up to N threads to read files (default: 1); results stay the same' },
   { flag: '--report', value: 'FILE', summary: 'write a report of the run as JSON' },
-  { flag: '--plot', value: 'FILE', summary: 'draw the results as an SVG chart' },
+  { flag: '--plot', value: 'FILE', summary: 'draw the results as a chart: PNG where the name ends in .png, else SVG' },
   {
     flag: '--on-bad-row',
     value: 'WHAT',

@@ -25,7 +25,7 @@ export interface RejectedRow {
  * Options of a reader. Those that say what the columns are for and how they are written (`time`, `value`, `series`,
  * `layout`, `timeFormat`, `decimal`, `states`) are told from the file where it is plain.
  */
-export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor'>, DialectOptions {
+export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'states'>, DialectOptions {
   /** For messages, and for the name of a series that the file does not name: without folder, `.csv` and `.gz`. */
   readonly fileName: string;
   /** The id of a series that the file does not name, in place of the file's. */

@@ -19,6 +19,10 @@ export interface RoleOptions {
   /** The columns that name the series of a row. */
   readonly series?: readonly string[] | undefined;
   readonly layout?: TableLayout | undefined;
+  /** Numbers for texts. */
+  readonly states?: Readonly<Record<string, number | null>> | undefined;
+  /** Whether columns of texts are left out of a table, and named in the notes, where nothing asks for them. */
+  readonly areTextsLeft?: boolean | undefined;
   /** Whether a column of this name is asked for as a series of its own. */
   readonly isAskedFor?: (name: string) => boolean;
 }
@@ -78,7 +82,7 @@ export function tellRoles(columns: readonly ColumnFacts[], options: RoleOptions,
     notes.push(...table.idNotes(ids), ...table.valueNotes(values));
     return { ...found, layout: 'long', values, notes };
   }
-  const values = table.tableValues(rest);
+  const values = table.tableValues(rest, notes);
   const isSingle = options.layout === 'single' || (options.value === undefined && table.isPair(rest));
   const layout = isSingle && options.layout !== 'wide' ? 'single' : 'wide';
   if (options.layout === undefined) table.failAtSeveralSeries(timeColumn, clockColumn, rest);
@@ -205,12 +209,17 @@ class Table {
     return this.#valuesOf(numbers);
   }
 
-  tableValues(rest: readonly number[]): ValueColumn[] {
-    const { value } = this.#options;
+  tableValues(rest: readonly number[], notes: string[]): ValueColumn[] {
+    const { value, areTextsLeft = false } = this.#options;
     if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
     const named = rest.filter((column) => this.#names[column] !== '');
     if (named.length === 0) this.#fail('the header has no column but the time; expected `timestamp,value`');
-    return this.#valuesOf(named);
+    const texts = named.filter((column) => areTextsLeft && this.#isText(column));
+    if (texts.length === 0) return this.#valuesOf(named);
+    const names = texts.map((column) => this.#columns[column]!.name).join(', ');
+    if (texts.length === named.length) this.#fail(`the columns ${names} hold texts; expected one of numbers`);
+    notes.push(`texts left out: ${names}`);
+    return this.#valuesOf(named.filter((column) => !texts.includes(column)));
   }
 
   /** Whether there is a time and a value and no more. */
@@ -246,6 +255,14 @@ class Table {
   valueNotes(values: readonly ValueColumn[]): string[] {
     if (values.length === 1 && VALUE_NAMES.slice(0, 2).includes(values[0]!.name.toLowerCase())) return [];
     return [`values of ${values.map(({ name }) => name).join(', ')}`];
+  }
+
+  // Texts that the caller gives numbers for are values.
+  #isText(column: number): boolean {
+    const { states = {} } = this.#options;
+    const known = Object.keys(states).map((text) => text.toLowerCase());
+    const facts = this.#columns[column]!;
+    return facts.kind === 'text' && !distinctTexts(facts).every((text) => known.includes(text.toLowerCase()));
   }
 
   #isNumeric(column: number): boolean {

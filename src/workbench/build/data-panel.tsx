@@ -47,7 +47,7 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
           </button>
         ))}
       </div>
-      {state.sets.map(({ name, series, rows, missing }) => (
+      {state.sets.map(({ name, series, rows, missing, notes }) => (
         <section key={name} class="set" aria-label={name}>
           <div class="row">
             <h3>{name}</h3>
@@ -60,6 +60,7 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
               ×
             </button>
           </div>
+          {notes.length > 0 && <p class="small faint">{notes.join('; ')}</p>}
           <ul class="series">
             {series.slice(0, SERIES_SHOWN).map((info) => (
               <SeriesRow key={keyOf(info)} name={keyOf(info)} />

@@ -46,7 +46,9 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           value={search}
           onInput={({ currentTarget: { value } }) => {
             setSearch(value);
-            setAt(0);
+            // What is called so comes before what only speaks of it.
+            const named = matching(value).findIndex(({ name }) => name.toLowerCase().startsWith(value.toLowerCase()));
+            setAt(Math.max(0, named));
           }}
         />
         <button type="button" onClick={onClose}>

@@ -23,6 +23,8 @@ export interface DataSet {
   readonly series: readonly SeriesInfo[];
   readonly rows: number;
   readonly missing: number;
+  /** What was told from the file and is not plain. */
+  readonly notes: readonly string[];
 }
 
 /** A step to run: sound, and with inputs that are there. */

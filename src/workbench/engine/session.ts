@@ -57,8 +57,8 @@ export class Session implements Async<Engine> {
   #replay: Replay | undefined;
 
   async load(file: File, timezone: string): Promise<DataSet> {
-    const { series, rows, missing } = await readFile(file, timezone);
-    return this.#take({ name: file.name, isFile: true, rows, missing }, series);
+    const { series, ...found } = await readFile(file, timezone);
+    return this.#take({ name: file.name, isFile: true, ...found }, series);
   }
 
   async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
@@ -72,7 +72,7 @@ export class Session implements Async<Engine> {
     );
     const all = [...longer, ...series.filter((one) => !keys.has(keyOf(one)))];
     const rows = all.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
-    return this.#take({ name, isFile: false, rows, missing: 0 }, all);
+    return this.#take({ name, isFile: false, rows, missing: 0, notes: [] }, all);
   }
 
   async remove(name: string): Promise<void> {
@@ -226,7 +226,7 @@ function hold(series: Series): Held {
 async function readFile(file: File, timezone: string) {
   const parts = new Map<string, { reference: SeriesReference; timeMs: Float64Array[]; value: Float64Array[] }>();
   const fileName = file.name;
-  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536 }, (chunk) => {
+  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536, areTextsLeft: true }, (chunk) => {
     for (const { timeseriesId, metric, timeMs, value } of chunk) {
       const reference = { timeseriesId, metric };
       const part = parts.get(keyOf(reference)) ?? { reference, timeMs: [], value: [] };
@@ -239,13 +239,13 @@ async function readFile(file: File, timezone: string) {
   const plain = /\.gz$/i.test(fileName) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
   const source = plain.getReader();
   for (let read = await source.read(); !read.done; read = await source.read()) reader.push(read.value);
-  const { rows, missing } = reader.end();
+  const { rows, missing, notes } = reader.end();
   const series = [...parts.values()].map(({ reference, timeMs, value }) => ({
     ...reference,
     timeMs: concatenated(timeMs),
     value: concatenated(value),
   }));
-  return { series, rows, missing };
+  return { series, rows, missing, notes };
 }
 
 function concatenated(parts: readonly Float64Array[]): Float64Array {

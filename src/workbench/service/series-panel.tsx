@@ -11,14 +11,15 @@ import type { PartProps } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
 /** The series that the service stores, to be drawn, worked on and followed. */
-export function SeriesPanel({ client, onSignedOut, isShown }: PartProps & { readonly isShown: boolean }) {
+export function SeriesPanel(props: PartProps & { readonly isShown: boolean; readonly endedCount: number }) {
+  const { client, onSignedOut, isShown, endedCount } = props;
   const { state } = useWorkbench();
   const { lines, attempt } = useProblem(onSignedOut);
   const [page, setPage] = useState<Page<StoredSeries>>();
   const [range, setRange] = useState({ startTime: '', endTime: '' });
   const stored = useStored({ client, onSignedOut }, range, attempt);
   const list = (after: string | null): Promise<void> => attempt(async () => setPage(await client.listSeries(after)));
-  useEffect(() => void list(null), [client]);
+  useEffect(() => void list(null), [client, endedCount]);
   const isLoaded = (one: SeriesReference): boolean => state.sets.some(({ name }) => name === storedName(one));
   return (
     <section class="panel" aria-labelledby="stored-title">

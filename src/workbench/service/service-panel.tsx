@@ -9,6 +9,8 @@ import { useProblem } from './use-problem.js';
 /** The service that the page came from: its series, the pipeline in it, and events. */
 export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const [client, setClient] = useState<ServiceClient>();
+  /** Requests that have ended or follow new samples: each may have stored new series. */
+  const [endedCount, setEndedCount] = useState(0);
   if (client === undefined) return <SignInForm onClient={setClient} />;
   const signOut = (): void => setClient(undefined);
   return (
@@ -20,8 +22,8 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
           Sign out
         </button>
       </div>
-      <SeriesPanel client={client} onSignedOut={signOut} isShown={isShown} />
-      <SubmitPanel client={client} onSignedOut={signOut} />
+      <SeriesPanel client={client} onSignedOut={signOut} isShown={isShown} endedCount={endedCount} />
+      <SubmitPanel client={client} onSignedOut={signOut} onEnded={() => setEndedCount((count) => count + 1)} />
       <EventsPanel client={client} onSignedOut={signOut} />
     </div>
   );

@@ -7,8 +7,13 @@ import { ProblemLines } from './problem-lines.js';
 import type { PartProps } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
+interface SubmitProps extends PartProps {
+  /** Called once the results of a request are there. */
+  readonly onEnded: () => void;
+}
+
 /** The pipeline as items of the service, and what becomes of them. */
-export function SubmitPanel({ client, onSignedOut }: PartProps) {
+export function SubmitPanel({ client, onSignedOut, onEnded }: SubmitProps) {
   const { state, view } = useWorkbench();
   const { lines, attempt } = useProblem(onSignedOut);
   const [tried, setTried] = useState<{ explain: string; items: readonly DryRunItem[] }>();
@@ -41,7 +46,9 @@ export function SubmitPanel({ client, onSignedOut }: PartProps) {
       {!isSound && <p class="faint">Build a pipeline over a stored series first.</p>}
       <ProblemLines lines={lines} />
       {tried !== undefined && <DryRun {...tried} />}
-      {watched !== undefined && <Timeline key={watched} id={watched} client={client} onSignedOut={onSignedOut} />}
+      {watched !== undefined && (
+        <Timeline key={watched} id={watched} client={client} onSignedOut={onSignedOut} onEnded={onEnded} />
+      )}
       {latest.length > 0 && (
         <details>
           <summary>Latest requests</summary>
@@ -99,7 +106,7 @@ interface Moment {
 }
 
 /** A transaction and those of its items, from state to state. */
-function Timeline({ id, client, onSignedOut }: PartProps & { readonly id: string }) {
+function Timeline({ id, client, onSignedOut, onEnded }: SubmitProps & { readonly id: string }) {
   const { view } = useWorkbench();
   const { lines, attempt } = useProblem(onSignedOut);
   const [moments, setMoments] = useState<readonly Moment[]>([]);
@@ -116,7 +123,7 @@ function Timeline({ id, client, onSignedOut }: PartProps & { readonly id: string
           ...now.filter((moment) => !seen.some((one) => one.who === moment.who && one.state === moment.state)),
         ];
         setMoments(seen);
-        if (now.every(({ state }) => ENDED.includes(state))) return;
+        if (now.every(({ state }) => ENDED.includes(state))) return onEnded();
         timer = setTimeout(look, POLL_MS);
       });
     void look();

@@ -27,7 +27,17 @@ export const SAMPLE_BYTES_MAX = HEAD_LENGTH_MAX;
 
 type Options = Pick<
   CsvReaderOptions,
-  'fileName' | 'time' | 'value' | 'series' | 'layout' | 'timeFormat' | 'decimal' | 'states' | 'wanted' | 'isNamed'
+  | 'fileName'
+  | 'time'
+  | 'value'
+  | 'series'
+  | 'layout'
+  | 'areTextsLeft'
+  | 'timeFormat'
+  | 'decimal'
+  | 'states'
+  | 'wanted'
+  | 'isNamed'
 >;
 
 /**

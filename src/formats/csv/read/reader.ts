@@ -231,12 +231,14 @@ export class FileReader implements CsvReader {
 
   // Looks at the header and the first rows, and makes ready to read them; false where it takes more of them.
   #openRows(isLast: boolean, isFlushed = isLast): boolean {
-    const { fileName, skipLines = 0 } = this.#options;
+    const { fileName, skipLines = 0, areTextsLeft = false } = this.#options;
     const bytes = this.#pending.view();
     this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
     if (this.#found === undefined) return false;
     const { end } = this.#found;
-    if (!this.#isPatient && this.#openUsual(this.#found, bytes)) return true;
+    // Which columns hold texts, one row does not say.
+    const isPatient = this.#isPatient || areTextsLeft;
+    if (!isPatient && this.#openUsual(this.#found, bytes)) return true;
     for (;;) {
       const isThere = bytes.length - end >= this.#sampleBytes;
       if (!isThere && !isFlushed) return false;

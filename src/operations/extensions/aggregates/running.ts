@@ -38,7 +38,7 @@ function sinceWords({ since: given }: Parameters, zone: string): string {
 function since(): Parameter {
   const { schema, read: readInterval } = interval('The start: of each window of an interval, or an instant.');
   return {
-    summary: 'Where the total begins anew: an interval such as Daily; or an instant, from which it goes on for ever.',
+    summary: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
     isRequired: true,
     isExtension: true,
     schema: { ...schema, examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] },

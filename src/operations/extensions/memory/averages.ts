@@ -43,7 +43,7 @@ export const movingAverageExamples: readonly WrittenExample[] = [
     output: '00:00 1, 00:15 1.5, 00:30 4, 00:45 8',
   },
   {
-    title: 'After a gap it begins anew',
+    title: 'After a gap it starts again',
     parameters: { window: 'PT1H' },
     inputs: ['00:00 1, 00:15 3, 06:00 8, 06:15 9'],
     output: '00:00 1, 00:15 2, 06:00 8, 06:15 8.5',

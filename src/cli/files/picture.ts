@@ -1,0 +1,31 @@
+import { WindrowError } from '../../core/errors.js';
+import type { Io } from '../terminal/io.js';
+import { openTarget } from './target.js';
+import type { TempFiles } from './temp-files.js';
+
+/** Where a drawing goes: as PNG where the name of the file ends so, else as SVG. */
+export interface Picture {
+  readonly write: (svg: string) => Promise<void>;
+  /** Makes it appear. */
+  readonly keep: () => void;
+}
+
+/** Endings of pictures that are not drawn, under which an SVG would be a lie. */
+const OTHERS = /\.(jpe?g|gif|webp|avif|bmp|tiff?|pdf|eps|ps)$/i;
+
+/** Opens a path for a drawing, so that what is wrong with it shows before the work starts. */
+export async function openPicture(flag: string, path: string, io: Io, temps: TempFiles): Promise<Picture> {
+  const other = OTHERS.exec(path)?.[0];
+  if (other !== undefined) {
+    throw new WindrowError('arguments', `${flag}: expected a name that ends in .svg or .png, received ${path}`);
+  }
+  const toBytes = await encoderOf(path);
+  const target = openTarget(path, io, temps);
+  return { write: (svg) => target.write(toBytes(svg)), keep: target.keep };
+}
+
+async function encoderOf(path: string): Promise<(svg: string) => Uint8Array> {
+  if (!/\.png$/i.test(path)) return (svg) => new TextEncoder().encode(svg);
+  const { openPng } = await import('../../plot/png.js');
+  return openPng();
+}

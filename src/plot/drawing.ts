@@ -1,0 +1,67 @@
+import { styleSheet } from './style.js';
+
+/** What all drawings in SVG share: their frame, texts that fit, and escapes. */
+
+/** Text is set in a font of 12 pixels, whose letters are about so wide; those of Chinese, or a picture, are wider. */
+export const LETTER_WIDTH = 6.9;
+const WIDE_LETTER_WIDTH = 12.5;
+const WIDE = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|\p{Extended_Pictographic}/u;
+
+/** About how wide a text is, in pixels. */
+export function textWidth(content: string): number {
+  return Array.from(content).reduce((sum, letter) => sum + (WIDE.test(letter) ? WIDE_LETTER_WIDTH : LETTER_WIDTH), 0);
+}
+
+/** A text that is no wider than that: where it is, its middle gives way to `…`, as names differ at either end. */
+export function fitted(content: string, width: number): string {
+  if (textWidth(content) <= width) return content;
+  const letters = Array.from(content);
+  for (let kept = letters.length - 1; kept > 1; kept--) {
+    const start = Math.ceil(kept / 2);
+    const short = [...letters.slice(0, start), '\u2026', ...letters.slice(letters.length - (kept - start))].join('');
+    if (textWidth(short) <= width) return short;
+  }
+  return '\u2026';
+}
+
+export interface Page {
+  readonly width: number;
+  readonly height: number;
+  readonly label: string;
+  /** What it shows, for those who cannot see it. */
+  readonly summary: string;
+  /** Beyond the style of all drawings. */
+  readonly style?: string;
+}
+
+export function wrapSvg(body: readonly string[], { width, height, label, summary, style = '' }: Page): string {
+  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${escapeXml(label)}">`,
+    `<title>${escapeXml(label)}</title>`,
+    `<desc>${escapeXml(summary)}</desc>`,
+    `<style>${styleSheet()}${style}</style>`,
+    `<rect class="background" width="${width}" height="${height}" rx="6"/>`,
+    ...body.filter((part) => part !== ''),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+export function pixel(length: number): string {
+  return String(Math.round(length * 10) / 10);
+}
+
+export function text(className: string, x: number, y: number, content: string): string {
+  const ofClass = className === '' ? '' : ` class="${className}"`;
+  return `<text${ofClass} x="${pixel(x)}" y="${pixel(y)}">${escapeXml(content)}</text>`;
+}
+
+// Control characters have no place in XML 1.0, not even escaped.
+export function escapeXml(content: string): string {
+  const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  const plain = Array.from(content, (letter) => (letter < ' ' && !'\t\n\r'.includes(letter) ? '\ufffd' : letter)).join(
+    '',
+  );
+  return plain.replace(/[&<>"]/g, (letter) => escapes[letter] ?? letter);
+}

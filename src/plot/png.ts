@@ -1,0 +1,30 @@
+import { WindrowError } from '../core/errors.js';
+
+/** Turns a drawing in SVG into a PNG of twice its size, as screens have two pixels for each of ours. */
+export type DrawPng = (svg: string) => Uint8Array;
+
+const SCALE = 2;
+const PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><text x="9" y="15">0</text></svg>';
+
+/**
+ * Loads what draws PNG, before there is work to lose.
+ *
+ * @throws an error for a package that is not installed; WindrowError where it does not work on this machine.
+ */
+export async function openPng(): Promise<DrawPng> {
+  const { Resvg } = await import('@resvg/resvg-js').catch(withoutBinary);
+  // Without a font, labels would be left out in silence.
+  if (new Resvg(PROBE).innerBBox() === undefined) {
+    const mend = 'install one (such as the Debian package fonts-dejavu-core), or write an SVG';
+    throw new WindrowError('arguments', `no font is installed to set the labels of a PNG in; ${mend}`);
+  }
+  return (svg) => new Resvg(svg, { fitTo: { mode: 'zoom', value: SCALE } }).render().asPng();
+}
+
+// The package is there, but not the part of it that was compiled for this machine.
+function withoutBinary(error: unknown): never {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  if (isMissing) throw error;
+  const cause = error instanceof Error ? error.message.split('\n')[0] : String(error);
+  throw new WindrowError('arguments', `@resvg/resvg-js, which draws PNG, does not work here (${cause}); write an SVG`);
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { createWorld, minutesCsv, requestText } from './world.js';
+
+function drawn() {
+  const world = createWorld();
+  world.write('request.json', requestText('Mul', { scalar: 2 }));
+  world.write('office.csv', minutesCsv([1, 2, 3]));
+  const bytes = (name: string): Buffer => Buffer.from(world.read(name), 'utf8');
+  const isPng = (name: string): boolean => bytes(name).toString().includes('PNG') && !world.read(name).includes('<svg');
+  return { world, isPng };
+}
+
+describe('pictures', () => {
+  it.each([
+    ['plot', '~/office.csv', '--output', '~/chart.PNG'],
+    ['run', '~/request.json', '--input', '~/office.csv', '--plot', '~/chart.PNG', '--quiet'],
+    ['explain', '~/request.json', '--graph', '~/chart.PNG'],
+  ])('are PNG where the name ends so: %s', async (...words) => {
+    const { world, isPng } = drawn();
+    expect(await world.run(...words)).toMatchObject({ code: 0, stderr: '' });
+    expect(isPng('chart.PNG')).toBe(true);
+  });
+
+  it.each([
+    ['plot', '~/office.csv', '--output', '~/chart.jpg'],
+    ['run', '~/request.json', '--input', '~/office.csv', '--plot', '~/chart.jpg'],
+    ['explain', '~/request.json', '--graph', '~/chart.jpg'],
+  ])('are refused under the name of another kind: %s', async (...words) => {
+    const { world } = drawn();
+    const { code, stderr } = await world.run(...words);
+    expect(stderr).toBe(`windrow: ${words.at(-2)}: expected a name that ends in .svg or .png, received ~/chart.jpg\n`);
+    expect(code).toBe(2);
+    expect(world.files()).toEqual(['office.csv', 'request.json']);
+  });
+
+  it('draw a pipeline', async () => {
+    const { world } = drawn();
+    expect(await world.run('explain', '~/request.json', '--graph', '~/g.svg')).toMatchObject({ code: 0, stdout: '' });
+    expect(world.read('g.svg')).toMatch(/^<svg [\s\S]*office\/Raw[\s\S]*each value times 2[\s\S]*office\/Result/);
+  });
+
+  it('leave out columns of texts, with a word', async () => {
+    const { world } = drawn();
+    const rows = ['timestamp,note,temp,door', '2024-03-01T00:00Z,,20,open', '2024-03-01T01:00Z,cold,19,shut', ''];
+    world.write('house.csv', rows.join('\n'));
+    const { code, stdout, stderr } = await world.run('plot', '~/house.csv', '--output', '-');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'windrow: ~/house.csv: texts left out: note, door\n' });
+    expect(stdout).toContain('temp/Raw: 2 samples from 19 to 20');
+    const asked = await world.run('plot', '~/house.csv', '--series', 'note');
+    expect(asked.stderr).toContain('"cold" is not a number');
+    world.write('texts.csv', rows.map((row) => row.split(',').slice(0, 2).join(',')).join('\n'));
+    const none = await world.run('plot', '~/texts.csv');
+    expect(none.stderr).toContain('the columns note hold texts; expected one of numbers');
+  });
+});

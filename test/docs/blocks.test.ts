@@ -1,0 +1,185 @@
+// Every code block of README.md and of the pages of docs/ is run, or is held to what it shows.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { format } from 'node:util';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { commands } from '../../src/cli/commands.js';
+import { type CodeBlock, codeBlocks, isAsShown } from './markdown.js';
+import { jsonIn, root, Shell } from './shell.js';
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/examples/README.md',
+  ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+];
+
+/** Blocks that no test can run, by how they begin, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'createuser windrow': 'it makes a role and a database in a PostgreSQL of its own; `npm run cluster` does the like',
+  'npm pack windrow': 'it takes the package from the registry, and Docker',
+};
+const isRun = ({ text }: CodeBlock): boolean => !Object.keys(NOT_RUN).some((start) => text.startsWith(start));
+
+const shell = new Shell();
+const programPaths: string[] = [];
+
+beforeAll(async () => {
+  const ensured = spawnSync(process.execPath, [join(root, 'scripts/ensure.mjs')], { encoding: 'utf8' });
+  if (ensured.status !== 0) throw new Error(ensured.stderr);
+  await shell.serve();
+});
+afterAll(() => shell.close());
+
+test('the TypeScript of the pages has no fault of types', () => expect(faultsOf(programPaths)).toEqual([]));
+
+const shown = pages.map((page) => ({ page, blocks: codeBlocks(readFileSync(join(root, page), 'utf8')) }));
+
+test('what is not run is there, and nothing else', () => {
+  const left = shown.flatMap(({ blocks }) => blocks.filter((block) => !isRun(block)));
+  expect(left.map(({ text }) => Object.keys(NOT_RUN).find((start) => text.startsWith(start)))).toEqual(
+    Object.keys(NOT_RUN),
+  );
+});
+
+describe.each(shown.filter(({ blocks }) => blocks.length > 0))('$page', ({ page, blocks }) => {
+  const programs = blocks.filter(({ language }) => language === 'ts');
+  const printed = new Map<number, string>();
+
+  if (programs.length > 0) {
+    const path = writeProgram(page, programs);
+    beforeAll(() => runProgram(path, printed));
+  }
+
+  const outputs = new Map<CodeBlock, string>();
+  test.each(blocks.filter(isRun))('line $line', (block) => {
+    const before = blocks[blocks.indexOf(block) - 1];
+    const next = blocks[blocks.indexOf(block) + 1];
+    switch (block.language) {
+      case 'ts':
+        return expectAsShown(printed.get(block.line) ?? '', next?.language === 'text' ? next.text : '');
+      case 'console':
+        for (const { command, text } of shownRuns(block)) expectAsShown(shell.run(command).output, text);
+        return;
+      case 'sh': {
+        const { status, output } = shell.run(block.text);
+        expect(status, output).toBe(0);
+        outputs.set(block, output);
+        return;
+      }
+      case 'json':
+        expect(before?.language, 'JSON is the answer to the command before it').toBe('sh');
+        return expectShape(jsonIn(outputs.get(before!)!), JSON.parse(block.text), '');
+      case 'text':
+        return before?.language === 'ts' ? undefined : expectSameAnswers(block.text.split('\n'));
+      case 'python':
+      case 'js':
+      case 'flux':
+        // The lines of other tools: coming-from.test.ts.
+        return expect(page).toBe('docs/coming-from.md');
+      default:
+        return expectKnownWords(block);
+    }
+  });
+
+  function expectSameAnswers(paths: readonly string[]): void {
+    const answers = paths.map((path) =>
+      shell.run(`curl -H "Authorization: Bearer $TOKEN" -H 'ercollectionid: alarms' "$URL"${quoted(path)}`),
+    );
+    for (const { status, output } of answers) expect({ status, output }).toEqual(answers[0]);
+    expect(answers[0]?.status, answers[0]?.output).toBe(0);
+  }
+});
+
+const MARK = 'the block of line';
+
+/** The TypeScript of a page as one program. */
+function writeProgram(page: string, programs: readonly CodeBlock[]): string {
+  const path = join(shell.folder, `${page.replaceAll('/', '-')}.ts`);
+  writeFileSync(path, programs.map(({ text, line }) => `console.log('${MARK}', ${line});\n${inTree(text)}`).join('\n'));
+  programPaths.push(path);
+  return path;
+}
+
+/** Runs it, and keeps what each block prints. */
+async function runProgram(path: string, printed: Map<number, string>): Promise<void> {
+  let line = 0;
+  const log = vi.spyOn(console, 'log').mockImplementation((...parts: unknown[]) => {
+    if (parts[0] === MARK) line = Number(parts[1]);
+    else printed.set(line, `${printed.get(line) ?? ''}${format(...parts)}\n`);
+  });
+  await import(/* @vite-ignore */ pathToFileURL(path).href).finally(() => log.mockRestore());
+}
+
+// With the entries of the package in their sources, data in the folder of the test, and a server that ends.
+function inTree(text: string): string {
+  const source = (path: string): string => JSON.stringify(join(root, path));
+  const moved = text
+    .replaceAll("'windrow/csv'", source('src/formats/csv/index.js'))
+    .replaceAll("'windrow/every'", source('src/engine/every/index.js'))
+    .replaceAll("'windrow/inspect'", source('src/inspect/index.js'))
+    .replaceAll("'windrow/service'", source('src/service/index.js'))
+    .replaceAll("'windrow'", source('src/index.js'))
+    .replaceAll("'fastify'", source('node_modules/fastify/fastify.js'))
+    .replaceAll('./data', join(shell.folder, 'plugin'))
+    .replaceAll('port: 3000', 'port: 0');
+  return moved.includes('app.listen') ? `${moved}\nawait app.close();` : moved;
+}
+
+function faultsOf(paths: readonly string[]): string[] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const typeRoots = [join(root, 'node_modules/@types')];
+  const program = ts.createProgram(paths, { ...options, types: ['node'], typeRoots });
+  const faults = paths.flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)));
+  return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+/** Fails with both texts when one is not as the page shows it. */
+function expectAsShown(text: string, expected: string): void {
+  if (!isAsShown(text, expected)) expect(text.trimEnd()).toBe(expected.trimEnd());
+}
+
+/** The same fields with the same types of values, as ids and times differ; of lists, each entry is like the first. */
+function expectShape(value: unknown, like: unknown, place: string): void {
+  const kindOf = (one: unknown): string => (Array.isArray(one) ? 'list' : typeof one);
+  if (value === null || like === null) return;
+  expect(kindOf(value), place).toBe(kindOf(like));
+  if (Array.isArray(value) && Array.isArray(like)) {
+    for (const entry of value) expectShape(entry, like[0], `${place}/0`);
+  } else if (typeof like === 'object') {
+    expect(Object.keys(Object(value)), place).toEqual(Object.keys(Object(like)));
+    for (const [name, inner] of Object.entries(Object(like)))
+      expectShape(Object(value)[name], inner, `${place}/${name}`);
+  }
+}
+
+/** Of a file for another program: the commands of windrow in it have the options that they are given. */
+async function expectKnownWords({ text, language }: CodeBlock): Promise<void> {
+  if (language === '') return;
+  const joined = text.replaceAll('\\\n', ' ').replace(/[[\]',]/g, ' ');
+  for (const [, name = '', rest = ''] of joined.matchAll(/\bwindrow +(serve|client|user)\b([^\n]*)/g)) {
+    const command = Object.entries(commands).find(([known]) => known === name)?.[1];
+    const { options = [] } = Object(await command?.());
+    const flags = Array.from(options, (option) => Object(option).flag);
+    for (const [flag] of rest.matchAll(/--[a-z-]+/g)) expect(flags, `windrow ${name} ${flag}`).toContain(flag);
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The commands of a block, `$` before each, and what is shown after them. */
+function shownRuns({ text }: CodeBlock): { command: string; text: string }[] {
+  return text
+    .split(/^\$ /m)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [command = '', ...lines] = part.split('\n');
+      return { command, text: lines.join('\n') };
+    });
+}
