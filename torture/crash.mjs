@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createApi, requestToken } from './crash/api.mjs';
+import { createApi, demandToken } from './crash/api.mjs';
 import { loadBatch } from './crash/items.mjs';
 import { Lane } from './crash/lane.mjs';
 import { startServer, storeWords, windrow } from './crash/server.mjs';
@@ -110,7 +110,7 @@ async function killWhileRunning(server) {
 async function openApis(url, lanes) {
   const byAccess = new Map();
   for (const { access } of lanes) {
-    if (!byAccess.has(access)) byAccess.set(access, createApi(url, `Bearer ${await requestToken(url, access)}`));
+    if (!byAccess.has(access)) byAccess.set(access, createApi(url, `Bearer ${await demandToken(url, access)}`));
   }
   return new Map(lanes.map((lane) => [lane, byAccess.get(lane.access)]));
 }

@@ -54,8 +54,19 @@ async function start({ data = folder(), words = [], descriptors, grant = 'client
   });
   const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const server = { url, child, data, clientId, basic, port: Number(new URL(url).port), authorization: '' };
-  server.authorization = `Bearer ${(await (await askToken(server)).json()).access_token}`;
+  server.authorization = `Bearer ${await demandToken(server)}`;
   return server;
+}
+
+/** A machine that is busy with other things has the service answer 503 for a while. */
+async function demandToken(server) {
+  for (let tries = 0; ; tries++) {
+    const answer = await askToken(server);
+    const text = await answer.text();
+    if (answer.status === 200) return JSON.parse(text).access_token;
+    if (answer.status !== 503 || tries > 100) throw new Error(`no token: ${answer.status} ${text}`);
+    await pause(500);
+  }
 }
 
 function askToken({ url, basic }, form = { grant_type: 'client_credentials', scope: 'core_admin' }, headers = {}) {
