@@ -14,7 +14,7 @@ export interface Held {
   before: (sql: string) => void;
   /** After a statement took effect. */
   after: (sql: string) => void;
-  /** The connection opened last, as it is without the hold. */
+  /** The connection that writes, as it is without the hold: the one opened last. */
   database: Database | undefined;
 }
 
@@ -23,9 +23,9 @@ export function hold(open: OpenDatabase = openDatabase): Held {
     before: () => {},
     after: () => {},
     database: undefined,
-    open: (path) => {
-      const database = open(path);
-      if (path.endsWith('.db')) held.database = database;
+    open: (path, options) => {
+      const database = open(path, options);
+      if (path.endsWith('.db') && options?.readOnly !== true) held.database = database;
       const around = <Result>(sql: string, run: () => Result): Result => {
         held.before(sql);
         const result = run();
@@ -39,6 +39,10 @@ export function hold(open: OpenDatabase = openDatabase): Held {
         exec: (sql) => around(sql, () => database.exec(sql)),
         run: (sql, values) => around(sql, () => database.run(sql, values)),
         all: (sql, values) => around(sql, () => database.all(sql, values)),
+        syncLog: () => {
+          held.before('sync');
+          return database.syncLog();
+        },
         close: () => database.close(),
       };
     },
