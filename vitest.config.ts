@@ -39,7 +39,7 @@ export default defineConfig({
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
-    testTimeout: 300_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
     coverage: {

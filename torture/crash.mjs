@@ -1,13 +1,15 @@
 // Kills `windrow serve` again and again while clients write, and compares what is there with what was acknowledged.
 //
 //   npm run torture:crash -- --cycles 2000 --seed 1
+//   npm run torture:crash -- --cycles 500 --postgres        a PostgreSQL server of its own, which is killed too
 //   npm run torture:crash -- --cycles 500 --store postgres://localhost/windrow
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { PostgresServer } from '../scripts/cluster/postgres-server.mjs';
 import { createApi, demandToken } from './crash/api.mjs';
 import { loadBatch } from './crash/items.mjs';
 import { Lane } from './crash/lane.mjs';
@@ -20,6 +22,7 @@ const { values: options } = parseArgs({
     cycles: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     store: { type: 'string' },
+    postgres: { type: 'boolean', default: false },
     dist: { type: 'string', default: 'dist' },
     /** Ends before the cycles are done when so much time is over. */
     seconds: { type: 'string', default: 'Infinity' },
@@ -35,8 +38,9 @@ const WORK_MS_MAX = 900;
 const seed = Number(options.seed);
 const cycles = Number(options.cycles);
 const command = join(options.dist, 'cli/main.js');
-const isFolder = options.store === undefined || !options.store.includes('://');
 const folder = options.store ?? mkdtempSync(join(tmpdir(), 'windrow-torture-'));
+const database = options.postgres ? await startDatabase(folder) : undefined;
+const address = database?.address('postgres') ?? (options.store?.includes('://') ? options.store : undefined);
 const random = createRandom(seed);
 const batch = await loadBatch(pathToFileURL(resolve(options.dist, 'index.js')).href);
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -53,6 +57,15 @@ const counts = {
   checks: 0,
   startMsMax: 0,
 };
+
+/** As a database is run that must not lose anything: fsync and synchronous commits are PostgreSQL's own defaults. */
+async function startDatabase(folder) {
+  chmodSync(folder, 0o711); // the server is another user's
+  const server = new PostgresServer(join(folder, 'postgres'), { max_connections: 200 });
+  await server.create();
+  await server.start();
+  return server;
+}
 
 /** An organisation's client, and a collection of events that it may use. */
 function addAccess(words, organisation) {
@@ -101,6 +114,17 @@ async function kill(server, how) {
 
 async function killWhileRunning(server) {
   await wait(random.below(WORK_MS_MAX));
+  if (database !== undefined && random.chance(0.5)) {
+    await database.kill();
+    counts.kills['of the database'] = (counts.kills['of the database'] ?? 0) + 1;
+    // The service may die while there is no database, or find it again and go on.
+    const isKilledToo = random.chance(0.3);
+    await wait(random.below(1500));
+    if (isKilledToo) await kill(server, 'while there is no database');
+    await database.start();
+    if (isKilledToo) return;
+    await wait(random.below(2 * WORK_MS_MAX));
+  }
   if (!random.chance(0.15)) return kill(server, 'while it works');
   server.signal('SIGTERM');
   await wait(random.below(150));
@@ -125,9 +149,10 @@ async function runCycle(store, lanes) {
     let isOver = false;
     const work = Promise.all(lanes.map((lane) => lane.run(url, apis.get(lane), () => isOver)));
     // An answer that is wrong ends the cycle.
-    await Promise.race([killWhileRunning(server), work.then(() => server.ended)]);
+    const killing = killWhileRunning(server);
+    await Promise.race([killing, work.then(() => server.ended)]);
     isOver = true;
-    await work;
+    await Promise.all([work, killing]);
   } catch (error) {
     server.signal('SIGKILL');
     error.message += server.said === '' ? '' : `\nthe service said:\n${server.said.slice(-4000)}`;
@@ -142,13 +167,13 @@ async function run() {
   for (let cycle = 0; cycle < cycles && performance.now() < untilMs && !isInterrupted; cycle++) {
     const round = Math.floor(cycle / CYCLES_OF_STORE);
     if (cycle % CYCLES_OF_STORE === 0) {
-      if (isFolder && store !== undefined) rmSync(store, { recursive: true, force: true });
-      store = isFolder ? join(folder, `store-${round}`) : options.store;
+      if (address === undefined && store !== undefined) rmSync(store, { recursive: true, force: true });
+      store = address ?? join(folder, `store-${round}`);
       lanes = openLanes(store, round);
     }
     await runCycle(store, lanes);
     counts.cycles++;
-    if (isFolder && cycle % CHECK_EVERY === 0) {
+    if (address === undefined && cycle % CHECK_EVERY === 0) {
       windrow(command, ['check', store]);
       counts.checks++;
     }
@@ -167,9 +192,11 @@ const startMs = performance.now();
 try {
   await run();
   if (counts.cycles === 0) throw new Error('there was no time for a cycle');
+  await database?.stop('SIGQUIT');
   if (options.store === undefined) rmSync(folder, { recursive: true, force: true });
 } catch (error) {
   console.error(error);
+  await database?.stop('SIGQUIT');
   console.error(`FAILED in cycle ${counts.cycles} of seed ${seed}; the store is in ${folder}`);
   process.exitCode = 1;
 }

@@ -101,7 +101,8 @@ function convert(x: number, from: string, to: string): number {
   const [toFactor, toOffset] = [fractionOf(UNITS[to]![0]), fractionOf(UNITS[to]![1] ?? '0')];
   const value: Fraction = [unitsOf(x), 1n << 1074n];
   const [n, d] = plus(divided(times(plus(value, fromOffset), fromFactor), toFactor), [-toOffset[0], toOffset[1]]);
-  return n === 0n ? 0 : nearestQuotient(n, d);
+  if (n === 0n) return x === 0 ? x : 0; // a zero that stays one keeps its sign
+  return nearestQuotient(n, d);
 }
 
 const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b * d];

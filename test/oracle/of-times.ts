@@ -50,7 +50,7 @@ export function schedule(
   const [first] = samples;
   const last = samples.at(-1);
   if (first === undefined || last === undefined) return { samples: [], dropped: {} };
-  const endMs = Math.max(last.timeMs, untilMs === undefined ? 0 : Math.ceil(untilMs) - 1);
+  const endMs = Math.max(last.timeMs, untilMs === undefined ? last.timeMs : Math.ceil(untilMs) - 1);
   const zone = zoneOrNone(timezone);
   const always = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
   const stretches = zone === undefined ? [always] : stretchesBetween(first.timeMs, endMs, zone, 2 * DAY_MS);
@@ -58,6 +58,7 @@ export function schedule(
     // While the offset stays the same, changes can only fall on the times of the schedule and on midnights.
     const fromMs = Math.max(stretch.startMs, first.timeMs);
     const toMs = Math.min(stretch.endMs, endMs + 1);
+    if (fromMs >= toMs) return [];
     const times = [fromMs, ...clockTimes(fromMs + stretch.offsetMs, toMs + stretch.offsetMs, parameters)];
     return times.map((localMs, i) => {
       const timeMs = i === 0 ? fromMs : localMs - stretch.offsetMs;

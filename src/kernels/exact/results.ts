@@ -32,7 +32,7 @@ const SMALL = 2 ** -900;
 const LARGE = 2 ** 900;
 
 /** (high + low) ÷ divisor, rounded once; `low` is at most half a last bit of `high`. NaN where that is in doubt. */
-function quotientOf(high: number, low: number, divisor: number): number {
+export function quotientOf(high: number, low: number, divisor: number): number {
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high === 0 ? 0 : Number.NaN;
   const quotient = high / divisor;

@@ -175,7 +175,8 @@ export async function connect(
     }
   }
   // That no server listens says less than why one of them refuses.
-  throw failures.find(({ isPassing }) => !isPassing) ?? new PostgresFailure('lost', failures.map(String).join('; '));
+  const told = failures.find(({ isPassing }) => !isPassing) ?? failures.find(({ kind }) => kind === 'starting');
+  throw told ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
 }
 
 async function prepareSession(client: Client, texts: StatementTexts): Promise<Connection> {

@@ -4,6 +4,8 @@ import { StorageError, StorageFullError } from '../errors.js';
 export type FailureKind =
   /** The connection, or the server behind it, is gone: what ran on it may be run again on another. */
   | 'lost'
+  /** The server starts, recovers or stops: it lets us in a moment later. */
+  | 'starting'
   /** Another transaction was in the way: the whole work may be run again. */
   | 'conflict'
   | 'full'
@@ -26,7 +28,7 @@ export class PostgresFailure extends Error {
 
   /** Whether the same work may do on another connection, or a moment later. */
   get isPassing(): boolean {
-    return this.kind === 'lost' || this.kind === 'conflict';
+    return this.kind === 'lost' || this.kind === 'starting' || this.kind === 'conflict';
   }
 }
 
@@ -43,7 +45,8 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   '42501': 'denied', // insufficient_privilege
   '53100': 'full',
   '53300': 'lost', // too_many_connections
-  '57P': 'lost', // shut down, crashed, starting
+  '57P': 'lost', // shut down, crashed
+  '57P03': 'starting', // cannot_connect_now
   '58': 'damaged', // system_error, such as an I/O error
   XX: 'damaged',
 };

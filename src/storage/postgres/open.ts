@@ -2,11 +2,12 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Storage } from '../storage.js';
 import { parseAddress } from './address.js';
 import { connect, loadClient, StatementTexts } from './connection.js';
-import { explained } from './failure.js';
+import { explained, failureOf } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
 import { migrate, type Schema } from './schema.js';
 import { PostgresStorage } from './storage.js';
+import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
 
 export interface PostgresOptions extends Schema {
   /** As libpq writes it: `postgres://user@host1,host2/database`. */
@@ -36,7 +37,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const hints = new Hints({ connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);
   try {
-    await pool.use((connection) => migrate(connection, address.text, options));
+    await onceStarted(() => pool.use((connection) => migrate(connection, address.text, options)), clock);
     await hints.start();
   } catch (error) {
     pool.close();
@@ -49,4 +50,17 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     onCommits: (shard: number, lastCommit: number) => hints.committed(shard, lastCommit),
   };
   return new PostgresStorage({ pool, hints, writer, session, explain });
+}
+
+/** Does a work again while the server starts: where both start at a time, as after a loss of power, it is a moment late. */
+async function onceStarted(work: () => Promise<void>, clock: PostgresOptions['clock']): Promise<void> {
+  const untilMs = clock.monotonicMs() + TRIES_MS_MAX;
+  for (let failureCount = 1; ; failureCount++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (failureOf(error).kind !== 'starting' || clock.monotonicMs() >= untilMs) throw error;
+      await pause(pauseOf(failureCount));
+    }
+  }
 }
