@@ -5,6 +5,7 @@ import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
+import type { ReadSamples } from './body-reader.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 
@@ -37,7 +38,10 @@ export function createSink(context: ServiceContext, job: Ingest) {
   /** @throws ServiceError 400 where there were faults. */
   const flush = async (): Promise<void> => {
     issues.refuse(total.samples);
-    const { changes, counts } = takeChanges(batch);
+    await storeAll(takeChanges(batch));
+  };
+  /** Stores what another thread has read. */
+  const storeAll = async ({ changes, counts }: ReadSamples): Promise<void> => {
     if (changes.length > 0 && !(await store(context, job, changes))) {
       total.isRepeated = true;
       return;
@@ -61,7 +65,7 @@ export function createSink(context: ServiceContext, job: Ingest) {
     const isFull = batch.rowCount >= PART_SAMPLES && job.origin === undefined;
     if (isFull || issues.count >= ISSUES_MAX) await flush();
   };
-  return { batch, issues, total, flush, flushWhenFull, checkSize };
+  return { batch, issues, total, flush, storeAll, flushWhenFull, checkSize };
 }
 
 function tooLarge(most: string): ServiceError {
