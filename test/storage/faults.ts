@@ -14,6 +14,8 @@ export interface Held {
   before: (sql: string) => void;
   /** After a statement took effect. */
   after: (sql: string) => void;
+  /** How the log is put on the disk. */
+  sync: (database: Database) => Promise<void>;
   /** The connection that writes, as it is without the hold: the one opened last. */
   database: Database | undefined;
 }
@@ -22,6 +24,7 @@ export function hold(open: OpenDatabase = openDatabase): Held {
   const held: Held = {
     before: () => {},
     after: () => {},
+    sync: (database) => database.syncLog(),
     database: undefined,
     open: (path, options) => {
       const database = open(path, options);
@@ -39,10 +42,7 @@ export function hold(open: OpenDatabase = openDatabase): Held {
         exec: (sql) => around(sql, () => database.exec(sql)),
         run: (sql, values) => around(sql, () => database.run(sql, values)),
         all: (sql, values) => around(sql, () => database.all(sql, values)),
-        syncLog: () => {
-          held.before('sync');
-          return database.syncLog();
-        },
+        syncLog: () => held.sync(database),
         close: () => database.close(),
       };
     },

@@ -132,6 +132,11 @@ export class SqliteStorage implements Storage {
     await this.#inGroup((database) => giveBackClaim(database, claim));
   }
 
+  /** Processes over one file are few, and mostly short. */
+  async keeps(): Promise<boolean> {
+    return true;
+  }
+
   onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 
-/** The write-ahead log of a store: what has been committed is put on the disk there, and copied into the database later. */
+/** The write-ahead log of a store: what is committed is put on the disk there, and copied into the database later. */
 export class WriteAheadLog {
   readonly #database: Database;
   readonly #pagesMax: number;
