@@ -14,23 +14,40 @@ const PACKED_BYTES_MAX = 150_000;
 const HOUR_MS = 3_600_000;
 /** The first six weeks of the office. */
 const OFFICE_ROWS = 1_009;
+/** The letter of no difference; those after it are of ever greater ones, below and above in turn. */
+const FIRST_LETTER = 35;
 
-/** The sample series, from docs/examples, small enough to stand in the page. */
+/** The sample series, from docs/examples, small enough to stand in the page: `src/workbench/samples.ts` reads them. */
 function sampleData() {
-  const heating = readText('docs/examples/heating-circuit.csv');
-  const office = [];
-  let before = 0;
-  for (const row of readText('docs/examples/office-temperature.csv').trim().split('\n').slice(1, OFFICE_ROWS)) {
-    const [time, value] = row.split(',');
-    const timeMs = Date.parse(`${time.replace(' ', 'T')}Z`);
-    const run = office.at(-1);
-    const isNext = run !== undefined && timeMs === run.startMs + run.tenths.length * HOUR_MS;
-    const tenth = Math.round(Number(value) * 10);
-    if (isNext) run.tenths.push(tenth - before);
-    else office.push({ startMs: timeMs, tenths: [tenth - before] });
-    before = tenth;
+  return {
+    heating: packed('docs/examples/heating-circuit.csv', 900_000, Number.POSITIVE_INFINITY),
+    office: packed('docs/examples/office-temperature.csv', HOUR_MS, OFFICE_ROWS),
+  };
+}
+
+/** Rows at even times, in parts without a gap; of each column a letter a row: how many tenths it differs by. */
+function packed(path, stepMs, rowsMax) {
+  const [header, ...rows] = readText(path).trim().split('\n').slice(0, rowsMax);
+  const names = header.split(',').slice(1);
+  const parts = [];
+  const before = names.map(() => 0);
+  for (const row of rows) {
+    const [time, ...values] = row.split(',');
+    const timeMs = Date.parse(`${time.replace(' ', 'T').replace('Z', '')}Z`);
+    let part = parts.at(-1);
+    if (part === undefined || timeMs !== part.startMs + part.columns[0].length * stepMs) {
+      part = { startMs: timeMs, columns: names.map(() => '') };
+      parts.push(part);
+    }
+    for (const [index, value] of values.entries()) {
+      const tenths = value === '' ? before[index] : Math.round(Number(value) * 10);
+      const more = tenths - before[index];
+      before[index] = tenths;
+      const code = FIRST_LETTER + (more < 0 ? -2 * more - 1 : 2 * more);
+      part.columns[index] += value === '' ? ' ' : String.fromCharCode(code);
+    }
   }
-  return { heating, office };
+  return { stepMs, names, parts };
 }
 
 // The kernels of WebAssembly would take a tenth of the page, and a policy that lets it compile code. Without them the
@@ -42,6 +59,48 @@ const withoutWebAssembly = {
       contents: "export const kernelsHex = ''; export const scanHex = '';",
     })),
 };
+
+// The page uses a part of its libraries: linear axes, lines and steps of uPlot; the marks of axes of d3-array. The rest
+// would be a thirtieth of the page, and esbuild cannot tell that it is unused: functions that uPlot chooses by options
+// which are not given here, and what d3-array makes as it is loaded.
+const UPLOT_UNUSED =
+  'bars|monotoneCubic|rangeLog|rangeAsinh|logAxisSplits|asinhAxisSplits|log10AxisValsFilt|log2AxisValsFilt';
+const withoutUnused = {
+  name: 'without what is unused of libraries',
+  setup: (builder) => {
+    builder.onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => ({
+      contents: replaced(
+        path,
+        new RegExp(`^function (${UPLOT_UNUSED})\\([^]*?^}$`, 'gm'),
+        (_, name) => `function ${name}() {}`,
+      ),
+    }));
+    builder.onLoad({ filter: /d3-array\.mjs$/ }, ({ path }) => ({
+      contents: replaced(path, /^((?:const|var|let) \w+ = )(?=[\w.]+\()/gm, (start) => `${start}/* @__PURE__ */ `),
+    }));
+  },
+};
+
+/** So many worked examples of an operation stand beside the list: all of them would be a twentieth of the page. */
+const EXAMPLES_SHOWN = 2;
+const withFirstExamples = {
+  name: 'with the first examples',
+  setup: (builder) =>
+    builder.onLoad({ filter: /src[/\\]operations[/\\]examples\.ts$/ }, async ({ path }) => {
+      const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
+      const [{ text }] = bundled.outputFiles;
+      const { examplesByName } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+      const first = Object.entries(examplesByName).map(([name, all]) => [name, all.slice(0, EXAMPLES_SHOWN)]);
+      return { contents: `export const examplesByName = ${JSON.stringify(Object.fromEntries(first))};` };
+    }),
+};
+
+function replaced(path, pattern, by) {
+  const before = readFileSync(path, 'utf8');
+  const after = before.replace(pattern, by);
+  if (after === before) throw new Error(`${path} has nothing like ${pattern}: look at what its new version exports`);
+  return after;
+}
 
 async function bundle() {
   const { outputFiles } = await build({
@@ -56,7 +115,7 @@ async function bundle() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none',
-    plugins: [withoutWebAssembly],
+    plugins: [withoutWebAssembly, withoutUnused, withFirstExamples],
     define: { SAMPLE_DATA: JSON.stringify(sampleData()) },
     write: false,
   });

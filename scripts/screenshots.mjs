@@ -66,6 +66,17 @@ async function drawFile() {
   await light.getByLabel('interval').fill('Dayly');
   await light.getByLabel('interval').scrollIntoViewIfNeeded();
   await shoot(light, 'problem');
+  const origin = await openPage(url, { viewport: { width: 1200, height: 1000 } });
+  await origin.getByRole('button', { name: 'Heating circuit' }).click();
+  await origin.getByRole('region', { name: 'heating-circuit.csv' }).waitFor();
+  await addStep(origin, 'sub');
+  await origin.getByLabel('input 2').selectOption({ label: 'return/Raw' });
+  await addStep(origin, 'aggregate');
+  await origin.getByLabel('interval').fill('Hourly');
+  await origin.getByLabel('result, as metric').fill('Spread');
+  await origin.getByRole('button', { name: 'Take supply/Spread off the chart' }).waitFor();
+  await origin.locator('.chart-host .u-over').click({ position: { x: 300, y: 300 } });
+  await shoot(origin, 'why');
   const dark = await openPage(url, { colorScheme: 'dark' });
   await buildComfort(dark);
   await dark.getByRole('button', { name: 'Stream' }).click();

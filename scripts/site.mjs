@@ -126,6 +126,8 @@ function relink(tokens, path, sources, folder) {
     }
     if (target === null || /^[a-z]+:|^#/.test(target)) continue;
     const moved = movedTarget(target, path, sources, folder);
+    if (moved === undefined && token.type === 'image')
+      throw new Error(`${path} shows ${target}, which is not in docs/`);
     if (moved !== undefined) token.attrSet(name, moved);
     else {
       token.tag = 'span';

@@ -78,7 +78,7 @@ const breaches: readonly Breach[] = [
   [
     importsRunOneWay,
     imports('src/workbench/a.ts', '../core/b.js'),
-    ['src/workbench/a.ts:1 workbench imports core (../core/b.js), not the door, formats or plot'],
+    ['src/workbench/a.ts:1 workbench imports core (../core/b.js), not the library, formats, inspect or plot'],
   ],
   [
     importsRunOneWay,

@@ -1,8 +1,7 @@
 import { WindrowError } from '../core/errors.js';
 import { didYouMean } from '../core/suggest.js';
-import { examplesOf } from '../operations/examples.js';
 import { findOperation, operationNames, operationsByName } from '../operations/index.js';
-import { operations as operationInfos } from '../operations/info.js';
+import { examplesOf, operations as operationInfos } from '../operations/info.js';
 import type { Example, Operation } from '../operations/operation.js';
 import { explain } from '../plan/explain.js';
 import { argumentOf, type Command, counted, textOf } from './command.js';

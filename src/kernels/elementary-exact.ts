@@ -39,6 +39,39 @@ export function exactPow(x: number, y: number): number {
   return toDouble(expOf((logOf(x) * inLeastUnits(y)) >> LEAST));
 }
 
+/** 2^(0/count), 2^(1/count), … below 2, each as two doubles. */
+export function powersOfTwo(count: number): Float64Array {
+  const [root] = expOf(twiceAtanh(ONE / 3n) / BigInt(count));
+  const out = new Float64Array(2 * count);
+  for (let j = 0, power = ONE; j < count; j++, power = (power * root) >> DIGITS) setParts(out, 2 * j, power);
+  return out;
+}
+
+/** A mantissa from here on is halved, so that logarithms near 0 come of mantissas near 1. */
+export const HALVED_FROM = 1 + 53 / 128;
+
+/**
+ * For each of `count` parts of the mantissas from 1 to 2: a double c of few digits, near 1 ÷ the mantissa (or, from
+ * HALVED_FROM on, its half), and −log c as two doubles. Near 1, c is 1.
+ */
+export function logsOfSteps(count: number): Float64Array {
+  const out = new Float64Array(3 * count);
+  for (let i = 0; i < count; i++) {
+    const middle = (1 + (i + 0.5) / count) * (1 + i / count >= HALVED_FROM ? 0.5 : 1);
+    const isByOne = i === 0 || i === count - 1;
+    const c = isByOne ? 1 : Math.round((2 * count) / middle) / (2 * count);
+    out[3 * i] = c;
+    if (!isByOne) setParts(out, 3 * i + 1, -logOf(c));
+  }
+  return out;
+}
+
+function setParts(out: Float64Array, at: number, value: bigint): void {
+  const high = nearestDouble(value, ONE);
+  out[at] = high;
+  out[at + 1] = nearestDouble(value - fixed(high), ONE);
+}
+
 function fixed(x: number): bigint {
   return inLeastUnits(x) >> (LEAST - DIGITS);
 }

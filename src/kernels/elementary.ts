@@ -1,114 +1,122 @@
-import { exactExp, exactLog, exactLogBase, exactPow } from './elementary-exact.js';
+import {
+  exactExp,
+  exactLog,
+  exactLogBase,
+  exactPow,
+  HALVED_FROM,
+  logsOfSteps,
+  powersOfTwo,
+} from './elementary-exact.js';
 import { lossOf, productError } from './exact/sums.js';
 
 /**
  * Exp, log and pow, correctly rounded: each result is the double nearest to the exact one. What engines offer as
  * `Math.exp` and so on differs in the last bit from one to another, so results would not be the same everywhere.
  *
- * A result is computed as the sum of two doubles with some 68 digits (Dekker, "A floating-point technique for extending
- * the available precision", 1971). If adding and taking away what it may be off makes no difference to the nearest
- * double, that one is certain (Ziv's test); otherwise, about once in ten thousand times, it is computed exactly.
+ * A result is computed as the sum of two doubles (Dekker, "A floating-point technique for extending the available
+ * precision", 1971), from a table and a short series for what the table leaves (Tang, "Table-driven implementation of
+ * the exponential function", 1989, and "of the logarithm function", 1990). If adding and taking away what it may be off
+ * makes no difference to the nearest double, that one is certain (Ziv's test); otherwise, about once in thirty thousand
+ * times, it is computed exactly.
  */
 
 /** log 2 in two parts; multiples of the first by whole numbers up to 2²¹ are exact. */
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
 
-// By how much, relative to the result (of exp: absolutely), the sum of two doubles may be off; measured by the tests.
-const EXP_ERROR = 2 ** -66;
-const LOG_ERROR = 2 ** -66;
+/** The tables have so many steps; a power of two. */
+const STEPS = 128;
+
+let powers: Float64Array | undefined;
+let logs: Float64Array | undefined;
+/** 2^-1023, 2^-1022, … up to 2^1023: `2 ** k` is a call of the engine's pow. */
+let twos: Float64Array | undefined;
+
+function wholePowersOfTwo(): Float64Array {
+  return Float64Array.from({ length: 2047 }, (_, i) => 2 ** (i - 1023));
+}
 
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 const HIGH_WORD = new Uint8Array(new Float64Array([1]).buffer)[7] === 0x3f ? 1 : 0;
 
-/** The two parts of what was computed last. */
-const parts = new Float64Array(2);
-
-/** Leaves constant + x × (what the parts are) in the parts; the constant and x are two doubles each. */
-function multiplyAdd(x: number, xLow: number, constant: number, constantLow: number): void {
-  const y = parts[0]!;
-  const product = x * y;
-  const low = productError(x, y, product) + x * parts[1]! + xLow * y;
-  const sum = constant + product;
-  parts[0] = sum;
-  parts[1] = constant - sum + product + constantLow + low;
-}
+/** The two parts of the logarithm that was computed last, and what their sum may be off. */
+const parts = new Float64Array(3);
 
 /** Leaves log x, for x over 0, in the parts. */
 function logInParts(x: number): void {
+  logs ??= logsOfSteps(STEPS);
+  twos ??= wholePowersOfTwo();
   const isSubnormal = x < 2 ** -1022;
   double[0] = isSubnormal ? x * 2 ** 54 : x;
-  let k = (words[HIGH_WORD]! >>> 20) - 1023 - (isSubnormal ? 54 : 0);
-  words[HIGH_WORD] = (words[HIGH_WORD]! & 0xf_ffff) | 0x3ff0_0000;
-  let m = double[0]!;
-  if (m > Math.SQRT2) {
+  const word = words[HIGH_WORD]!;
+  let k = (word >>> 20) - 1023 - (isSubnormal ? 54 : 0);
+  let m = double[0]! * twos[1023 - k - (isSubnormal ? 54 : 0)]!;
+  if (m >= HALVED_FROM) {
     m *= 0.5;
     k++;
   }
-  // log m = 2 × (s + s³/3 + s⁵/5 + …) with s = (m − 1) ÷ (m + 1).
-  const f = m - 1;
-  const d = m + 1;
-  const s = f / d;
-  const sd = s * d;
-  const sLow = (f - sd - productError(s, d, sd) - s * lossOf(m, 1, d)) / d;
-  const z = s * s;
-  const zLow = productError(s, s, z) + 2 * s * sLow;
-  let t = 1 / 29;
-  for (let n = 27; n >= 7; n -= 2) t = 1 / n + z * t;
-  const tail = z * t;
-  parts[0] = 0.2 + tail;
-  parts[1] = 0.2 - parts[0] + tail - 1.1102230246251566e-17;
-  multiplyAdd(z, zLow, 1 / 3, 1.850371707708594e-17);
-  multiplyAdd(z, zLow, 1, 0);
-  multiplyAdd(2 * s, 2 * sLow, k * LN2_HIGH, k * LN2_LOW);
-  normalize();
-}
-
-function normalize(): void {
-  const sum = parts[0]! + parts[1]!;
-  parts[1] = parts[0]! - sum + parts[1]!;
+  // m·c is near 1, and c has nine digits: what is more than 1 is r, in two doubles without loss.
+  const at = 3 * ((word & 0xf_ffff) >>> 13);
+  const c = logs[at]!;
+  const product = m * c;
+  const f = product - 1;
+  const e = productError(m, c, product);
+  const r = f + e;
+  const rLow = f - r + e;
+  const square = r * r;
+  const series =
+    1 / 3 -
+    r * (1 / 4 - r * (1 / 5 - r * (1 / 6 - r * (1 / 7 - r * (1 / 8 - r * (1 / 9 - r * (1 / 10 - r * (1 / 11))))))));
+  const tail = r * square * series;
+  // log x = k·log 2 − log c + r − r²/2 + r³·(1/3 − …)
+  const whole = k * LN2_HIGH;
+  const first = whole + logs[at + 1]!;
+  const second = first + r;
+  const third = second - 0.5 * square;
+  const wholeLow = k * LN2_LOW + logs[at + 2]!;
+  const low =
+    lossOf(whole, logs[at + 1]!, first) +
+    lossOf(first, r, second) +
+    lossOf(second, -0.5 * square, third) +
+    (tail + (rLow * (1 - r) - 0.5 * productError(r, r, square)) + wholeLow);
+  const sum = third + low;
   parts[0] = sum;
+  parts[1] = third - sum + low;
+  // A few roundings of the terms that are not held in two doubles.
+  parts[2] = (Math.abs(tail) + Math.abs(wholeLow) + Math.abs(sum) * 2 ** -24) * 2 ** -50;
 }
 
 /** The exponential of two doubles, or NaN where it is not certain: `error` is how far they may be off. */
 function expOf(x: number, xLow: number, error: number): number {
-  const k = Math.round(x * Math.LOG2E);
-  const multiple = k * LN2_HIGH;
-  const difference = x - multiple;
-  const smaller = k * LN2_LOW;
+  powers ??= powersOfTwo(STEPS);
+  twos ??= wholePowersOfTwo();
+  const k = Math.round(x * (STEPS * Math.LOG2E));
+  const difference = x - k * (LN2_HIGH / STEPS);
+  const smaller = k * (LN2_LOW / STEPS);
   const r = difference - smaller;
-  const rLow = lossOf(difference, -smaller, r) + lossOf(x, -multiple, difference) + xLow;
-  // 1 + r + r²/2! + …: the terms from r⁶ on need only one double.
-  let p = 1 / 355_687_428_096_000;
-  for (let n = 16; n >= 6; n--) p = INVERSE_FACTORIALS[n]! + r * p;
-  const tail = r * p;
-  const fifth = INVERSE_FACTORIALS[5]!;
-  parts[0] = fifth + tail;
-  parts[1] = fifth - parts[0] + tail + 1.1564823173178714e-19;
-  multiplyAdd(r, rLow, INVERSE_FACTORIALS[4]!, 2.3129646346357427e-18);
-  multiplyAdd(r, rLow, INVERSE_FACTORIALS[3]!, 9.25185853854297e-18);
-  multiplyAdd(r, rLow, 0.5, 0);
-  multiplyAdd(r, rLow, 1, 0);
-  multiplyAdd(r, rLow, 1, 0);
-  normalize();
-  const y = parts[0]!;
-  const low = parts[1]!;
-  const slack = error + EXP_ERROR;
+  const rLow = lossOf(difference, -smaller, r) + xLow;
+  const j = k & (STEPS - 1);
+  const power = powers[2 * j]!;
+  const product = power * r;
+  const series = r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040))))));
+  const sum = power + product;
+  const rest =
+    productError(power, r, product) +
+    power * (series + rLow * (1 + r)) +
+    powers[2 * j + 1]! * (1 + r) +
+    (power - sum + product);
+  const y = sum + rest;
+  const low = sum - y + rest;
+  const slack = 2 * error + EXP_ERROR;
+  const exponent = (k - j) / STEPS;
   // A result below 2⁻¹⁰²² would be rounded twice.
-  if (y + (low - slack) !== y + (low + slack) || k < -1021) return Number.NaN;
-  return k > 1023 ? y * 2 ** 1023 * 2 ** (k - 1023) : y * 2 ** k;
+  if (y + (low - slack) !== y + (low + slack) || exponent < -1021) return Number.NaN;
+  return exponent > 1023 ? y * 2 ** 1023 * 2 : y * twos[exponent + 1023]!;
 }
 
-const INVERSE_FACTORIALS = /* @__PURE__ */ inverseFactorials();
-
-function inverseFactorials(): Float64Array {
-  let factorial = 1;
-  return Float64Array.from({ length: 17 }, (_, n) => {
-    factorial *= Math.max(1, n);
-    return 1 / factorial;
-  });
-}
+/** What roundings may add up to where the result is 1 to 2: the series is below 2⁻¹⁷, and has a few. */
+const EXP_ERROR = 2 ** -67;
 
 export function exp(x: number): number {
   if (x > 710) return Number.POSITIVE_INFINITY;
@@ -123,7 +131,7 @@ export function log(x: number): number {
   logInParts(x);
   const y = parts[0]!;
   const low = parts[1]!;
-  const slack = Math.abs(y) * LOG_ERROR;
+  const slack = parts[2]!;
   return y + (low - slack) === y + (low + slack) ? y : exactLog(x);
 }
 
@@ -134,12 +142,13 @@ export function logBase(x: number, base: number): number {
   logInParts(base);
   const b = parts[0]!;
   const bLow = parts[1]!;
+  const bSlack = parts[2]!;
   logInParts(x);
   const a = parts[0]!;
   const q = a / b;
   const qb = q * b;
   const low = (a - qb - productError(q, b, qb) + parts[1]! - q * bLow) / b;
-  const slack = Math.abs(q) * 2 * LOG_ERROR;
+  const slack = (parts[2]! + Math.abs(q) * bSlack) / Math.abs(b) + Math.abs(q) * 2 ** -98;
   return q + (low - slack) === q + (low + slack) ? q + low : exactLogBase(x, base);
 }
 
@@ -155,6 +164,6 @@ export function pow(x: number, y: number): number {
   if (h > 710) return Number.POSITIVE_INFINITY;
   if (h < -746) return 0;
   const low = productError(y, logarithm, h) + y * parts[1]!;
-  const result = expOf(h, low, Math.abs(h) * LOG_ERROR);
+  const result = expOf(h, low, Math.abs(y) * parts[2]! + Math.abs(h) * 2 ** -98);
   return Number.isNaN(result) ? exactPow(x, y) : result;
 }

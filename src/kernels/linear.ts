@@ -41,7 +41,8 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
     const result = quotient + (rest + slack);
     const isCertain = isPlain && result === quotient + (rest - slack);
     let y = result;
-    if (keepsZero && x === 0) y = x; // -0 stays -0, as with Mul
+    if (keepsZero && x === 0)
+      y = x; // -0 stays -0, as with Mul
     else if (!isHeld || !isCertain) y = isHeld && isPlain ? inDoubt(x, by) : exactly(x, by);
     out[i] = y;
     bad += y - y;

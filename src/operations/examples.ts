@@ -8,7 +8,7 @@ import { extensionExamples } from './extensions/examples.js';
 import { holdLastValueExamples } from './hold-last-value.js';
 import { andExamples, notExamples, orExamples } from './logic.js';
 import { maskExamples, whereExamples } from './mask.js';
-import type { Example, ExampleSample, WrittenExample } from './operation.js';
+import type { WrittenExample } from './operation.js';
 import { resampleExamples } from './resample.js';
 import { roundExamples } from './round.js';
 import { shiftExamples } from './shift.js';
@@ -43,21 +43,3 @@ export const examplesByName: Readonly<Record<string, readonly WrittenExample[]>>
   Resample: resampleExamples,
   ...extensionExamples,
 };
-
-/** The worked examples of an operation. */
-export function examplesOf(name: string): readonly Example[] {
-  const examples = examplesByName[name];
-  if (examples === undefined) throw new Error(`assertion failed: no examples of ${name} in examples.ts`);
-  return examples.map((example) => ({
-    ...example,
-    inputs: example.inputs.map(readSamples),
-    output: readSamples(example.output),
-  }));
-}
-
-function readSamples(text: string): ExampleSample[] {
-  return text.split(', ').map((sample) => {
-    const [time = '', value = ''] = sample.split(' ');
-    return [time, Number(value)];
-  });
-}

@@ -1,6 +1,6 @@
-import { examplesOf } from './examples.js';
+import { examplesByName } from './examples.js';
 import { isExtension, operationsByName } from './index.js';
-import type { Example, Inputs, Operation } from './operation.js';
+import type { Example, ExampleSample, Inputs, Operation } from './operation.js';
 import type { JsonSchema } from './parameters.js';
 
 /** What a program can know about an operation, for forms, listings and docs: plain data. */
@@ -47,4 +47,22 @@ function infoOf(operation: Operation): OperationInfo {
     parameters,
     examples: examplesOf(name),
   };
+}
+
+/** The worked examples of an operation. */
+export function examplesOf(name: string): readonly Example[] {
+  const examples = examplesByName[name];
+  if (examples === undefined) throw new Error(`assertion failed: no examples of ${name} in examples.ts`);
+  return examples.map((example) => ({
+    ...example,
+    inputs: example.inputs.map(readSamples),
+    output: readSamples(example.output),
+  }));
+}
+
+function readSamples(text: string): ExampleSample[] {
+  return text.split(', ').map((sample) => {
+    const [time = '', value = ''] = sample.split(' ');
+    return [time, Number(value)];
+  });
 }

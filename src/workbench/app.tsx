@@ -4,6 +4,7 @@ import { PipelinePanel } from './build/pipeline.js';
 import { RequestPanel } from './build/request-panel.js';
 import { LargeChart } from './chart/large-chart.js';
 import { onThemeChange, setLineColours, type Theme } from './chart/theme.js';
+import { WhyPanel } from './chart/why-panel.js';
 import { ZoneList } from './chart/zone-field.js';
 import { copyText } from './download.js';
 import { type EngineClient, newestOnly } from './engine/client.js';
@@ -48,6 +49,7 @@ export function App({ engine }: { readonly engine: EngineClient }) {
           </div>
           <div class="right">
             {shown === 'Build' && <LargeChart />}
+            <WhyPanel />
             <RequestPanel />
           </div>
         </div>

@@ -1,10 +1,13 @@
+/** Series at even times, as the build packs them (`scripts/build-workbench.mjs`). */
+interface Packed {
+  readonly stepMs: number;
+  readonly names: readonly string[];
+  /** Of each name a letter a row: the difference to the value before, in tenths; a space where there is no value. */
+  readonly parts: readonly { readonly startMs: number; readonly columns: readonly string[] }[];
+}
+
 /** Put in by the build, from docs/examples. */
-declare const SAMPLE_DATA: {
-  /** The file as it is. */
-  readonly heating: string;
-  /** Runs of hourly values: each in tenths, less the one before it. */
-  readonly office: readonly { readonly startMs: number; readonly tenths: readonly number[] }[];
-};
+declare const SAMPLE_DATA: { readonly heating: Packed; readonly office: Packed };
 
 /** Real series to begin with. */
 export interface SampleFile {
@@ -14,30 +17,35 @@ export interface SampleFile {
   readonly file: () => File;
 }
 
-const HOUR_MS = 3_600_000;
+const FIRST_LETTER = 35;
 
 export const samples: readonly SampleFile[] = [
   {
     fileName: 'office-temperature.csv',
     title: 'Office temperature',
-    about: 'Ten months of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
-    file: () => new File([officeCsv()], 'office-temperature.csv', { type: 'text/csv' }),
+    about: 'Six weeks of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
+    file: () => csvFile('office-temperature.csv', SAMPLE_DATA.office),
   },
   {
     fileName: 'heating-circuit.csv',
     title: 'Heating circuit',
     about: 'Supply and return temperature of a heating circuit, measured at different times, in °C',
-    file: () => new File([SAMPLE_DATA.heating], 'heating-circuit.csv', { type: 'text/csv' }),
+    file: () => csvFile('heating-circuit.csv', SAMPLE_DATA.heating),
   },
 ];
 
-function officeCsv(): string {
-  let tenth = 0;
-  const rows = SAMPLE_DATA.office.flatMap(({ startMs, tenths }) =>
-    tenths.map((more, index) => {
-      tenth += more;
-      return `${new Date(startMs + index * HOUR_MS).toISOString().slice(0, 19)},${tenth / 10}`;
+function csvFile(name: string, { stepMs, names, parts }: Packed): File {
+  const tenths = names.map(() => 0);
+  const rows = parts.flatMap(({ startMs, columns }) =>
+    Array.from(columns[0] ?? '', (_, row) => {
+      const values = columns.map((letters, column) => {
+        const code = letters.charCodeAt(row) - FIRST_LETTER;
+        if (code < 0) return '';
+        tenths[column]! += code % 2 === 0 ? code / 2 : -(code + 1) / 2;
+        return (tenths[column]! / 10).toFixed(1);
+      });
+      return [`${new Date(startMs + row * stepMs).toISOString().slice(0, 19)}Z`, ...values].join(',');
     }),
   );
-  return `timestamp,value\n${rows.join('\n')}\n`;
+  return new File([`${['timestamp', ...names].join(',')}\n${rows.join('\n')}\n`], name, { type: 'text/csv' });
 }

@@ -30,8 +30,18 @@ export interface State {
   readonly answer: RunAnswer;
   /** The steps that the answer is of. */
   readonly ranSteps: readonly StepToRun[];
+  /** The sample whose origin is shown. */
+  readonly asked: Asked | undefined;
+  /** The window that it stands for, marked on the chart. */
+  readonly window: TimeRange | undefined;
   /** What is being done, or went wrong. */
   readonly message: { readonly text: string; readonly isProblem: boolean } | undefined;
+}
+
+/** A sample of a series, by its time. */
+export interface Asked {
+  readonly series: SeriesReference;
+  readonly timeMs: number;
 }
 
 export type Action =
@@ -41,6 +51,8 @@ export type Action =
   | { readonly type: 'undo' | 'redo' }
   | { readonly type: 'ran'; readonly answer: RunAnswer; readonly steps: readonly StepToRun[] }
   | { readonly type: 'range'; readonly range: TimeRange | undefined }
+  | { readonly type: 'ask'; readonly asked: Asked | undefined }
+  | { readonly type: 'window'; readonly window: TimeRange | undefined }
   | { readonly type: 'draw'; readonly series: SeriesReference; readonly isDrawn: boolean }
   | { readonly type: 'zone'; readonly timezone: string }
   | { readonly type: 'chartZone'; readonly timezone: string }
@@ -57,6 +69,8 @@ export const startState: State = {
   drawn: new Map(),
   answer: { steps: [], sources: [], durationMs: 0 },
   ranSteps: [],
+  asked: undefined,
+  window: undefined,
   message: undefined,
 };
 
@@ -88,6 +102,10 @@ export function reduce(state: State, action: Action): State {
       return { ...state, answer: action.answer, ranSteps: action.steps };
     case 'range':
       return { ...state, range: action.range };
+    case 'ask':
+      return { ...state, asked: action.asked, window: undefined };
+    case 'window':
+      return { ...state, window: action.window };
     case 'draw':
       return { ...state, drawn: new Map(state.drawn).set(keyOf(action.series), action.isDrawn) };
     case 'zone':

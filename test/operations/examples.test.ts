@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/core/instant.js';
 import { createPlan, openStream, runBatch, type Series } from '../../src/index.js';
-import { examplesByName, examplesOf } from '../../src/operations/examples.js';
+import { examplesByName } from '../../src/operations/examples.js';
 import { operationsByName } from '../../src/operations/index.js';
+import { examplesOf } from '../../src/operations/info.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
 import { runOracle } from '../oracle/index.js';

@@ -36,25 +36,28 @@ export function joined(inputCount: number, at: AtTime): RegridRunner {
 
 function meet({ slots, lists }: State, inputCount: number, endMs: number, at: AtTime, out: Output): void {
   const known: Known = { atMs: slots.subarray(0, inputCount), value: slots.subarray(inputCount) };
-  const passed = new Int32Array(inputCount);
+  // Views, as nothing is added while they meet.
+  const waiting = Array.from({ length: inputCount }, (_, i) => {
+    return { timeMs: lists[2 * i]!.view(), value: lists[2 * i + 1]!.view(), passed: 0 };
+  });
   for (;;) {
     let timeMs = Number.POSITIVE_INFINITY;
     for (let i = 0; i < inputCount; i++) {
-      const times = lists[2 * i]!;
-      if (passed[i]! < times.length) timeMs = Math.min(timeMs, times.at(passed[i]!));
+      const { timeMs: times, passed } = waiting[i]!;
+      if (passed < times.length && times[passed]! < timeMs) timeMs = times[passed]!;
     }
     if (!(timeMs < endMs)) break;
     for (let i = 0; i < inputCount; i++) {
-      const times = lists[2 * i]!;
-      const index = passed[i]!;
-      if (index === times.length || times.at(index) !== timeMs) continue;
+      const input = waiting[i]!;
+      const { passed } = input;
+      if (input.timeMs[passed] !== timeMs) continue;
       known.atMs[i] = timeMs;
-      known.value[i] = lists[2 * i + 1]!.at(index);
-      passed[i] = index + 1;
+      known.value[i] = input.value[passed]!;
+      input.passed = passed + 1;
     }
     if (!at(timeMs, known, out)) out.drop(known.atMs[0] === timeMs ? 'unmatchedFirst' : 'unmatchedSecond', 1);
   }
-  for (const [index, list] of lists.entries()) list.shift(passed[index >> 1]!);
+  for (const [index, list] of lists.entries()) list.shift(waiting[index >> 1]!.passed);
 }
 
 /** The same where all inputs have a value, as `align` (but not `linear`) says; `combine` may give no result. */

@@ -52,7 +52,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }
 
-/** Does a work again while the server starts: where both start at a time, as after a loss of power, it is a moment late. */
+/** Does a work again while the server starts: both may start at a time, as after a loss of power. */
 async function onceStarted(work: () => Promise<void>, clock: PostgresOptions['clock']): Promise<void> {
   const untilMs = clock.monotonicMs() + TRIES_MS_MAX;
   for (let failureCount = 1; ; failureCount++) {

@@ -118,7 +118,7 @@ function Detail({ info }: { readonly info: OperationInfo }) {
       <p>
         <Words text={info.summary} />
       </p>
-      {info.examples.slice(0, 3).map(({ title, parameters, inputs, output }) => (
+      {info.examples.map(({ title, parameters, inputs, output }) => (
         <div key={title} class="example">
           <p>
             <Words text={title} />

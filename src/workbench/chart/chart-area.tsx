@@ -22,7 +22,10 @@ interface AreaProps {
 /** The canvas with its tools, its legend and its table. */
 export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
   const { state, act } = useWorkbench();
-  const { host, cursor, move, point } = useSurface({ lines, range, zone, onRange });
+  const pick = (line: PlacedSeries | undefined, sample: Sample | null | undefined): void => {
+    if (line && sample) act({ type: 'ask', asked: { series: line.info, timeMs: sample.timeMs } });
+  };
+  const { host, cursor, move, point } = useSurface({ lines, range, zone, onRange, onPick: pick });
   const series = useMemo(() => lines.map(({ info }) => info), [lines]);
   const keys = keyActions(move.shown, move.to, () => onRange(undefined), point, cursor?.timeMs);
   const summary = `${lines.map(({ info }) => nameOf(info)).join(', ') || 'no series'}, ${spanText(range, zone)}`;
@@ -52,7 +55,14 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
         aria-roledescription="chart"
         aria-label={`Chart of ${summary}. ${KEYS_HELP}`}
         onKeyDown={(event) => {
-          if (!event.ctrlKey && !event.metaKey && keys(event.key)) event.preventDefault();
+          if (event.ctrlKey || event.metaKey) return;
+          // Of the lines at the cursor, a result rather than what it was made from.
+          const at = Math.max(
+            0,
+            lines.findIndex(({ pointer }) => pointer !== undefined),
+          );
+          if (event.key === 'Enter') pick(lines[at], cursor?.samples[at]);
+          else if (keys(event.key)) event.preventDefault();
         }}
       />
       <Legend lines={lines} cursor={cursor} zone={zone} onSide={onSide} />
@@ -61,7 +71,8 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
   );
 }
 
-const KEYS_HELP = 'Arrow keys move it, plus and minus zoom, 0 shows all, comma and point move the cursor.';
+const KEYS_HELP =
+  'Arrow keys move it, plus and minus zoom, 0 shows all, comma and point move the cursor, Enter tells why.';
 
 const TOOLS: readonly (readonly [key: string, label: string, title: string])[] = [
   ['+', '+', 'Zoom in (+)'],
@@ -76,11 +87,15 @@ interface Cursor {
   readonly samples: readonly (Sample | null)[];
 }
 
+interface Picking {
+  readonly onPick: (line: PlacedSeries | undefined, sample: Sample | null | undefined) => void;
+}
+
 const SETTLED_MS = 150;
 
 /** A surface in an element of the page, kept as the lines, the range and the theme are. */
-function useSurface({ lines, range, zone, onRange }: Omit<AreaProps, 'onSide'>) {
-  const { state } = useWorkbench();
+function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'onSide'> & Picking) {
+  const { engine, state } = useWorkbench();
   const host = useRef<HTMLDivElement>(null);
   const surface = useRef<Surface | undefined>(undefined);
   const shown = useRef(range);
@@ -99,6 +114,7 @@ function useSurface({ lines, range, zone, onRange }: Omit<AreaProps, 'onSide'>) 
   useEffect(() => onThemeChange(() => setTheme((count) => count + 1)), []);
   useEffect(() => {
     if (host.current === null) return;
+    const series = lines.map(({ info }) => info);
     const named = lines.map(({ info, colour, isRight }) => {
       return { name: nameOf(info), colour, isStepped: info.isBinary, isRight };
     });
@@ -106,10 +122,17 @@ function useSurface({ lines, range, zone, onRange }: Omit<AreaProps, 'onSide'>) 
       onRange: to,
       onCursor: (timeMs) => (timeMs === undefined ? setCursor(undefined) : look.point(timeMs)),
       onReset: () => onRange(undefined),
+      onPick: async ({ timeMs, distanceTo }) => {
+        const samples = await engine.ask('nearest', series, timeMs);
+        const distances = samples.map((sample, i) => (sample ? distanceTo(sample, lines[i]!.isRight) : Infinity));
+        const nearest = distances.indexOf(Math.min(...distances));
+        onPick(lines[nearest], samples[nearest]);
+      },
     });
     surface.current = own;
     const observer = new ResizeObserver(() => own.resize());
     observer.observe(host.current);
+    own.setWindow(state.window);
     look.draw(shown.current);
     return () => {
       observer.disconnect();
@@ -121,6 +144,7 @@ function useSurface({ lines, range, zone, onRange }: Omit<AreaProps, 'onSide'>) 
     surface.current?.setRange(range);
     look.draw(range);
   }, [range.fromMs, range.untilMs, look, state.answer]);
+  useEffect(() => surface.current?.setWindow(state.window), [state.window]);
   const point = (timeMs: number): void => {
     surface.current?.setCursor(timeMs);
     look.point(timeMs);

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { keyOf, type Line, nameOf, type SeriesInfo } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
+import { WhyButton } from './why-button.js';
 import { countText, timeText } from './zoned-time.js';
 
 const PAGE = 25;
@@ -62,25 +63,45 @@ function Samples({ series, zone }: { readonly series: readonly SeriesInfo[]; rea
           {info.count === 0 ? 'no samples' : `${countText(from + 1)} to ${countText(last)} of ${countText(info.count)}`}
         </span>
       </div>
-      <table class="samples">
-        <caption class="hidden">Samples of {nameOf(info)}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time ({zone})</th>
-            <th scope="col" class="number">
-              Value
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from(rows?.timeMs ?? [], (timeMs, index) => (
-            <tr key={timeMs}>
-              <td>{timeText(timeMs, zone)}</td>
-              <td class="number">{String(rows?.value[index])}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Rows info={info} rows={rows} zone={zone} />
     </>
+  );
+}
+
+function Rows({
+  info,
+  rows,
+  zone,
+}: {
+  readonly info: SeriesInfo;
+  readonly rows: Line | undefined;
+  readonly zone: string;
+}) {
+  return (
+    <table class="samples">
+      <caption class="hidden">Samples of {nameOf(info)}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Time ({zone})</th>
+          <th scope="col" class="number">
+            Value
+          </th>
+          <th scope="col">
+            <span class="hidden">Origin</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {Array.from(rows?.timeMs ?? [], (timeMs, index) => (
+          <tr key={timeMs}>
+            <td>{timeText(timeMs, zone)}</td>
+            <td class="number">{String(rows?.value[index])}</td>
+            <td>
+              <WhyButton series={info} timeMs={timeMs} label={`Why the value at ${timeText(timeMs, zone)}?`} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

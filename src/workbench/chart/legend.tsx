@@ -1,6 +1,7 @@
 import { keyOf, nameOf, type Sample } from '../engine/protocol.js';
 import { type PlacedSeries, useWorkbench } from '../state.js';
 import { colourVariable } from './theme.js';
+import { WhyButton } from './why-button.js';
 import { timeText, valueText } from './zoned-time.js';
 
 interface LegendProps {
@@ -43,7 +44,14 @@ export function Legend({ lines, cursor, zone, onSide }: LegendProps) {
                 <td class="number">
                   {sample ? valueText(sample.value) : `${valueText(info.min)} … ${valueText(info.max)}`}
                 </td>
-                <td>{sample ? timeText(sample.timeMs, zone) : ''}</td>
+                <td>
+                  {sample && (
+                    <>
+                      {timeText(sample.timeMs, zone)}{' '}
+                      <WhyButton series={info} timeMs={sample.timeMs} label={`Why this value of ${nameOf(info)}?`} />
+                    </>
+                  )}
+                </td>
                 <td>
                   <button
                     type="button"

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import type { Line, TimeRange } from '../engine/protocol.js';
+import type { Line, Sample, TimeRange } from '../engine/protocol.js';
 import { lineColour, pageColours } from './theme.js';
 import { axisLabels } from './zoned-time.js';
 
@@ -16,6 +16,14 @@ export interface SurfaceEvents {
   readonly onRange: (range: TimeRange) => void;
   readonly onCursor: (timeMs: number | undefined) => void;
   readonly onReset: () => void;
+  /** A place on the chart was clicked. */
+  readonly onPick: (place: Place) => void;
+}
+
+/** A place on the chart: its time, and how far a sample of a line lies from it, in pixels. */
+export interface Place {
+  readonly timeMs: number;
+  readonly distanceTo: (sample: Sample, isRight: boolean) => number;
 }
 
 const HEIGHT = 380;
@@ -32,6 +40,7 @@ export class Surface {
   readonly #fingers = new Map<number, number>();
   readonly #owner: object;
   #range: TimeRange;
+  #window: TimeRange | undefined;
 
   /** @param owner whose lines it shows, for `setLines`. */
   constructor(
@@ -81,6 +90,12 @@ export class Surface {
   setCursor(timeMs: number | undefined): void {
     const left = timeMs === undefined ? -10 : this.#plot.valToPos(timeMs, 'x');
     this.#plot.setCursor({ left, top: timeMs === undefined ? -10 : 10 }, false);
+  }
+
+  /** Marks a window behind the lines; undefined takes the mark away. */
+  setWindow(window: TimeRange | undefined): void {
+    this.#window = window;
+    this.#plot.redraw(false);
   }
 
   destroy(): void {
@@ -134,10 +149,21 @@ export class Surface {
         bind: { dblclick: () => () => this.#reset() },
       },
       hooks: {
+        drawClear: [() => this.#drawWindow()],
         setSelect: [(plot) => this.#takeSelection(plot)],
         setCursor: [({ cursor: { left = -1 } }) => this.#events.onCursor(left < 0 ? undefined : this.#timeAt(left))],
       },
     };
+  }
+
+  #drawWindow(): void {
+    if (this.#window === undefined) return;
+    const { ctx, bbox } = this.#plot;
+    const edge = (timeMs: number): number =>
+      Math.min(bbox.left + bbox.width, Math.max(bbox.left, this.#plot.valToPos(timeMs, 'x', true)));
+    const [from, until] = [edge(this.#window.fromMs), edge(this.#window.untilMs)];
+    ctx.fillStyle = pageColours().grid;
+    ctx.fillRect(from, bbox.top, Math.max(2, until - from), bbox.height);
   }
 
   #reset(): null {
@@ -175,6 +201,15 @@ export class Surface {
       },
       { passive: false },
     );
+    // After a drag uPlot keeps the click to itself.
+    over.addEventListener('click', ({ offsetX, offsetY }) => {
+      const distanceTo = ({ timeMs, value }: Sample, isRight: boolean): number =>
+        Math.hypot(
+          this.#plot.valToPos(timeMs, 'x') - offsetX,
+          this.#plot.valToPos(value, isRight ? 'right' : 'y') - offsetY,
+        );
+      this.#events.onPick({ timeMs: this.#timeAt(offsetX), distanceTo });
+    });
     over.addEventListener('pointerdown', (event) => {
       if (event.pointerType === 'mouse') return;
       this.#fingers.set(event.pointerId, event.clientX);

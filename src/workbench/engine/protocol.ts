@@ -1,4 +1,5 @@
 import type { Series, SeriesReference } from '../../index.js';
+import type { Why } from '../../inspect/index.js';
 
 /** What the page asks of the engine, which runs in a worker, and what it is told. All of it can be cloned. */
 
@@ -75,6 +76,36 @@ export interface Sample {
   readonly value: number;
 }
 
+/** A list whose middle is left out where it is long. */
+export interface Listed<Of> {
+  readonly count: number;
+  readonly first: readonly Of[];
+  readonly last: readonly Of[];
+}
+
+/** Some samples on the way to a result. */
+export interface WhyPart extends SeriesReference {
+  /** What became of them: `gave`, `used`, `dropped`. */
+  readonly what: string;
+  readonly samples: Listed<Sample & { readonly note: string }>;
+}
+
+/** A step on the way to a result, or a series that it read. */
+export interface WhyStage {
+  readonly title: string;
+  /** The place of the step in the request; undefined for a series. */
+  readonly pointer?: string;
+  readonly window?: NonNullable<Why['steps'][number]['window']>;
+  readonly parts: readonly WhyPart[];
+  /** Whether the step needs what it used, and nothing else. */
+  readonly isProved: boolean;
+}
+
+/** How a result came about: from its step back to the samples of the file. */
+export interface WhyAnswer extends Sample, SeriesReference {
+  readonly stages: readonly WhyStage[];
+}
+
 /** How samples arrive in a replay. */
 export interface ReplayOptions {
   readonly allowedLateness: string;
@@ -125,6 +156,7 @@ export interface Engine {
   nearest(series: readonly SeriesReference[], timeMs: number): (Sample | null)[];
   rows(series: SeriesReference, from: number, count: number): Line;
   csv(series: readonly SeriesReference[]): Blob;
+  why(series: SeriesReference, timeMs: number): WhyAnswer;
   replayStart(request: readonly object[], timezone: string, options: ReplayOptions): ReplayState;
   /** Lets time pass. */
   replayGoOn(sampleCount: number): ReplayState;

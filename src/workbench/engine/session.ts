@@ -2,6 +2,7 @@ import { createCsvReader, createCsvWriter } from '../../formats/csv/index.js';
 import {
   createPlan,
   loadSeries,
+  type Plan,
   type Run,
   runBatch,
   type Series,
@@ -23,9 +24,11 @@ import {
   type SeriesInfo,
   type StepToRun,
   type TimeRange,
+  type WhyAnswer,
 } from './protocol.js';
 import { Replay } from './replay.js';
 import { gapOf, indexAt, infoOf, thin } from './thin.js';
+import { whyAnswer } from './why.js';
 
 /** Of each series so many samples are replayed: who watches sees no more. */
 const REPLAYED_MAX = 100_000;
@@ -49,6 +52,8 @@ export class Session implements Async<Engine> {
   readonly #sources = new Map<string, Held>();
   #results = new Map<string, Held>();
   #run: Run | undefined;
+  /** What the results are of. */
+  #ran: { readonly plan: Plan; readonly pointers: readonly string[] } | undefined;
   #replay: Replay | undefined;
 
   async load(file: File, timezone: string): Promise<DataSet> {
@@ -78,6 +83,7 @@ export class Session implements Async<Engine> {
   async run(steps: readonly StepToRun[], timezone: string): Promise<RunAnswer> {
     this.#run?.dispose();
     this.#run = undefined;
+    this.#ran = undefined;
     this.#results = new Map();
     if (steps.length === 0) return { steps: [], sources: [], durationMs: 0 };
     // Every step an item, so that each has its result; a step finds another's by the name of its output.
@@ -91,6 +97,7 @@ export class Session implements Async<Engine> {
       const inputs = plan.sources.flatMap((source) => this.#sources.get(keyOf(source))?.series ?? []);
       const run = runBatch(plan, inputs, { clock: () => performance.now(), shareTimes: true });
       this.#run = run;
+      this.#ran = { plan, pointers: steps.map(({ pointer }) => pointer) };
       return this.#describe(run, steps);
     } catch (error) {
       return { steps: [], sources: [], durationMs: 0, problem: messageOf(error) };
@@ -146,12 +153,22 @@ export class Session implements Async<Engine> {
     return new Blob(parts, { type: 'text/csv' });
   }
 
+  async why(series: SeriesReference, timeMs: number): Promise<WhyAnswer> {
+    if (this.#ran === undefined) throw new Error(`${nameOf(series)} is not computed at present`);
+    const { plan, pointers } = this.#ran;
+    return whyAnswer(
+      plan,
+      plan.sources.map((source) => this.#given(source)),
+      pointers,
+      series,
+      timeMs,
+    );
+  }
+
   async replayStart(request: readonly object[], timezone: string, options: ReplayOptions): Promise<ReplayState> {
     const plan = createPlan(request as unknown, { timezone });
-    const given = [...this.#sets.values()].flatMap((set) => set.given);
     const inputs = plan.sources.map((source) => {
-      const own = given.find((one) => keyOf(one) === keyOf(source));
-      if (own === undefined) throw new Error(`the series ${nameOf(source)} is not loaded`);
+      const own = this.#given(source);
       return {
         ...referenceOf(own),
         timeMs: own.timeMs.subarray(0, REPLAYED_MAX),
@@ -177,6 +194,14 @@ export class Session implements Async<Engine> {
     const set = { ...about, series: held.map(({ info }) => info) };
     this.#sets.set(name, { set, given });
     return set;
+  }
+
+  /** A series as it came; of two with one name the one that was loaded last, as in a run. */
+  #given(reference: SeriesReference): Series {
+    const given = [...this.#sets.values()].flatMap((set) => set.given);
+    const own = given.filter((one) => keyOf(one) === keyOf(reference)).at(-1);
+    if (own === undefined) throw new Error(`the series ${nameOf(reference)} is not loaded`);
+    return own;
   }
 
   #held(reference: SeriesReference): Held | undefined {

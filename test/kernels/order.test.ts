@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { nextOfRank, valueOfRank } from '../../src/kernels/order.js';
+
+const anyDouble = fc.double({ noNaN: true });
+const few = fc.constantFrom(-1, -0, 0, 1, 2.5);
+const columns = fc.oneof(
+  fc.array(anyDouble, { minLength: 1, maxLength: 50 }),
+  fc.array(few, { minLength: 1, maxLength: 3000, size: 'max' }),
+  fc.array(anyDouble, { minLength: 600, maxLength: 3000, size: 'max' }),
+);
+
+test('the value of a rank is that of a sorted column, and so is the next', () => {
+  const law = fc.property(columns, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (values, share) => {
+    const rank = Math.floor(share * values.length);
+    const sorted = Float64Array.from(values).sort();
+    const moved = Float64Array.from(values);
+    expect(valueOfRank(moved, rank)).toBe(sorted[rank]);
+    if (rank + 1 < values.length) expect(nextOfRank(moved, rank)).toBe(sorted[rank + 1]);
+    expect(moved.sort()).toEqual(sorted);
+  });
+  fc.assert(law, { numRuns: 400 });
+});
+
+test('a rising, a falling and an even column, and one of two slopes, are no worse than others', () => {
+  const count = 100_000;
+  const shapes: ((i: number) => number)[] = [
+    (i) => i,
+    (i) => count - i,
+    () => 7,
+    (i) => Math.abs(i - count / 2),
+    (i) => i % 2,
+  ];
+  for (const shape of shapes) {
+    const column = Float64Array.from({ length: count }, (_, i) => shape(i));
+    const sorted = column.slice().sort();
+    for (const rank of [0, 1, 777, count / 2, count - 1]) expect(valueOfRank(column.slice(), rank)).toBe(sorted[rank]);
+  }
+});
