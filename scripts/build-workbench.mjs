@@ -10,7 +10,8 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const rootUrl = new URL('../', import.meta.url);
-const PACKED_BYTES_MAX = 150_000;
+/** It was 150,000 before Aggregate had windows other than those of an interval; docs/workbench.md says so too. */
+const PACKED_BYTES_MAX = 160_000;
 const HOUR_MS = 3_600_000;
 /** The first six weeks of the office. */
 const OFFICE_ROWS = 1_009;

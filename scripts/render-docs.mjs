@@ -66,6 +66,7 @@ function renderOperation({ name, aliases, summary, shape, inputs, parameters, ex
 /** What a parameter may be, in a few words. */
 function describeValues(schema) {
   if (schema.oneOf) return schema.oneOf.map(describeValues).join(', or ');
+  if (schema.properties) return describeItem(schema);
   if (schema.enum) return schema.enum.map(code).join(', ');
   if (schema.type === 'array') return `list of ${describeItem(schema.items)}`;
   if (schema.format === 'duration') return 'duration';
@@ -81,7 +82,9 @@ function describeBounds({ minimum, maximum }) {
 
 function describeItem({ properties, required = [], format, enum: choices }) {
   if (properties === undefined) return choices === undefined ? `${format}s` : choices.map(code).join(', ');
-  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+  const names = Object.entries(properties).map(([name, { const: only }]) => {
+    return only === undefined ? (required.includes(name) ? name : `${name}?`) : `${name}: '${only}'`;
+  });
   return code(`{ ${names.join(', ')} }`);
 }
 

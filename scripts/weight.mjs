@@ -19,8 +19,8 @@ const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Where we stand, with some room; docs/architecture.md says what the exact sums took. */
 const CORE_BYTES_MAX = 44.5 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
-const EXTENSIONS_BYTES_MAX = 15 * KILOBYTE;
-const WHOLE_BYTES_MAX = 71 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 22 * KILOBYTE;
+const WHOLE_BYTES_MAX = 79 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;
@@ -31,11 +31,13 @@ function sizeOf(text) {
   return { plain: Buffer.byteLength(text), gzip: gzipSync(text, { level: 9 }).length };
 }
 
-/** An empty list in the place of the operations that the interface does not have. */
+/** Empty lists in the place of what the interface does not have. */
+const NOTHING = 'export const extensions = [], windowKinds = [], moreFunctions = new Map();';
+
 const withoutExtensions = {
   name: 'without extensions',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /operations.extensions.index\.ts$/ }, () => ({ contents: 'export const extensions = [];' }));
+    onLoad({ filter: /operations.extensions.index\.ts$/ }, () => ({ contents: NOTHING }));
   },
 };
 

@@ -35,6 +35,8 @@ const columnAt = {
   jitteredMs: (row) => START_MS + row * MINUTE_MS + (mix(row + 0x51ed) % MINUTE_MS),
   a: (row) => (thousandths(row, row * MINUTE_MS) - 30_000) / 1000,
   b: (row) => (mix(row + 0x9e37) % 1000) / 100 + 0.0003,
+  // A state that lasts, and a condition that does not.
+  state: (row) => mix(row + 0x7a3) & 1,
   // The range of `a` and `b`, with all digits of a double; the second sine stands for the noise.
   sine: (row) => 20 + 40 * Math.sin((2 * Math.PI * row) / 1440) + 10 * Math.sin(row * 12.9898),
   cosine: (row) => 5 + 5 * Math.cos(row * 78.233),

@@ -107,6 +107,33 @@ export function groups(found) {
   return [...byKey.values()];
 }
 
+/** Works that are timed in one mode alone: a line each. */
+function briefTable(found) {
+  const brief = groups(found.filter(({ isBrief }) => isBrief));
+  if (brief.length === 0) return '';
+  const names = RIVALS.filter(({ name }) => brief.some((figures) => figures.some((one) => one.name === name)));
+  const others = names.filter(({ name }) => name !== 'windrow' && name !== 'limit');
+  const lines = brief.map((figures) => {
+    const of = (name) => figures.find((one) => one.name === name && one.failed === undefined)?.kept;
+    const own = of('windrow');
+    const rest = others.map(({ name }) => {
+      const kept = of(name);
+      return kept === undefined ? '' : `${shortMs(kept.medianMs)} (${(kept.medianMs / own.medianMs).toFixed(2)} ×)`;
+    });
+    return `| ${[figures[0].title, `${shortMs(own.medianMs)}`, ...rest].join(' | ')} |`;
+  });
+  return `### Other operations and functions · one thread, results kept (target row 9)
+
+What the interface does not have, and functions of Aggregate beyond row 4, beside the rivals that can say them in their own
+words; milliseconds, medians. Exp, Log, Pow and Scale are rounded right to the last bit here, and sums, deviations and slopes come
+of exact sums; elsewhere they are as near as the rival's way of adding up makes them.
+
+| | windrow | ${others.map(({ label }) => label).join(' | ')} |
+|---|---:|${'---:|'.repeat(others.length)}
+${lines.join('\n')}
+`;
+}
+
 function givenBackForms() {
   const forms = RIVALS.filter((rival) => rival.givesBack !== undefined);
   return forms.map(({ label, givesBack }) => `  - ${label}: ${givesBack}`).join('\n');
@@ -157,7 +184,8 @@ ${pageReporting ? MEMORY_NOTE : ''}
 
 ![Results kept: time taken as a multiple of windrow's](benchmarks.svg)
 
-${groups(found).map(table).join('\n')}`;
+${groups(found.filter(({ isBrief }) => !isBrief)).map(table).join('\n')}
+${briefTable(found)}`;
 }
 
 /** `windrow / fastest rival` in one mode; `own` is the form of windrow that one takes there. */
@@ -201,7 +229,7 @@ export function writeReport(reports) {
   const minutes = reports.reduce((sum, one) => sum + one.minutes, 0);
   const report = { ...reports[0], minutes, found: reports.flatMap((one) => one.found) };
   writeFileSync(join(ROOT, 'docs/benchmarks.md'), markdown(report));
-  writeFileSync(join(ROOT, 'docs/benchmarks.svg'), chart(groups(report.found)));
+  writeFileSync(join(ROOT, 'docs/benchmarks.svg'), chart(groups(report.found.filter(({ isBrief }) => !isBrief))));
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   writeFileSync(join(ROOT, 'README.md'), readme.replace(README_MARKS, `$1${readmeTable(report.found)}$2`));
 }

@@ -140,6 +140,7 @@ async function makeOwnFiles(work, files, entered) {
 function modesOf(member, work) {
   if (work.kind === 'csv') return modes.filter((mode) => mode === 'first');
   if (work.kind === 'stream') return modes.filter((mode) => mode === 'kept');
+  if (work.modes !== undefined) return modes.filter((mode) => work.modes.includes(mode));
   const givenBack = modes.includes('given-back') ? ['given-back'] : [];
   if (member.onlyGivenBack) return givenBack;
   return modes.includes('first') || modes.includes('kept') ? ['kept', ...givenBack] : givenBack;
@@ -224,7 +225,7 @@ async function measure(members, work, threads) {
   const usualRuns = kind === 'csv' ? repeat : repeat * processes;
   const found = running.map(({ member, samples, failed, figures }) => {
     const { name, isLimit = false } = member;
-    const what = { work: id, row, kind, title, rows, threads, usualRuns };
+    const what = { work: id, row, kind, title, rows, threads, usualRuns, isBrief: work.modes !== undefined };
     const who = { name, label: labelIn(work, member), isLimit, samples };
     return { ...what, ...who, ...(failed === undefined ? figures() : { failed }) };
   });

@@ -2,6 +2,8 @@
  * The works: what is measured, on what data, and the request that says it to windrow.
  * Rivals know a work by its `operation`; a rival that cannot say one is left out of that row.
  *
+ * A work with `modes` is timed in those alone.
+ *
  * kind `csv`: CSV to CSV, whole process timed. kind `memory`: inputs loaded first, then run in each mode.
  * kind `stream`: inputs loaded first, then streamed, results kept.
  */
@@ -103,6 +105,50 @@ const mask = inMemory(5, 'mask', 'Mask 0..20, 10M', REGULAR, [['Mask', MIDDLE]])
 const where = inMemory(5, 'where', 'Where 0..20, 10M', REGULAR, [['Where', MIDDLE]]);
 const cleanse = inMemory(5, 'cleanse', 'Cleanse into 0..50, 10M', REGULAR, [['Cleanse', CLAMP]], { sharesTimes });
 
+const POSITIVE = { t: 'timeMs', a: 'b' };
+const PAIR_OF = { ...REGULAR, b: 'b' };
+const WITH_STATE = { ...REGULAR, b: 'state' };
+
+/** An operation that the interface lacks, or a function of Aggregate beyond row 4: one thread, results kept. */
+function extension(operation, columns, steps, { sharesTimes = true } = {}) {
+  const [[name, { function: fn, interval, ...parameters }]] = steps;
+  const given = Object.entries(parameters).map(([key, value]) => `${key} ${value}`);
+  const title = [name === 'Aggregate' ? `${fn} ${interval}` : name, ...given].join(' ');
+  const work = inMemory(9, operation, `${title}, 10M`, columns, steps, { sharesTimes });
+  return { ...work, threads: ONE, modes: ['kept'] };
+}
+
+const hourlyOf = (operation, name, parameters = {}) =>
+  extension(operation, REGULAR, [['Aggregate', { function: name, interval: 'Hourly', ...parameters }]], {
+    sharesTimes: false,
+  });
+
+const EXTENSIONS = [
+  extension('sqrt', POSITIVE, [['Sqrt', {}]]),
+  extension('exp', POSITIVE, [['Exp', {}]]),
+  extension('log', POSITIVE, [['Log', {}]]),
+  extension('pow', POSITIVE, [['Pow', { scalar: 1.7 }]]),
+  extension('mod', POSITIVE, [['Mod', { scalar: 7 }]]),
+  extension('floor', REGULAR, [['Floor', {}]]),
+  extension('scale', REGULAR, [['Scale', { from: 'degC', to: 'degF' }]]),
+  extension('maximum', PAIR_OF, [['Max', {}, 'b']]),
+  extension('select', WITH_STATE, [['Select', { else: 0 }, 'b']]),
+  extension('difference', REGULAR, [['Difference', {}]], { sharesTimes: false }),
+  extension('derivative', REGULAR, [['Derivative', { unit: 'PT1H' }]], { sharesTimes: false }),
+  extension('counter', REGULAR, [['Counter', {}]], { sharesTimes: false }),
+  extension('cumulative-sum', POSITIVE, [['CumulativeSum', {}]]),
+  extension('moving-average', REGULAR, [['MovingAverage', { window: 'PT1H' }]]),
+  extension('exponential-average', REGULAR, [['ExponentialAverage', { halflife: 'PT1H' }]]),
+  extension('hysteresis', REGULAR, [['Hysteresis', { on: 40, off: 10 }]]),
+  hourlyOf('minimum-hourly', 'Min'),
+  hourlyOf('range-hourly', 'Range'),
+  hourlyOf('deviation-hourly', 'StandardDeviation'),
+  hourlyOf('median-hourly', 'Median'),
+  hourlyOf('percentile-hourly', 'Percentile', { percentile: 95 }),
+  hourlyOf('distinct-hourly', 'DistinctCount'),
+  hourlyOf('increase-hourly', 'Increase'),
+];
+
 export const WORKS = [
   csvHourly(1, 'single', 5_000_000, 'CSV to CSV, hourly average, 5M rows (160 MB)'),
   csvHourly(1, 'long', 5_000_000, 'CSV to CSV, hourly average of 100 series, long layout, 5M rows (220 MB)', 100),
@@ -127,6 +173,7 @@ export const WORKS = [
   inMemory(5, 'resample', 'Resample PT1M, 10M (times jittered)', JITTERED, [
     ['Resample', { function: 'Resample', frequency: 'PT1M' }],
   ]),
+  ...EXTENSIONS,
   stream('stream-1', 'stream, five steps with a window, chunks of 1; 1M', 1),
   stream('stream-10', 'the same, chunks of 10', 10),
   stream('stream-1000', 'the same, chunks of 1000', 1000),

@@ -77,6 +77,12 @@ export class DoubleList {
     if (this.#start === this.#end) this.clear();
   }
 
+  /** Drops the last item. */
+  pop(): void {
+    this.#end--;
+    if (this.#start === this.#end) this.clear();
+  }
+
   clear(): void {
     this.#start = 0;
     this.#end = 0;

@@ -226,6 +226,8 @@ function windowOf({ operation, parameters }: PlanStep, results: Columns, range: 
   const described = operationsByName.get(operation)!;
   const made = described.describe(parameters).reads.kind === 'window' ? described.windows?.(parameters) : undefined;
   if (made === undefined || results.timeMs.length !== 1) return undefined;
+  const bounds = described.boundsOf?.(parameters, range.fromMs);
+  if (bounds !== undefined) return { ...bounds, timezone: made.timezone };
   const windows = openWindows(made.window, made.timezone);
   const startMs = windows.startOf(range.fromMs);
   // A result stands at the start of its window, or at its end.

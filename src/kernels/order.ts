@@ -13,7 +13,7 @@ const PASSES_MAX = 16;
  * @param value numbers, in any order; they are moved.
  * @param rank 0 to one below their count.
  */
-export function selectRank(value: Float64Array, rank: number): void {
+function selectRank(value: Float64Array, rank: number): void {
   if (!narrow(value, 0, value.length - 1, rank, PASSES_MAX * value.length)) value.sort();
 }
 
@@ -55,21 +55,30 @@ function narrow(value: Float64Array, from: number, to: number, rank: number, bud
   return true;
 }
 
-/** The value of a rank as a sorted column has it, -0 before 0; `value` is moved as by `selectRank`. */
-export function valueOfRank(value: Float64Array, rank: number): number {
-  selectRank(value, rank);
-  return signedZero(value, value[rank]!, rank);
+/**
+ * The values by their rank, as a sorted column has them, -0 before 0. Each is found when it is asked for; the one after
+ * the last asked for is found at once.
+ *
+ * @param value numbers, in any order; they are moved.
+ */
+export function byRank(value: Float64Array): (rank: number) => number {
+  let placed = -1;
+  return (rank) => {
+    const isNext = placed >= 0 && rank === placed + 1;
+    if (!isNext) selectRank(value, rank);
+    const x = isNext ? leastFrom(value, rank) : value[rank]!;
+    if (!isNext) placed = rank;
+    return x === 0 ? signedZero(value, rank) : x;
+  };
 }
 
-/** The value of the next rank, after `valueOfRank`: the least of those behind it. */
-export function nextOfRank(value: Float64Array, rank: number): number {
-  let least = value[rank + 1]!;
-  for (let i = rank + 2; i < value.length; i++) if (value[i]! < least) least = value[i]!;
-  return signedZero(value, least, rank + 1);
+function leastFrom(value: Float64Array, from: number): number {
+  let least = value[from]!;
+  for (let i = from + 1; i < value.length; i++) if (value[i]! < least) least = value[i]!;
+  return least;
 }
 
-function signedZero(value: Float64Array, x: number, rank: number): number {
-  if (x !== 0) return x;
+function signedZero(value: Float64Array, rank: number): number {
   let before = 0;
   for (let i = 0; i < value.length; i++) if (value[i]! < 0 || Object.is(value[i], -0)) before++;
   return rank < before ? -0 : 0;

@@ -2,8 +2,8 @@ import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
 import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/results.js';
 import { addSquares } from '../kernels/exact/squares.js';
-import { addAll, SUM_SLOTS } from '../kernels/exact/sums.js';
-import { moreFunctions } from './more-functions.js';
+import { addAll, addProduct, addTo, SUM_SLOTS, tidySum } from '../kernels/exact/sums.js';
+import { byRank } from '../kernels/order.js';
 
 /**
  * The aggregate functions over the samples of one window. Each keeps a few numbers in `slots`, from `at` on
@@ -21,10 +21,20 @@ export interface Accumulator {
   readonly keeps?: string;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
   readonly add: (state: Held, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
+  /** Takes away the oldest sample of a window that moves on. The functions that lack it have another way to do that. */
+  readonly remove?: (state: Held, at: number, samples: Samples) => void;
+  /** Begins a window, where its start matters. */
+  readonly open?: (state: Held, at: number, startMs: number) => void;
   /** How the result of a whole window follows from its sum, if it needs nothing else. */
   readonly ofWhole?: 'sum' | 'mean';
   /** Undefined where there are too few samples for one. */
   readonly result: (state: Held, at: number, count: number) => number | undefined;
+}
+
+/** The samples of a window, the oldest first. */
+export interface Samples {
+  readonly times: DoubleList;
+  readonly values: DoubleList;
 }
 
 /** What an accumulator keeps. */
@@ -41,6 +51,10 @@ const sum: Accumulator = {
   sampleCountMin: 1,
   words: 'the sum',
   add: ({ slots, lists }, at, chunk, from, to) => addAll(slots, at, lists[0]!, chunk.value, from, to),
+  remove: ({ slots, lists }, at, { values }) => {
+    addTo(slots, at, lists[0]!, -values.at(0));
+    tidySum(slots, at, lists[0]!);
+  },
   ofWhole: 'sum',
   result: ({ slots, lists }, at) => sumOf(slots, at, lists[0]!),
 };
@@ -57,6 +71,7 @@ const count: Accumulator = {
   slotCount: 0,
   words: 'the count',
   add: () => undefined,
+  remove: () => undefined,
   result: (_held, _at, sampleCount) => sampleCount,
 };
 
@@ -126,7 +141,7 @@ const range: Accumulator = {
   result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
 
-// Slots: the sum of the values, that of their squares, and what their least and greatest are.
+// Slots: the sum of the values, that of their squares, and what their least and greatest are, also of those that left.
 const SQUARES = SUM_SLOTS;
 const EXTREMES = 2 * SUM_SLOTS;
 
@@ -140,6 +155,13 @@ function spread(isRoot: boolean): Accumulator {
       addAll(held.slots, at, held.lists[0]!, chunk.value, from, to);
       addSquares(held.slots, at + SQUARES, held.lists[1]!, chunk.value, from, to);
       range.add(held, at + EXTREMES, chunk, from, to, countBefore);
+    },
+    remove: ({ slots, lists }, at, { values }) => {
+      const x = values.at(0);
+      addTo(slots, at, lists[0]!, -x);
+      addProduct(slots, at + SQUARES, lists[1]!, -x, x);
+      tidySum(slots, at, lists[0]!);
+      tidySum(slots, at + SQUARES, lists[1]!);
     },
     result: ({ slots, lists }, at, sampleCount) => {
       if (slots[at + EXTREMES] === slots[at + EXTREMES + 1]) return 0;
@@ -159,7 +181,10 @@ function percentile(percent: number): Accumulator {
     words: percent === 50 ? 'the median' : `the percentile ${percent}`,
     keeps: 'every value of the open window',
     add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
-    result: ({ lists }) => percentileOf(lists[0]!.view().slice().sort(), percent),
+    result: ({ lists }, _at, count) => {
+      // Moved where they are: their order says nothing.
+      return percentileOf(count, percent, byRank(lists[0]!.view()));
+    },
   };
 }
 
@@ -175,11 +200,11 @@ export interface FunctionSettings {
   readonly upper: number;
 }
 
-const byName: ReadonlyMap<string, (settings: FunctionSettings) => Accumulator> = new Map<
-  string,
-  (settings: FunctionSettings) => Accumulator
->([
-  ...moreFunctions,
+/** The functions by name, apart from the time-weighted ones. */
+export type Functions = ReadonlyMap<string, (settings: FunctionSettings) => Accumulator>;
+
+/** Those that the interface has, and what is like them. */
+export const plainFunctions: Functions = new Map<string, (settings: FunctionSettings) => Accumulator>([
   ['Average', () => average],
   ['Sum', () => sum],
   ['Count', () => count],
@@ -235,10 +260,3 @@ export const aggregateFunctionNames = [
 ] as const;
 
 export type AggregateFunction = (typeof aggregateFunctionNames)[number];
-
-/** The accumulator of a function that is not time-weighted. */
-export function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
-  const create = byName.get(name);
-  if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
-  return create(settings);
-}

@@ -1,13 +1,17 @@
 import { formatDuration } from '../core/duration.js';
+import type { Instant } from '../core/instant.js';
 import { type IntervalName, longestMs, parseInterval, SHORTEST_MS } from '../core/interval.js';
 import {
+  type Accumulator,
   type AggregateFunction,
-  accumulatorOf,
   aggregateFunctionNames,
   type FunctionSettings,
+  plainFunctions,
   timeWeightedNames,
 } from './aggregate-functions.js';
 import { windowRunner } from './aggregate-windows.js';
+import type { KindOptions, WindowKind } from './extensions/aggregates/window-kind.js';
+import { moreFunctions, windowKinds } from './extensions/index.js';
 import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
 import {
   choice,
@@ -15,10 +19,15 @@ import {
   durationMsIn,
   number,
   numberIn,
+  type Parameter,
   type Parameters,
   type Report,
+  readName,
+  readParameters,
+  refuse,
   textIn,
   timezone,
+  within,
 } from './parameters.js';
 import { heldFunctionOf, timeWeightedRunner } from './time-weighted-average.js';
 import { checkedInterval, checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
@@ -84,6 +93,13 @@ const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   upper: ['TimeInState', 'Transitions'],
 };
 
+/** The accumulator of a function that is not time-weighted. */
+function accumulatorOf(name: string, settings: FunctionSettings): Accumulator {
+  const create = plainFunctions.get(name) ?? moreFunctions.get(name);
+  if (create === undefined) throw new Error(`assertion failed: no accumulator ${name}`);
+  return create(settings);
+}
+
 function settingsOf(parameters: Parameters): FunctionSettings {
   const numberOr = <T>(name: string, fallback: T): number | T =>
     parameters[name] === undefined ? fallback : numberIn(parameters, name);
@@ -94,6 +110,42 @@ function settingsOf(parameters: Parameters): FunctionSettings {
     lower: numberOr('lower', Number.NEGATIVE_INFINITY),
     upper: numberOr('upper', Number.POSITIVE_INFINITY),
   };
+}
+
+/** Windows other than those of an interval, by their type. */
+function windowParameter(): Parameter {
+  const types = windowKinds.map(({ type }) => type);
+  const oneOf = windowKinds.map(({ type, summary, fields }) => {
+    const own = Object.entries(fields);
+    const described = own.map(([name, field]) => [name, { ...field.schema, description: field.summary }]);
+    const properties = { type: { const: type, description: summary }, ...Object.fromEntries(described) };
+    const required = ['type', ...own.filter(([, { isRequired }]) => isRequired).map(([name]) => name)];
+    return { type: 'object', properties, required, additionalProperties: false };
+  });
+  const told = windowKinds.map(({ type, summary }) => `\`${type}\`, ${summary}`).join('; ');
+  return {
+    summary: `The windows, in place of an interval: ${told}.`,
+    isRequired: false,
+    isExtension: true,
+    schema: { oneOf },
+    read: (value, report, context) => {
+      if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+        return refuse(report, 'request.type', `an object with a type: one of ${types.join(', ')}`, value);
+      }
+      const { type: given, ...rest } = { type: undefined, ...value };
+      const type = readName(given, types, within(report, '/type'));
+      const kind = windowKinds.find((one) => one.type === type);
+      const fields = kind && readParameters(rest, kind.fields, report, context);
+      return kind && fields && { type: kind.type, ...fields };
+    },
+  };
+}
+
+/** The kind of a window that the plan has checked, and what it says. */
+function windowIn({ window }: Parameters): { readonly kind: WindowKind; readonly window: Parameters } | undefined {
+  if (typeof window !== 'object' || !('type' in window)) return undefined;
+  const kind = windowKinds.find(({ type }) => type === window.type);
+  return kind && { kind, window };
 }
 
 /** Parameters of the whole step. */
@@ -110,9 +162,16 @@ export interface WindowParameters {
   readonly closed?: 'left' | 'right';
 }
 
-/** A function over windows of one length. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
-export type AggregateStage = {
-  readonly interval: IntervalName;
+/** A function over windows of one interval. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
+export type AggregateStage = { readonly interval: IntervalName } & AggregateSettings;
+
+/** Windows other than those of an interval. `size` and `every` are intervals, `gap` is a duration. */
+export type AggregateWindow =
+  | { readonly type: 'sliding'; readonly size: IntervalName; readonly every?: IntervalName }
+  | { readonly type: 'session'; readonly gap: string }
+  | { readonly type: 'running'; readonly since: IntervalName | Instant };
+
+type AggregateSettings = {
   readonly empty?: 'omit' | 'zero' | 'hold';
   readonly maxhold?: string;
   readonly unit?: string;
@@ -125,7 +184,14 @@ export type AggregateStage = {
 );
 
 export interface AggregateMethods {
-  aggregate(parameters: AggregateStage & WindowParameters): StepDraft;
+  aggregate(
+    parameters: AggregateSettings &
+      WindowParameters &
+      (
+        | { readonly interval: IntervalName; readonly window?: undefined }
+        | { readonly window: AggregateWindow; readonly interval?: undefined }
+      ),
+  ): StepDraft;
 }
 
 export const aggregate: Operation<AggregateMethods> = {
@@ -134,11 +200,23 @@ export const aggregate: Operation<AggregateMethods> = {
   shape: 'regrid',
   inputs: 'one',
   methods: { aggregate: (parameters) => ({ parameters }) },
-  parameters: { ...functionParameters, ...windowParameters },
+  parameters: {
+    ...functionParameters,
+    interval: { ...functionParameters.interval, isRequired: false },
+    window: windowParameter(),
+    ...windowParameters,
+  },
+  either: ['interval', 'window'],
   check: (parameters, report) => {
     checkFunction(parameters, report);
-    const reportInterval: Report = (below, ...problem) => report(`/interval${below}`, ...problem);
-    checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), reportInterval);
+    const timezone = textIn(parameters, 'timezone');
+    const of = windowIn(parameters);
+    if (of === undefined) return checkInterval(textIn(parameters, 'interval'), timezone, within(report, '/interval'));
+    of.kind.check?.(of.window, timezone, within(report, '/window'));
+    if (parameters.empty !== 'omit' && !of.kind.canFill(of.window)) {
+      const expected = 'empty only with windows at the borders of an interval';
+      report('/empty', 'request.conflict', expected, `a window of type ${of.kind.type}`, 'leave empty out');
+    }
   },
   describe: (parameters) => describeAggregate(parameters),
   open: (parameters, run) => {
@@ -146,10 +224,23 @@ export const aggregate: Operation<AggregateMethods> = {
     const closed = parameters.closed === 'right' ? 'right' : 'left';
     return openAggregate(parameters, { timezone: textIn(parameters, 'timezone'), label, closed }, run.column);
   },
-  windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
+  windows: (parameters) => {
+    const of = windowIn(parameters);
+    const timezone = textIn(parameters, 'timezone');
+    if (of !== undefined) return of.kind.windows?.(of.window, timezone);
+    return { window: textIn(parameters, 'interval'), timezone };
+  },
+  boundsOf: (parameters, timeMs) => {
+    const of = windowIn(parameters);
+    const label = parameters.label === 'end' ? 'end' : 'start';
+    return of?.kind.boundsOf?.(of.window, textIn(parameters, 'timezone'), label, timeMs);
+  },
   pointsEveryMs: (parameters) => {
+    const windows = aggregate.windows?.(parameters);
+    if (windows === undefined) return undefined;
     const isHeld = timeWeightedNames.includes(textIn(parameters, 'function')) && parameters.maxhold === undefined;
-    return isHeld || parameters.empty !== 'omit' ? pointsEveryMs(parameters) : undefined;
+    const { window: own, timezone } = windows;
+    return isHeld || parameters.empty !== 'omit' ? pointsEveryMs({ interval: own, timezone }) : undefined;
   },
 };
 
@@ -202,6 +293,34 @@ export const aggregateExamples: readonly WrittenExample[] = [
     inputs: ['00:00 25, 00:20 26.5, 00:50 24, 01:30 27'],
     output: '00:00 30, 01:00 30',
   },
+  {
+    title: 'Sliding windows: the average of the last hour, every half hour',
+    parameters: {
+      function: 'Average',
+      window: { type: 'sliding', size: 'PT1H', every: 'PT30M' },
+      label: 'end',
+    },
+    inputs: ['00:10 1, 00:40 3, 01:10 8'],
+    output: '00:30 1, 01:00 2, 01:30 5.5, 02:00 8',
+  },
+  {
+    title: 'A window for each sample: the median of the last half hour',
+    parameters: { function: 'Median', window: { type: 'sliding', size: 'PT30M' } },
+    inputs: ['00:00 1, 00:10 9, 00:20 2, 00:30 3, 02:00 4'],
+    output: '00:00 1, 00:10 5, 00:20 2, 00:30 3, 02:00 4',
+  },
+  {
+    title: 'Sessions: what ran without a pause of more than ten minutes, and how much it took',
+    parameters: { function: 'Sum', window: { type: 'session', gap: 'PT10M' } },
+    inputs: ['00:00 2, 00:05 3, 00:15 1, 01:00 4, 01:10 5'],
+    output: '00:00 6, 01:00 9',
+  },
+  {
+    title: 'Totals so far: the energy of the day, held from power',
+    parameters: { function: 'Integral', window: { type: 'running', since: 'Daily' } },
+    inputs: ['00:00 6, 00:30 2, 02:30 0'],
+    output: '00:30 3, 02:30 7',
+  },
 ];
 
 /** What all stages of a step share. */
@@ -217,15 +336,24 @@ export function openAggregate(
   options: StageOptions,
   column: RunContext['column'],
 ): RegridRunner {
-  const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const empty = parameters.empty === 'zero' || parameters.empty === 'hold' ? parameters.empty : 'omit';
-  const { label, closed } = options;
   const name = textIn(parameters, 'function');
-  if (timeWeightedNames.includes(name)) {
-    const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-    return timeWeightedRunner({ windows, label, empty, maxHoldMs, held: heldFunctionOf(name, settingsOf(parameters)) });
-  }
-  return windowRunner(accumulatorOf(name, settingsOf(parameters)), { windows, label, closed, empty }, column);
+  const settings = settingsOf(parameters);
+  const of = functionOf(parameters);
+  const own = windowIn(parameters);
+  if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, of, empty });
+  const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
+  const { label, closed } = options;
+  if ('held' in of) return timeWeightedRunner({ windows, label, empty, ...of });
+  return windowRunner(of.accumulator, { windows, label, closed, empty }, column);
+}
+
+function functionOf(parameters: Parameters): KindOptions['of'] {
+  const name = textIn(parameters, 'function');
+  const settings = settingsOf(parameters);
+  if (!timeWeightedNames.includes(name)) return { accumulator: accumulatorOf(name, settings) };
+  const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
+  return { held: heldFunctionOf(name, settings), maxHoldMs };
 }
 
 /** Reports parameters that do not fit the function. */
@@ -233,7 +361,8 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   const name = textIn(parameters, 'function');
   if (name === 'WeightedAverage' && parameters.interval !== 'QuarterHourly') {
     const hint = 'TimeWeightedAverage takes every interval';
-    report('/interval', 'request.conflict', 'QuarterHourly, alone, with WeightedAverage', quoted(parameters), hint);
+    const received = parameters.interval === undefined ? 'a window' : `\`${textIn(parameters, 'interval')}\``;
+    report('/interval', 'request.conflict', 'QuarterHourly, alone, with WeightedAverage', received, hint);
   }
   if (name === 'Percentile' && parameters.percentile === undefined) {
     report('/percentile', 'request.missing', 'a number of 0 to 100 with the function Percentile', 'nothing');
@@ -258,23 +387,25 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   }
 }
 
-function quoted(parameters: Parameters): string {
-  return `\`${textIn(parameters, 'interval')}\``;
-}
-
-/** What one function over one interval does, in words. */
+/** What one function over one interval, or other windows, does, in words. */
 export function describeAggregate(parameters: Parameters): Description {
-  const name = textIn(parameters, 'function');
-  const isTimeWeighted = timeWeightedNames.includes(name);
-  const settings = settingsOf(parameters);
-  const accumulator = isTimeWeighted ? undefined : accumulatorOf(name, settings);
-  const words = accumulator?.words ?? heldFunctionOf(name, settings).words;
+  const of = functionOf(parameters);
+  const { words } = 'held' in of ? of.held : of.accumulator;
+  const accumulator = 'held' in of ? undefined : of.accumulator;
+  const isCarriedIn = accumulator === undefined || accumulator.keptSlotCount !== undefined;
+  const zone = inZone(parameters);
+  const own = windowIn(parameters);
+  if (own !== undefined) {
+    return own.kind.describe(own.window, { does: words, zone, keeps: accumulator?.keeps ?? FEW, isCarriedIn });
+  }
   const text = textIn(parameters, 'interval');
   const lengthMsMax = longestMs(parseInterval(text) ?? checkedInterval(text));
   return {
-    does: `${words} of each ${text} window${inZone(parameters)}`,
-    reads: { kind: 'window', lengthMsMax, isCarriedIn: isTimeWeighted || accumulator?.keptSlotCount !== undefined },
-    keeps: accumulator?.keeps ?? 'a few numbers of the open window',
+    does: `${words} of each ${text} window${zone}`,
+    reads: { kind: 'window', lengthMsMax, isCarriedIn },
+    keeps: accumulator?.keeps ?? FEW,
     final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
   };
 }
+
+const FEW = 'a few numbers of the open window';

@@ -20,6 +20,8 @@ export interface Operation<M extends object = object> {
   /** The methods of `pipeline(…)` that write a step of this operation, by name. */
   readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;
+  /** Parameters of which a step has exactly one. */
+  readonly either?: readonly string[];
   /** Reports parameters that are valid one by one, but not together. */
   readonly check?: (parameters: Parameters, report: Report, inputCount: number) => void;
   readonly describe: (parameters: Parameters) => Description;
@@ -31,7 +33,12 @@ export interface Operation<M extends object = object> {
    */
   readonly results?: 'one a sample' | 'at most one a sample';
   /** The windows that its results stand for, which steps after it may count by. */
-  readonly windows?: (parameters: Parameters) => WindowsMade;
+  readonly windows?: (parameters: Parameters) => WindowsMade | undefined;
+  /** The window of the result at a time, where that is not one of these. */
+  readonly boundsOf?: (
+    parameters: Parameters,
+    timeMs: number,
+  ) => { readonly startMs: number; readonly endMs: number } | undefined;
   /** Whether it takes its `window` and `timezone` from the nearest step upstream that makes windows. */
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
   /** Whether its results go on up to the last `advance` of a run without `until`, and so differ with it. */
@@ -77,6 +84,7 @@ export type Reach =
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
   | { readonly kind: 'window'; readonly lengthMsMax: number; readonly isCarriedIn: boolean }
   | { readonly kind: 'trailing'; readonly lengthMs: number }
+  | { readonly kind: 'session'; readonly gapMs: number }
   | { readonly kind: 'past' }
   | { readonly kind: 'last'; readonly ageMsMax: number | undefined }
   | { readonly kind: 'neighbours'; readonly gapMsMax: number | undefined };

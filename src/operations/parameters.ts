@@ -184,7 +184,8 @@ export function readParameters(
   return isSound ? read : undefined;
 }
 
-function sentence(summary: string): string {
+/** A summary as the end of a sentence. */
+export function sentence(summary: string): string {
   return summary.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }
 

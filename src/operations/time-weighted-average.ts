@@ -1,7 +1,7 @@
 import type { Chunk } from '../core/chunk.js';
-import { DoubleList } from '../core/list.js';
+import type { DoubleList } from '../core/list.js';
 import type { Windows } from '../core/windows.js';
-import { type ExactSum, weightedMeanOf } from '../kernels/exact/results.js';
+import { type ExactSum, sumOfLength, weightedMeanOf } from '../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
 import type { FunctionSettings } from './aggregate-functions.js';
@@ -60,11 +60,6 @@ export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionS
     default:
       return { words: 'the time-weighted average', result: (products, lengths) => weightedMeanOf(products, lengths) };
   }
-}
-
-function sumOfLength(startMs: number, endMs: number): ExactSum {
-  const lengthMs = endMs - startMs;
-  return [Float64Array.of(lengthMs, lossOf(endMs, -startMs, lengthMs), 0), 0, new DoubleList()];
 }
 
 export function timeWeightedRunner(options: HoldOptions): RegridRunner {
@@ -127,15 +122,29 @@ function hold(state: State, untilMs: number, maxHoldMs: number): void {
 }
 
 function holdBetween({ slots, lists }: State, value: number, fromMs: number, untilMs: number): void {
+  addHeld(slots, INTEGRAL, lists[0]!, lists[1]!, value, fromMs, untilMs, 1);
+}
+
+/** Adds a value held for a time two instants to Σ(value·length) and, in the slots after it, Σ(length), or takes it away. */
+export function addHeld(
+  slots: Float64Array,
+  at: number,
+  products: DoubleList,
+  lengths: DoubleList,
+  value: number,
+  fromMs: number,
+  untilMs: number,
+  sign: 1 | -1,
+): void {
   const lengthMs = untilMs - fromMs;
   if (!(lengthMs > 0)) return;
   // Times need not be whole milliseconds, so their difference may be rounded.
   const cutMs = lossOf(untilMs, -fromMs, lengthMs);
-  addProduct(slots, INTEGRAL, lists[0]!, value, lengthMs);
-  addTo(slots, KNOWN, lists[1]!, lengthMs);
+  addProduct(slots, at, products, value, sign * lengthMs);
+  addTo(slots, at + SUM_SLOTS, lengths, sign * lengthMs);
   if (cutMs === 0) return;
-  addProduct(slots, INTEGRAL, lists[0]!, value, cutMs);
-  addTo(slots, KNOWN, lists[1]!, cutMs);
+  addProduct(slots, at, products, value, sign * cutMs);
+  addTo(slots, at + SUM_SLOTS, lengths, sign * cutMs);
 }
 
 // Holds the last value to the end of the window in work, and emits it.

@@ -78,6 +78,8 @@ function describeReach(reach: Reach): string {
       );
     case 'trailing':
       return `the samples of the last ${formatDuration(reach.lengthMs)} up to it`;
+    case 'session':
+      return `the samples of its session, with no gap over ${formatDuration(reach.gapMs)}, and the last one before it`;
     case 'past':
       return 'all samples up to it';
     case 'last':

@@ -10,6 +10,7 @@ import {
   readName,
   readParameters,
   refuse,
+  sentence,
   within,
 } from '../operations/parameters.js';
 
@@ -165,12 +166,28 @@ function readStepParameters(
   report: Report,
   inputCount: number | undefined,
 ): Parameters | undefined {
+  const isOne = hasOneOf(value, operation, report);
   const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, { timezone });
-  if (parameters === undefined) return undefined;
+  if (parameters === undefined || !isOne) return undefined;
   if (operation.parameters.timezone !== undefined) parameters.timezone ??= timezone;
   // Without the inputs, no more than one is taken for granted.
   operation.check?.(parameters, report, inputCount ?? 1);
   return parameters;
+}
+
+/** Whether there is exactly one of the parameters of which a step has one; reports what is wrong. */
+function hasOneOf(value: unknown, { either, parameters }: Operation, report: Report): boolean {
+  if (either === undefined) return true;
+  const [first = ''] = either;
+  const given = either.filter((name) => Object(value)[name] !== undefined);
+  if (given.length === 0) {
+    const { summary = '' } = parameters[first] ?? {};
+    report(`/${first}`, 'request.missing', sentence(summary), 'nothing');
+  } else if (given.length > 1) {
+    const hint = `leave ${given.slice(1).join(' and ')} out`;
+    report(`/${given[1]}`, 'request.conflict', `one of ${either.join(', ')}`, given.join(' and '), hint);
+  }
+  return given.length === 1;
 }
 
 const INPUT_COUNTS = {

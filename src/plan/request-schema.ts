@@ -62,11 +62,16 @@ function stepSchema(): JsonSchema {
 }
 
 // What the parameters of one operation are.
-function parametersOf({ name, aliases = [], summary, parameters }: Operation): JsonSchema {
+function parametersOf({ name, aliases = [], summary, parameters, either }: Operation): JsonSchema {
   const entries = Object.entries(parameters);
   const properties = entries.map(([key, one]) => [key, { ...one.schema, description: one.summary }] as const);
   const required = entries.filter(([, { isRequired }]) => isRequired).map(([key]) => key);
-  const described = { description: summary, properties: Object.fromEntries(properties), additionalProperties: false };
+  const described = {
+    description: summary,
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+    ...(either === undefined ? {} : { oneOf: either.map((one) => ({ required: [one] })) }),
+  };
   return {
     if: { properties: { operation: { enum: [name, ...aliases] } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DoubleList } from '../../src/core/list.js';
-import { meanOf, percentileOf, sumOf, varianceOf, weightedMeanOf } from '../../src/kernels/exact/results.js';
+import {
+  meanOf,
+  percentileOf as percentileOfRanks,
+  sumOf,
+  varianceOf,
+  weightedMeanOf,
+} from '../../src/kernels/exact/results.js';
 import { addSquares } from '../../src/kernels/exact/squares.js';
 import { addAll, addProduct, addTo, clearSum, SUM_SLOTS } from '../../src/kernels/exact/sums.js';
 import * as oracle from '../oracle/numbers.js';
@@ -130,11 +136,19 @@ test('what was added and is taken away again leaves no trace', () => {
   );
 });
 
+function percentileOf(sorted: Float64Array, percent: number): number {
+  return percentileOfRanks(sorted.length, percent, (rank) => sorted[rank]!);
+}
+
 test('cases that were wrong once', () => {
   const hundred = Float64Array.from({ length: 101 }, (_, i) => i);
   expect(percentileOf(hundred, 29)).toBe(29);
   expect(percentileOf(Float64Array.from([...Array(8).fill(0), 1e9, 1e9]), 7)).toBe(0);
   expect(percentileOf(Float64Array.from([-95.3, 100]), 50)).toBe(2.3500000000000014);
+  const zeros = Float64Array.from({ length: 28 }, (_, i) =>
+    i < 3 ? -0.1 : i < 7 ? 0 : i < 9 ? 1e-17 : i < 10 ? 0 : 21.3,
+  ).sort();
+  expect(percentileOf(zeros, 33.333333333333336)).toBe(1.363110424452112e-14);
   const values = [1e-200, 3e-200];
   expect(varianceOf(added(values).parts, squared(values).parts, 2, true)).toBe(1.414213562373095e-200);
 });

@@ -89,6 +89,45 @@ function aggregateKind(scale: Scale): fc.Arbitrary<Kind> {
   );
 }
 
+/** Windows that are none of an interval, for every function. */
+function otherWindowKind(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
+  const maxhold = optionally(fc.constantFrom(...scale.durations));
+  const lengths = scale.durations.filter((text) => text !== 'PT0S');
+  const sizes = fc.constantFrom(...lengths, ...scale.intervals.filter((text) => !/Monthly|Yearly|P1[MY]$/.test(text)));
+  const daysAlone = ['Daily', 'P3D', 'Weekly', 'Monthly', 'Yearly'];
+  const instant = fc
+    .integer({ min: -3, max: 20 })
+    .map((steps) => Math.min(Math.max(startMs + steps * scale.stepMs, -62_135_596_800_000), 253_402_300_799_999))
+    .map((timeMs) => new Date(timeMs).toISOString());
+  const atBorders = windowArbitrary(scale, true).chain(({ interval: every, timezone }) => {
+    const isDays = /^(Daily|P\d+D|P1W|PT24H|Weekly|Monthly|Yearly|P1[MY])$/.test(String(every));
+    const own = isDays ? fc.oneof(sizes, fc.constantFrom(...daysAlone)) : sizes;
+    return own.map((size) => ({ window: { type: 'sliding', size, every }, timezone }));
+  });
+  const others = fc.oneof(
+    { weight: 3, arbitrary: atBorders },
+    sizes.map((size) => ({ window: { type: 'sliding', size } })),
+    fc.constantFrom(...scale.durations).map((gap) => ({ window: { type: 'session', gap } })),
+    fc.constantFrom(...scale.zonedIntervals).map((since) => ({ window: { type: 'running', since } })),
+    instant.map((since) => ({ window: { type: 'running', since } })),
+  );
+  const names = functionName.filter((name) => name !== 'WeightedAverage');
+  const parts = fc.tuple(names, others, percentile, maxhold, empty, label, closed);
+  return one(
+    'Aggregate',
+    parts.map(([name, other, percent, hold, fill, stamp, border]) => {
+      const { interval: _interval, ...stage } = stageOf(
+        name,
+        '',
+        percent,
+        hold,
+        'every' in other.window ? fill : undefined,
+      );
+      return { ...other, ...stage, label: stamp, closed: border };
+    }),
+  );
+}
+
 const chains: readonly (readonly string[])[] = [
   ['PT5M', 'QuarterHourly', 'HalfHourly', 'Hourly', 'PT6H', 'Daily', 'Monthly', 'Yearly'],
   ['PT10M', 'Hourly', 'PT12H', 'PT24H', 'Weekly', 'Weekly'],
@@ -212,6 +251,7 @@ function plainKind(): fc.Arbitrary<Kind> {
 function kindArbitrary(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
   return fc.oneof(
     { weight: 5, arbitrary: aggregateKind(scale) },
+    { weight: 5, arbitrary: otherWindowKind(scale, startMs) },
     { weight: 2, arbitrary: pipelineKind(scale) },
     { weight: 5, arbitrary: binaryKind(scale) },
     { weight: 1, arbitrary: rangesKind(startMs, scale) },
@@ -244,6 +284,12 @@ interface Known {
 
 const WINDOWED = ['Aggregate', 'Aggregate Pipeline', 'HoldLastValue', 'Resample'];
 
+function makesWindows({ operation, parameters }: Recipe): boolean {
+  const { window } = parameters;
+  if (operation !== 'Aggregate' || window === undefined) return WINDOWED.includes(operation);
+  return Object(window).every !== undefined;
+}
+
 /** The items that recipes come to over sources `s0`, `s1` …; a step reads what stands before it. */
 export function buildRequest(recipes: readonly Recipe[], sourceCount: number, frequency?: string): Json[] {
   const known: Known[] = Array.from({ length: sourceCount }, (_, k) => {
@@ -270,7 +316,7 @@ export function buildRequest(recipes: readonly Recipe[], sourceCount: number, fr
     ]);
     const isLast = itemOf.lastIndexOf(recipe.item) === index;
     const metric = isLast && recipe.isByAlias ? 'Result' : 'Step';
-    known.push({ timeseriesId, metric, hasWindow: hasWindowAbove || WINDOWED.includes(recipe.operation) });
+    known.push({ timeseriesId, metric, hasWindow: hasWindowAbove || makesWindows(recipe) });
   }
   return [...items.values()].map((steps, index) => ({
     metric: 'Result',

@@ -15,6 +15,7 @@ import {
   total,
   varianceOf,
 } from './numbers.js';
+import { aggregateOther, type OtherWindow } from './other-windows.js';
 import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
 import { parseDuration } from './time.js';
 import { type Windows, windowsOf } from './windows.js';
@@ -22,6 +23,9 @@ import { type Windows, windowsOf } from './windows.js';
 export interface AggregateParameters {
   readonly function: string;
   readonly interval: string;
+  /** The `window`, where it is no interval. */
+  readonly other?: OtherWindow | undefined;
+  readonly runTimezone?: string | undefined;
   readonly timezone?: string | undefined;
   readonly label?: string | undefined;
   readonly closed?: string | undefined;
@@ -35,10 +39,11 @@ export interface AggregateParameters {
 }
 
 /** What a window comes to: a number (perhaps not finite), or why there is none. */
-type WindowResult = number | 'empty' | 'insufficient';
+export type WindowResult = number | 'empty' | 'insufficient';
 
 /** One pass over the windows. `parameters.timezone` is the step's own or the run's. */
 export function aggregate(samples: readonly Sample[], parameters: AggregateParameters): Outcome {
+  if (parameters.other !== undefined) return aggregateOther(samples, parameters, parameters.other);
   const dropped: Dropped = {};
   const windows = windowsOf(parameters.interval, parameters.timezone);
   const resultOf = isTimeWeighted(parameters)
@@ -85,7 +90,7 @@ export function aggregatePipeline(
   return { samples: current, dropped };
 }
 
-function isTimeWeighted(parameters: AggregateParameters): boolean {
+export function isTimeWeighted(parameters: AggregateParameters): boolean {
   const names = ['timeweightedaverage', 'weightedaverage', 'integral', 'coverage', 'timeinstate'];
   return names.includes(parameters.function.toLowerCase());
 }
@@ -124,10 +129,18 @@ function plainResults(
   }
   return (startMs) => {
     const own = samplesOf.get(startMs);
-    if (own === undefined) return 'empty';
-    const values = own.map(({ value }) => value);
-    return moreOf(own, before.get(startMs), parameters) ?? functionOf(values, parameters);
+    return own === undefined ? 'empty' : resultOf(own, before.get(startMs), parameters);
   };
+}
+
+/** The function over the samples of a window, at least one, after the last sample before it. */
+export function resultOf(
+  own: readonly Sample[],
+  before: Sample | undefined,
+  parameters: AggregateParameters,
+): WindowResult {
+  const values = own.map(({ value }) => value);
+  return moreOf(own, before, parameters) ?? functionOf(values, parameters);
 }
 
 const unitOf = ({ unit }: AggregateParameters): Fraction => fractionOf(parseDuration(unit ?? 'PT1H'));
@@ -243,30 +256,50 @@ function timeWeightedResults(
   parameters: AggregateParameters,
   windows: Windows,
 ): (startMs: number) => WindowResult {
+  const last = samples.at(-1);
+  const held = holdsOf(samples, parameters, last === undefined ? 0 : windows.borderAfter(last.timeMs));
+  return (startMs) => heldResult(held, startMs, windows.borderAfter(startMs), parameters);
+}
+
+/** A value and the time for which it is held. */
+export interface Hold {
+  readonly value: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What is held, the last value to an instant. */
+export function holdsOf(samples: readonly Sample[], parameters: AggregateParameters, lastToMs: number): Hold[] {
   const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
   const isState = parameters.function.toLowerCase() === 'timeinstate';
-  const held = samples.map((sample, index) => {
-    const nextMs = samples[index + 1]?.timeMs ?? windows.borderAfter(sample.timeMs);
+  return samples.map((sample, index) => {
+    const nextMs = samples[index + 1]?.timeMs ?? lastToMs;
     const value = isState ? Number(isInState(sample.value, parameters)) : sample.value;
     return { value, fromMs: sample.timeMs, toMs: Math.min(nextMs, sample.timeMs + maxholdMs) };
   });
-  return (startMs) => {
-    const endMs = windows.borderAfter(startMs);
-    const parts = held
-      .map(({ value, fromMs, toMs }) => ({ value, from: Math.max(fromMs, startMs), to: Math.min(toMs, endMs) }))
-      .filter(({ from, to }) => from < to)
-      .map(({ value, from, to }) => ({ value: fractionOf(value), length: minus(fractionOf(to), fractionOf(from)) }));
-    if (parts.length === 0) return 'empty';
-    const area = total(parts.map(({ value, length }) => times(value, length)));
-    const known = total(parts.map(({ length }) => length));
-    switch (parameters.function.toLowerCase()) {
-      case 'integral':
-      case 'timeinstate':
-        return nearest(dividedBy(area, unitOf(parameters)));
-      case 'coverage':
-        return nearest(dividedBy(known, minus(fractionOf(endMs), fractionOf(startMs))));
-      default:
-        return nearest(dividedBy(area, known));
-    }
-  };
+}
+
+/** The time-weighted function over the part of a window that is known. */
+export function heldResult(
+  held: readonly Hold[],
+  startMs: number,
+  endMs: number,
+  parameters: AggregateParameters,
+): WindowResult {
+  const parts = held
+    .map(({ value, fromMs, toMs }) => ({ value, from: Math.max(fromMs, startMs), to: Math.min(toMs, endMs) }))
+    .filter(({ from, to }) => from < to)
+    .map(({ value, from, to }) => ({ value: fractionOf(value), length: minus(fractionOf(to), fractionOf(from)) }));
+  if (parts.length === 0) return 'empty';
+  const area = total(parts.map(({ value, length }) => times(value, length)));
+  const known = total(parts.map(({ length }) => length));
+  switch (parameters.function.toLowerCase()) {
+    case 'integral':
+    case 'timeinstate':
+      return nearest(dividedBy(area, unitOf(parameters)));
+    case 'coverage':
+      return nearest(dividedBy(known, minus(fractionOf(endMs), fractionOf(startMs))));
+    default:
+      return nearest(dividedBy(area, known));
+  }
 }

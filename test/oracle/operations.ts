@@ -108,7 +108,7 @@ export function shiftByWindow(
 }
 
 /** The local time of day stays, the day of the month too, or becomes the last of a shorter month. */
-function movedByCalendar(
+export function movedByCalendar(
   timeMs: number,
   count: number,
   [months, days]: readonly [number, number],

@@ -14,6 +14,7 @@ import {
   shiftByTime,
   shiftByWindow,
 } from './operations.js';
+import type { OtherWindow } from './other-windows.js';
 import { isBinary, type PairParameters, withScalar, withSecond } from './pairs.js';
 import { countDropped, type Dropped, type Outcome, type Sample } from './series.js';
 import { DAY_MS, parseDuration } from './time.js';
@@ -173,8 +174,10 @@ function runStep(
       return aggregate(first, {
         ...parameters,
         function: must(parameters.function, 'function'),
-        interval: must(parameters.interval, 'interval'),
+        interval: parameters.interval ?? '',
+        other: otherWindow(parameters),
         timezone,
+        runTimezone: options.timezone,
       });
     case 'aggregatepipeline':
       return aggregatePipeline(first, must(parameters.pipeline, 'pipeline'), { ...parameters, timezone });
@@ -225,6 +228,12 @@ function runShift(
   return shiftByWindow(samples, sign * Number(shift), found.interval, timezone ?? found.timezone);
 }
 
+/** The `window` of an Aggregate; elsewhere it is a text. */
+function otherWindow({ window }: Parameters): OtherWindow | undefined {
+  const given: unknown = window;
+  return typeof given === 'object' ? (given as OtherWindow) : undefined; // valid by the contract of the oracle
+}
+
 /** Points that are whole days apart follow the zone; all others lie on the epoch grid. */
 function gridZone({ frequency }: Parameters, timezone: string | undefined): string | undefined {
   return parseDuration(must(frequency, 'frequency')) % DAY_MS === 0 ? timezone : undefined;
@@ -252,8 +261,11 @@ function windowsUpstream(step: Step, options: OracleOptions, producers: Readonly
 
 function ownWindows(step: Step, options: OracleOptions): Found | undefined {
   const { interval, frequency, pipeline, timezone = options.timezone } = step.parameters ?? {};
+  const other = otherWindow(step.parameters ?? {});
   switch (operationOf(step)) {
     case 'aggregate':
+      if (other === undefined) return { interval: must(interval, 'interval'), timezone };
+      return other.type === 'sliding' && other.every !== undefined ? { interval: other.every, timezone } : undefined;
     case 'holdlastvalue':
       return { interval: must(interval, 'interval'), timezone };
     case 'aggregatepipeline':

@@ -95,7 +95,36 @@ const cases: readonly Case[] = [
     [raw('a')],
     [`${P}/gap`, 'request.duration', 'a month has no fixed length; `PT1M` is a minute'],
   ],
+  ...windowCases(),
 ];
+
+function windowCases(): Case[] {
+  const W = `${P}/window`;
+  const hour = { type: 'session', gap: 'PT1H' };
+  const given: readonly (readonly [parameters: object, ...issues: Short[]])[] = [
+    [{ window: 'PT1H' }, [W, 'request.type']],
+    [{ window: {} }, [`${W}/type`, 'request.type']],
+    [{ window: { type: 'slidding', size: 'PT1H' } }, [`${W}/type`, 'request.unknown', 'did you mean `sliding`?']],
+    [{ window: { type: 'sliding' } }, [`${W}/size`, 'request.missing']],
+    [{ window: { type: 'sliding', size: '1h' } }, [`${W}/size`, 'request.duration', 'did you mean `PT1H`?']],
+    [{ window: { ...hour, size: 'PT1H' } }, [`${W}/size`, 'request.unknown']],
+    [
+      { window: { type: 'sliding', size: 'Monthly', every: 'Hourly' } },
+      [`${W}/size`, 'request.conflict', 'or take a size of fixed length, such as P30D'],
+    ],
+    [{ window: { type: 'sliding', size: 'Yearly' } }, [`${W}/size`, 'request.conflict']],
+    [{ window: { type: 'running', since: 'Dayly' } }, [`${W}/since`, 'request.unknown', 'did you mean `Daily`?']],
+    [{ window: { type: 'running', since: '2024-02-30' } }, [`${W}/since`, 'request.instant']],
+    [{ window: hour, interval: 'Hourly' }, [W, 'request.conflict', 'leave window out']],
+    [{ window: hour, empty: 'zero' }, [`${P}/empty`, 'request.conflict', 'leave empty out']],
+    [{ window: hour, function: 'WeightedAverage' }, [`${P}/interval`, 'request.conflict']],
+    [
+      { window: { type: 'sliding', size: 'PT7H', every: 'PT7H' }, timezone: 'Europe/Berlin' },
+      [`${W}/every`, 'request.conflict'],
+    ],
+  ];
+  return given.map(([own, ...issues]) => ['Aggregate', { function: 'Sum', ...own }, [raw('a')], ...issues]);
+}
 
 test.each(cases.map((one): [string, Case] => [`${one[0]} ${JSON.stringify(one[1])}`, one]))('%s', (_title, one) => {
   const [operation, parameters, input, ...expected] = one;

@@ -8,6 +8,8 @@ import { requestSchema } from '../../src/plan/request-schema.js';
 const schema = Compile(requestSchema());
 const series = { timeseriesId: 'a', metric: 'Raw' };
 
+const session = { type: 'session', gap: 'PT1H' };
+
 function requestOf(operation: string, parameters: unknown, inputCount = 1): unknown[] {
   const input = [series, { ...series, metric: 'B' }].slice(0, inputCount);
   const step = { operation, input, output: [{ ...series, metric: 'C' }], parameters };
@@ -58,6 +60,9 @@ describe('the schema of a request', () => {
     ['no list', requestOf('Abs', {})[0]],
     ['nothing', []],
     ['a parameter that is missing', requestOf('Aggregate', { function: 'Average' })],
+    ['an interval and a window', requestOf('Aggregate', { function: 'Sum', interval: 'Hourly', window: session })],
+    ['a window without its size', requestOf('Aggregate', { function: 'Sum', window: { type: 'sliding' } })],
+    ['a window with more', requestOf('Aggregate', { function: 'Sum', window: { ...session, size: 'PT1H' } })],
     ['a function that there is not', requestOf('Aggregate', { function: 'Averge', interval: 'Hourly' })],
     ['a frequency that there is not', [{ ...(requestOf('Abs', {})[0] as object), frequency: '15M' }]],
   ])('%s is refused by both', (_, request) => {

@@ -68,6 +68,33 @@ test('a Percentile without `percentile` is refused by the compiler', () => {
   expect(() => createPlan([pipeline('office').aggregate(quarter).as('P')])).toThrow(RequestError);
 });
 
+test('an Aggregate has an interval or a window, and a window what belongs to its type', () => {
+  const sum = { function: 'Sum' } as const;
+  const windows = [
+    { type: 'sliding', size: 'PT1H', every: 'Daily' },
+    { type: 'session', gap: 'PT10M' },
+    { type: 'running', since: 'Daily' },
+    { type: 'running', since: '2024-01-01T00:00:00Z' },
+  ] as const;
+  for (const window of windows) {
+    expect(
+      createPlan([
+        pipeline('office')
+          .aggregate({ ...sum, window })
+          .as('S'),
+      ]).items,
+    ).toHaveLength(1);
+  }
+  // @ts-expect-error: neither
+  expect(() => createPlan([pipeline('office').aggregate(sum).as('S')])).toThrow(RequestError);
+  const both = { ...sum, interval: 'Daily', window: windows[1] } as const;
+  // @ts-expect-error: both
+  expect(() => createPlan([pipeline('office').aggregate(both).as('S')])).toThrow(RequestError);
+  const sized = { ...sum, window: { type: 'session', size: 'PT1H' } } as const;
+  // @ts-expect-error: a session has no size
+  expect(() => createPlan([pipeline('office').aggregate(sized).as('S')])).toThrow(RequestError);
+});
+
 test('names that are texts to the compiler are checked as the program runs', () => {
   const imported = JSON.parse(JSON.stringify([{ ...item, operations: [] }])) as {
     metric: string;

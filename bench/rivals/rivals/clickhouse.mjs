@@ -98,6 +98,17 @@ const holdAt = (stepMs) => `
   ASOF JOIN (SELECT 1 AS one, t, a FROM bench.samples) AS samples
   ON ticks.one = samples.one AND ticks.t >= samples.t`;
 
+const each = (expression) => query(`SELECT t, ${expression} FROM bench.samples`);
+const byHour = (expression) =>
+  query(`SELECT toStartOfHour(t) AS start, ${expression} FROM bench.samples GROUP BY start ORDER BY start`);
+/** Over the rows in their order, which a table in memory keeps at one thread. */
+const fromLast = (expression) =>
+  query(`
+    SELECT t, ${expression} FROM (
+      SELECT t, a, row_number() OVER w AS number, lagInFrame(a) OVER w AS last FROM bench.samples
+      WINDOW w AS (ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+    ) WHERE number > 1`);
+
 await serve({
   makeFiles: ({ work }) => nativeFile(work),
   version: () => version().libchdb.replaceAll(`"`, ""),
@@ -117,5 +128,22 @@ await serve({
     shift: query('SELECT addHours(t, 1), a FROM bench.samples'),
     hold: query(holdAt(900_000)),
     resample: query(holdAt(60_000)),
+    sqrt: each('sqrt(a)'),
+    exp: each('exp(a)'),
+    log: each('log(a)'),
+    pow: each('pow(a, 1.7)'),
+    floor: each('floor(a)'),
+    scale: each('a * 1.8 + 32.'),
+    maximum: each('greatest(a, b)'),
+    select: each('if(b != 0, a, 0.)'),
+    difference: fromLast('a - last'),
+    counter: fromLast('if(a < last, a, a - last)'),
+    'cumulative-sum': each('sum(a) OVER (ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)'),
+    'minimum-hourly': byHour('min(a)'),
+    'range-hourly': byHour('max(a) - min(a)'),
+    'deviation-hourly': byHour('stddevSamp(a)'),
+    'median-hourly': byHour('quantileExactInclusive(0.5)(a)'),
+    'percentile-hourly': byHour('quantileExactInclusive(0.95)(a)'),
+    'distinct-hourly': byHour('toFloat64(uniqExact(a))'),
   },
 });

@@ -121,6 +121,13 @@ const holdAt = (step) => `
   )
   SELECT ticks.t, samples.a FROM ticks ASOF JOIN samples ON ticks.t >= samples.t ORDER BY 1`;
 
+const each = (expression) => query(`SELECT t, ${expression} FROM samples`);
+const byHour = (expression) => query(`SELECT date_trunc('hour', t), ${expression} FROM samples GROUP BY 1 ORDER BY 1`);
+const fromLast = (expression) =>
+  query(`
+    SELECT t, ${expression} FROM (SELECT t, a, lag(a) OVER w AS last, lag(t) OVER w AS last_t FROM samples WINDOW w AS (ORDER BY t))
+    WHERE last IS NOT NULL`);
+
 await serve({
   makeFiles,
   version: () => version(),
@@ -138,5 +145,25 @@ await serve({
     shift: query('SELECT t + INTERVAL 1 HOUR, a FROM samples'),
     hold: query(holdAt(QUARTER)),
     resample: query(holdAt('INTERVAL 1 MINUTE')),
+    sqrt: each('sqrt(a)'),
+    exp: each('exp(a)'),
+    log: each('ln(a)'),
+    pow: each('pow(a, 1.7)'),
+    mod: each('fmod(a, 7)'),
+    floor: each('floor(a)'),
+    scale: each('a * CAST(1.8 AS DOUBLE) + CAST(32 AS DOUBLE)'),
+    maximum: each('greatest(a, b)'),
+    select: each('CASE WHEN b <> 0 THEN a ELSE CAST(0 AS DOUBLE) END'),
+    difference: fromLast('a - last'),
+    derivative: fromLast('(a - last) / ((epoch_ms(t) - epoch_ms(last_t)) / 3600000)'),
+    counter: fromLast('CASE WHEN a < last THEN a ELSE a - last END'),
+    'cumulative-sum': each('sum(a) OVER (ORDER BY t)'),
+    'moving-average': each('avg(a) OVER (ORDER BY t RANGE BETWEEN INTERVAL 3599999 MILLISECONDS PRECEDING AND CURRENT ROW)'),
+    'minimum-hourly': byHour('min(a)'),
+    'range-hourly': byHour('max(a) - min(a)'),
+    'deviation-hourly': byHour('stddev_samp(a)'),
+    'median-hourly': byHour('median(a)'),
+    'percentile-hourly': byHour('quantile_cont(a, 0.95)'),
+    'distinct-hourly': byHour('CAST(count(DISTINCT a) AS DOUBLE)'),
   },
 });

@@ -107,6 +107,9 @@ const holdAt = (stepMs) => (given) => {
   return { run, answer: readFrame };
 };
 
+const each = (expression) => lazily((frame) => frame.select(pl.col('t'), expression.alias('a')));
+const byHour = (expression) => lazily((frame) => windows(frame, '1h').agg(expression));
+
 await serve({
   version: () => pl.version,
   csv,
@@ -121,5 +124,17 @@ await serve({
     shift: lazily((frame) => frame.select(pl.col('t').cast(pl.Int64).add(HOUR).cast(TIME), pl.col('a'))),
     hold: holdAt(900_000),
     resample: holdAt(60_000),
+    exp: each(pl.col('a').exp()),
+    log: each(pl.col('a').log()),
+    pow: each(pl.col('a').pow(1.7)),
+    floor: each(pl.col('a').floor()),
+    scale: each(pl.col('a').mul(1.8).add(32)),
+    'cumulative-sum': each(pl.col('a').cumSum()),
+    'minimum-hourly': byHour(pl.col('a').min()),
+    'range-hourly': byHour(pl.col('a').max().sub(pl.col('a').min())),
+    'deviation-hourly': byHour(pl.col('a').std()),
+    'median-hourly': byHour(pl.col('a').median()),
+    'percentile-hourly': byHour(pl.col('a').quantile(0.95, 'linear')),
+    'distinct-hourly': byHour(pl.col('a').nUnique().cast(pl.Float64)),
   },
 });

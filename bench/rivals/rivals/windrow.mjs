@@ -58,13 +58,14 @@ function joined(parts) {
 }
 
 const works = {};
-for (const { kind, operation, sharesTimes } of WORKS) {
+for (const { kind, operation, sharesTimes, modes } of WORKS) {
   if (kind === 'csv') continue;
   if (kind === 'stream' && operation !== 'stream-whole') {
     works[operation] = stream;
     continue;
   }
   works[operation] = batch({ isLoaded: true });
+  if (modes !== undefined) continue;
   works[`${operation}:arrays`] = batch({ isLoaded: false });
   if (sharesTimes) works[`${operation}:own-times`] = batch({ isLoaded: true, sharesTimes: false });
 }

@@ -72,6 +72,57 @@ def hold_at(step_ms):
     return hold
 
 
+def difference(time_ms, a):
+    return time_ms[1:], np.diff(a)
+
+
+def derivative(time_ms, a):
+    return time_ms[1:], np.diff(a) / (np.diff(time_ms) / HOUR_MS)
+
+
+def counted(a):
+    step = np.diff(a)
+    return np.where(step < 0, a[1:], step)
+
+
+def hysteresis(time_ms, a):
+    """The last sample at or beyond a bound says the state; before the first it is 0."""
+    is_on = a >= 40
+    told = np.maximum.accumulate(np.where(is_on | (a <= 10), np.arange(len(a)), 0))
+    return time_ms, is_on[told].astype(float)
+
+
+def by_hour(reduce):
+    """Of whole hours of as many samples each, which these are: a table with a row an hour."""
+    def run(time_ms, a):
+        first, starts = window_starts(time_ms, HOUR_MS)
+        whole = len(a) // 60 * 60
+        results = reduce(a[:whole].reshape(-1, 60))
+        return starts, results if whole == len(a) else np.append(results, reduce(a[None, whole:]))
+    return run
+
+
+def range_hourly(time_ms, a):
+    first, starts = window_starts(time_ms, HOUR_MS)
+    return starts, np.maximum.reduceat(a, first) - np.minimum.reduceat(a, first)
+
+
+def minimum_hourly(time_ms, a):
+    first, starts = window_starts(time_ms, HOUR_MS)
+    return starts, np.minimum.reduceat(a, first)
+
+
+def increase_hourly(time_ms, a):
+    """A window counts from the last sample before it."""
+    first, starts = window_starts(time_ms, HOUR_MS)
+    return starts, np.add.reduceat(np.insert(counted(a), 0, 0), first)
+
+
+def distinct(rows):
+    ordered = np.sort(rows, axis=1)
+    return (np.diff(ordered, axis=1) != 0).sum(axis=1) + 1.0
+
+
 def with_out(*names):
     """A work whose operation is made once, with the memory it works in."""
     def with_maker(maker):
@@ -214,6 +265,27 @@ WORKS = {
     'shift': over('t', 'a')(lambda time_ms, a: (time_ms + HOUR_MS, a)),
     'hold': over('t', 'a')(hold_at(QUARTER_MS)),
     'resample': over('t', 'a')(hold_at(MINUTE_MS)),
+    'sqrt': over('t', 'a')(lambda time_ms, a: (time_ms, np.sqrt(a))),
+    'exp': over('t', 'a')(lambda time_ms, a: (time_ms, np.exp(a))),
+    'log': over('t', 'a')(lambda time_ms, a: (time_ms, np.log(a))),
+    'pow': over('t', 'a')(lambda time_ms, a: (time_ms, a ** 1.7)),
+    'mod': over('t', 'a')(lambda time_ms, a: (time_ms, a % 7)),
+    'floor': over('t', 'a')(lambda time_ms, a: (time_ms, np.floor(a))),
+    'scale': over('t', 'a')(lambda time_ms, a: (time_ms, a * 1.8 + 32)),
+    'maximum': over('t', 'a', 'b')(lambda time_ms, a, b: (time_ms, np.maximum(a, b))),
+    'select': over('t', 'a', 'b')(lambda time_ms, a, b: (time_ms, np.where(b != 0, a, 0))),
+    'difference': over('t', 'a')(difference),
+    'derivative': over('t', 'a')(derivative),
+    'counter': over('t', 'a')(lambda time_ms, a: (time_ms[1:], counted(a))),
+    'cumulative-sum': over('t', 'a')(lambda time_ms, a: (time_ms, np.cumsum(a))),
+    'hysteresis': over('t', 'a')(hysteresis),
+    'minimum-hourly': over('t', 'a')(minimum_hourly),
+    'range-hourly': over('t', 'a')(range_hourly),
+    'deviation-hourly': over('t', 'a')(by_hour(lambda rows: rows.std(axis=1, ddof=1))),
+    'median-hourly': over('t', 'a')(by_hour(lambda rows: np.median(rows, axis=1))),
+    'percentile-hourly': over('t', 'a')(by_hour(lambda rows: np.percentile(rows, 95, axis=1))),
+    'distinct-hourly': over('t', 'a')(by_hour(distinct)),
+    'increase-hourly': over('t', 'a')(increase_hourly),
     'elementwise:out': with_out('t', 'a', 'b')(elementwise_out),
     'average-hourly:out': with_out('t', 'a')(average_hourly_out),
     'sum-quarter:out': with_out('t', 'a')(sum_quarter_out),

@@ -58,6 +58,15 @@ def hold_at(step):
     return hold
 
 
+def counted(a):
+    step = a.diff()
+    return step.where(~(step < 0), a)
+
+
+def hourly_of(operation):
+    return over(lambda a: operation(a.resample('H')))
+
+
 WORKS = {
     'elementwise': over(lambda a, b: ((a * 1.5 + b).round(2) > 0) * 2.0, names=('a', 'b')),
     'average-hourly': over(lambda a: a.resample('H').mean().dropna()),
@@ -69,6 +78,19 @@ WORKS = {
     'shift': over(lambda a: a.shift(freq='1H')),
     'hold': over(hold_at('15T')),
     'resample': over(hold_at('1T')),
+    'difference': over(lambda a: a.diff().iloc[1:]),
+    'counter': over(lambda a: counted(a).iloc[1:]),
+    'cumulative-sum': over(lambda a: a.cumsum()),
+    'moving-average': over(lambda a: a.rolling('1H').mean()),
+    'exponential-average': over(lambda a: a.ewm(halflife='1H', times=a.index).mean()),
+    'hysteresis': over(lambda a: pd.Series(np.where(a >= 40, 1, np.where(a <= 10, 0, np.nan)), a.index).ffill().fillna(0)),
+    'minimum-hourly': hourly_of(lambda hours: hours.min()),
+    'range-hourly': hourly_of(lambda hours: hours.max() - hours.min()),
+    'deviation-hourly': hourly_of(lambda hours: hours.std()),
+    'median-hourly': hourly_of(lambda hours: hours.median()),
+    'percentile-hourly': hourly_of(lambda hours: hours.quantile(0.95)),
+    'distinct-hourly': hourly_of(lambda hours: hours.nunique()),
+    'increase-hourly': over(lambda a: counted(a).fillna(0).resample('H').sum()),
 }
 
 serve(pd.__version__, WORKS, {'single': hourly, 'long': hourly_long, 'wide': hourly})

@@ -1,4 +1,4 @@
-import type { DoubleList } from '../../core/list.js';
+import { DoubleList } from '../../core/list.js';
 import { roundQuotient, roundRoot, toInteger } from './integers.js';
 import { lossOf, productError, sumInteger } from './sums.js';
 
@@ -10,6 +10,12 @@ import { lossOf, productError, sumInteger } from './sums.js';
 
 /** Where a sum lies. */
 export type ExactSum = readonly [slots: Float64Array, at: number, wide: DoubleList];
+
+/** The exact length of a span of time. */
+export function sumOfLength(startMs: number, endMs: number): ExactSum {
+  const lengthMs = endMs - startMs;
+  return [Float64Array.of(lengthMs, lossOf(endMs, -startMs, lengthMs), 0), 0, new DoubleList()];
+}
 
 /** The sum, rounded once; infinite where that overflows. */
 export function sumOf(slots: Float64Array, at: number, wide: DoubleList): number {
@@ -146,18 +152,18 @@ function ratioOf(dividend: bigint, divisor: bigint, times: number): number {
   return roundQuotient(dividend * toInteger(times), divisor);
 }
 
-/** The value at `rank` (0 to the last index, in hundredths of a part) between sorted values. */
-export function percentileOf(sorted: Float64Array, percent: number): number {
-  const last = sorted.length - 1;
+/** The percentile of `count` values, of which `valueAt` gives one by its rank, 0 for the least. */
+export function percentileOf(count: number, percent: number, valueAt: (rank: number) => number): number {
+  const last = count - 1;
   const product = percent * last;
   const error = product < 1e-280 ? 0 : productError(percent, last, product);
   let below = Math.floor(product / 100);
   // The quotient may have been rounded up to a whole number, or down from one.
   if (product - 100 * below + error < 0) below--;
   const upper = product - 100 * below + error; // hundredths of the way
-  if (upper === 0) return sorted[below]!;
-  const a = sorted[below]!;
-  const b = sorted[below + 1]!;
+  const a = valueAt(below);
+  if (upper === 0) return a;
+  const b = valueAt(below + 1);
   if (a === b) return a;
   if (upper === 50) return Number.isFinite(a + b) ? (a + b) / 2 : a / 2 + b / 2;
   const likely = product < 1e-280 ? Number.NaN : likelyBetween(a, b, product - 100 * below, error);
@@ -184,7 +190,9 @@ function likelyBetween(a: number, b: number, upper: number, upperLow: number): n
   const quotient = high / 100;
   const product = quotient * 100;
   const correction = (high - product - productError(quotient, 100, product) + rest) / 100;
-  const doubt = (Math.abs(first) + Math.abs(second)) * 2 ** -100 + Math.abs(correction) * 2 ** -48;
+  // Where the rank is next to a whole number, the lower part of the way there is no small part of it.
+  const lowDoubt = (Math.abs(a * lowerLow) + Math.abs(b * upperLow)) * 2 ** -51;
+  const doubt = (Math.abs(first) + Math.abs(second)) * 2 ** -100 + lowDoubt + Math.abs(correction) * 2 ** -48;
   return Math.abs(quotient) > SMALL ? agreed(quotient, correction, doubt) : Number.NaN;
 }
 

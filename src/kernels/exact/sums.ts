@@ -1,5 +1,5 @@
 import type { DoubleList } from '../../core/list.js';
-import { productInteger, readDigits, toInteger, writeDigits } from './integers.js';
+import { productInteger, readDigits, roundQuotient, toInteger, writeDigits } from './integers.js';
 
 /**
  * Sums without rounding. The sum is that of three doubles, `slots[at]` to `slots[at + 2]`, each of which takes what
@@ -101,6 +101,27 @@ export function clearSum(slots: Float64Array, at: number, wide: DoubleList): voi
   slots.fill(0, at, at + SUM_SLOTS);
   wide.clear();
 }
+
+/**
+ * Writes a sum that terms were taken from in as few doubles as hold it: what is left of large terms would stay in the
+ * last one, or in the list, and results are found faster without them.
+ */
+export function tidySum(slots: Float64Array, at: number, wide: DoubleList): void {
+  if (wide.length > TIDY_DIGITS_MAX || (wide.length === 0 && slots[at + 2] === 0)) return;
+  let rest = sumInteger(slots, at, wide);
+  const parts = new Float64Array(SUM_SLOTS);
+  for (let i = 0; i < SUM_SLOTS && rest !== 0n; i++) {
+    parts[i] = roundQuotient(rest, 1n);
+    if (!Number.isFinite(parts[i]!)) return;
+    rest -= toInteger(parts[i]!);
+  }
+  if (rest !== 0n) return;
+  wide.clear();
+  slots.set(parts, at);
+}
+
+/** A list with more digits than this holds more than three doubles do. */
+const TIDY_DIGITS_MAX = 7;
 
 /** The sum as a whole number of units. */
 export function sumInteger(slots: Float64Array, at: number, wide: DoubleList): bigint {

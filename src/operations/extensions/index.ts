@@ -1,4 +1,9 @@
 import type { Operation } from '../operation.js';
+import { moreFunctions } from './aggregates/more-functions.js';
+import { running } from './aggregates/running.js';
+import { session } from './aggregates/session.js';
+import { sliding } from './aggregates/sliding.js';
+import type { WindowKind } from './aggregates/window-kind.js';
 import { exponentialAverage, movingAverage } from './memory/averages.js';
 import { deadband, swingingDoor } from './memory/compression.js';
 import { cumulativeSum } from './memory/cumulative-sum.js';
@@ -18,8 +23,9 @@ import { scale } from './values/scale.js';
 import { select } from './values/select.js';
 
 /**
- * The operations that the interface does not have: on each value, with a memory, and of times. A bundle that needs none
- * of them can put an empty list in the place of this module; `scripts/weight.mjs` does, to weigh the core.
+ * The operations that the interface does not have: on each value, with a memory, and of times; and what else Aggregate
+ * has. A bundle that needs none of them can put empty lists in the place of this module;
+ * `scripts/weight.mjs` does, to weigh the core.
  */
 export const extensions = [
   min,
@@ -54,3 +60,8 @@ export const extensions = [
   fill,
   gaps,
 ] as const satisfies readonly Operation[];
+
+/** Windows of an Aggregate other than those of an interval. */
+export const windowKinds: readonly WindowKind[] = [sliding, session, running];
+
+export { moreFunctions };

@@ -1,74 +1,106 @@
-import type { DoubleList } from '../core/list.js';
-import { slopeOf, sumOf, weightedMeanOf } from '../kernels/exact/results.js';
-import { addProduct, addTo, lossOf, SUM_SLOTS } from '../kernels/exact/sums.js';
-import type { Accumulator, FunctionSettings } from './aggregate-functions.js';
+import type { DoubleList } from '../../../core/list.js';
+import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/exact/results.js';
+import { addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
+import type { Accumulator, FunctionSettings, Functions } from '../../aggregate-functions.js';
 
 /** Aggregate functions that the interface does not have; see docs/semantics.md. */
 
-// Slots that stay from window to window: the last sample before the open one.
+// Slots that stay from window to window: the last sample, and the last one before the open window.
 const HAS_LAST = 0;
 const LAST_VALUE = 1;
 const LAST_MS = 2;
-const KEPT = 3;
-// Then: from when on the increase counts, and two exact sums, of increases and of their time.
+const HAS_BEFORE = 3;
+const BEFORE_VALUE = 4;
+const KEPT = 5;
+// Then: from when on the increase counts, and its exact sum.
 const SINCE_MS = KEPT;
 const INCREASE = KEPT + 1;
-const SPAN = INCREASE + SUM_SLOTS;
 
 /** How much a counter has risen since the last sample before the window, or that by the time this took. */
 function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulator {
   return {
-    slotCount: SPAN + SUM_SLOTS,
-    listCount: 2,
+    slotCount: INCREASE + SUM_SLOTS,
+    listCount: 1,
     keptSlotCount: KEPT,
     sampleCountMin: 1,
     words: isRate ? 'the rate of increase' : 'the increase',
     add: ({ slots, lists }, at, { timeMs, value }, from, to, countBefore) => {
-      if (countBefore === 0) slots[at + SINCE_MS] = slots[at + HAS_LAST] === 1 ? slots[at + LAST_MS]! : timeMs[from]!;
+      if (countBefore === 0) {
+        slots[at + SINCE_MS] = slots[at + HAS_LAST] === 1 ? slots[at + LAST_MS]! : timeMs[from]!;
+        slots[at + HAS_BEFORE] = slots[at + HAS_LAST]!;
+        slots[at + BEFORE_VALUE] = slots[at + LAST_VALUE]!;
+      }
       for (let i = from; i < to; i++) {
         const x = value[i]!;
-        if (slots[at + HAS_LAST] === 1) {
-          const last = slots[at + LAST_VALUE]!;
-          // A counter that has fallen began again at 0, if it has a greatest value after reaching that.
-          if (x >= last || max !== undefined) addTo(slots, at + INCREASE, lists[0]!, -last);
-          if (x < last && max !== undefined) addTo(slots, at + INCREASE, lists[0]!, max);
-          addTo(slots, at + INCREASE, lists[0]!, x);
-        }
+        if (slots[at + HAS_LAST] === 1) addStep(slots, at, lists[0]!, slots[at + LAST_VALUE]!, x, max, 1);
         slots[at + HAS_LAST] = 1;
         slots[at + LAST_VALUE] = x;
         slots[at + LAST_MS] = timeMs[i]!;
       }
     },
+    remove: ({ slots, lists }, at, { times, values }) => {
+      const x = values.at(0);
+      if (slots[at + HAS_BEFORE] === 1) addStep(slots, at, lists[0]!, slots[at + BEFORE_VALUE]!, x, max, -1);
+      slots[at + HAS_BEFORE] = 1;
+      slots[at + BEFORE_VALUE] = x;
+      slots[at + SINCE_MS] = times.at(0);
+      tidySum(slots, at + INCREASE, lists[0]!);
+    },
     result: ({ slots, lists }, at) => {
       if (!isRate) return sumOf(slots, at + INCREASE, lists[0]!);
-      const spanMs = slots[at + LAST_MS]! - slots[at + SINCE_MS]!;
-      if (spanMs === 0) return undefined;
-      addTo(slots, at + SPAN, lists[1]!, spanMs);
-      addTo(slots, at + SPAN, lists[1]!, lossOf(slots[at + LAST_MS]!, -slots[at + SINCE_MS]!, spanMs));
-      return weightedMeanOf([slots, at + INCREASE, lists[0]!], [slots, at + SPAN, lists[1]!], unitMs);
+      if (slots[at + LAST_MS] === slots[at + SINCE_MS]) return undefined;
+      const span = sumOfLength(slots[at + SINCE_MS]!, slots[at + LAST_MS]!);
+      return weightedMeanOf([slots, at + INCREASE, lists[0]!], span, unitMs);
     },
   };
 }
 
+// Adds a step of a counter, or takes it away. One that has fallen began again at 0, if it has a greatest value after
+// reaching that.
+function addStep(
+  slots: Float64Array,
+  at: number,
+  wide: DoubleList,
+  before: number,
+  after: number,
+  max: number | undefined,
+  sign: 1 | -1,
+): void {
+  if (after >= before || max !== undefined) addTo(slots, at + INCREASE, wide, -sign * before);
+  if (after < before && max !== undefined) addTo(slots, at + INCREASE, wide, sign * max);
+  addTo(slots, at + INCREASE, wide, sign * after);
+}
+
 /** How often the value has entered or left a range, since the last sample before the window. */
 function transitions({ lower, upper }: FunctionSettings): Accumulator {
+  const stateOf = (x: number): number => (x >= lower && x <= upper ? IN : OUT);
   return {
     slotCount: 3,
     listCount: 0,
     keptSlotCount: 2,
     sampleCountMin: 1,
     words: 'the number of changes of state',
-    add: ({ slots }, at, { value }, from, to) => {
+    // Slots: the last state, the last one before the window, and the number of changes.
+    add: ({ slots }, at, { value }, from, to, countBefore) => {
+      if (countBefore === 0) slots[at + 1] = slots[at]!;
       for (let i = from; i < to; i++) {
-        const isIn = value[i]! >= lower && value[i]! <= upper ? 1 : 0;
-        if (slots[at] === 1 && slots[at + 1] !== isIn) slots[at + 2] = slots[at + 2]! + 1;
-        slots[at] = 1;
-        slots[at + 1] = isIn;
+        const state = stateOf(value[i]!);
+        if (slots[at] !== UNKNOWN && slots[at] !== state) slots[at + 2]!++;
+        slots[at] = state;
       }
+    },
+    remove: ({ slots }, at, { values }) => {
+      const state = stateOf(values.at(0));
+      if (slots[at + 1] !== UNKNOWN && slots[at + 1] !== state) slots[at + 2]!--;
+      slots[at + 1] = state;
     },
     result: ({ slots }, at) => slots[at + 2]!,
   };
 }
+
+const UNKNOWN = 0;
+const IN = 1;
+const OUT = 2;
 
 /** The time of the first least or greatest value, in epoch milliseconds. */
 function timeOf(isLeast: boolean): Accumulator {
@@ -141,22 +173,12 @@ function slope({ unitMs }: FunctionSettings): Accumulator {
     sampleCountMin: 2,
     words: 'the slope',
     add: ({ slots, lists }, at, { timeMs, value }, from, to, countBefore) => {
-      const [times, values, squares, products] = lists as readonly [DoubleList, DoubleList, DoubleList, DoubleList];
       if (countBefore === 0) slots[at] = timeMs[from]!;
-      const originMs = slots[at]!;
-      for (let i = from; i < to; i++) {
-        const t = timeMs[i]! - originMs;
-        const x = value[i]!;
-        addTo(slots, at + VALUES, values, x);
-        // Times need not be whole milliseconds, so their difference may be rounded.
-        const cut = lossOf(timeMs[i]!, -originMs, t);
-        for (const part of cut === 0 ? [t] : [t, cut]) {
-          addTo(slots, at + TIMES, times, part);
-          addProduct(slots, at + PRODUCTS, products, part, x);
-          addProduct(slots, at + SQUARES, squares, part, t);
-          addProduct(slots, at + SQUARES, squares, part, cut);
-        }
-      }
+      for (let i = from; i < to; i++) addPoint(slots, at, lists, timeMs[i]!, value[i]!, 1);
+    },
+    remove: ({ slots, lists }, at, { times, values }) => {
+      addPoint(slots, at, lists, times.at(0), values.at(0), -1);
+      for (const [index, list] of lists.slice(0, 4).entries()) tidySum(slots, at + TIMES + index * SUM_SLOTS, list);
     },
     result: ({ slots, lists }, at, count) =>
       slopeOf(
@@ -170,7 +192,28 @@ function slope({ unitMs }: FunctionSettings): Accumulator {
   };
 }
 
-export const moreFunctions: readonly (readonly [string, (settings: FunctionSettings) => Accumulator])[] = [
+// Adds a point to the four sums, or takes it away.
+function addPoint(
+  slots: Float64Array,
+  at: number,
+  lists: readonly DoubleList[],
+  timeMs: number,
+  x: number,
+  sign: 1 | -1,
+): void {
+  const t = timeMs - slots[at]!;
+  addTo(slots, at + VALUES, lists[1]!, sign * x);
+  // Times need not be whole milliseconds, so their difference may be rounded.
+  const cut = lossOf(timeMs, -slots[at]!, t);
+  for (const part of cut === 0 ? [t] : [t, cut]) {
+    addTo(slots, at + TIMES, lists[0]!, sign * part);
+    addProduct(slots, at + PRODUCTS, lists[3]!, sign * part, x);
+    addProduct(slots, at + SQUARES, lists[2]!, sign * part, t);
+    addProduct(slots, at + SQUARES, lists[2]!, sign * part, cut);
+  }
+}
+
+export const moreFunctions: Functions = new Map<string, (settings: FunctionSettings) => Accumulator>([
   ['Mode', () => ofSorted('the most frequent value', modeOf)],
   ['DistinctCount', () => ofSorted('the number of different values', distinctCountOf)],
   ['Increase', (settings) => increase(false, settings)],
@@ -179,4 +222,4 @@ export const moreFunctions: readonly (readonly [string, (settings: FunctionSetti
   ['TimeOfMin', () => timeOf(true)],
   ['TimeOfMax', () => timeOf(false)],
   ['Transitions', transitions],
-];
+]);

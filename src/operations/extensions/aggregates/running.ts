@@ -1,0 +1,113 @@
+import { parseInterval } from '../../../core/interval.js';
+import type { Windows } from '../../../core/windows.js';
+import type { Accumulator } from '../../aggregate-functions.js';
+import type { RegridRunner, State } from '../../operation.js';
+import { type Parameter, type Parameters, readInstantField, refuse } from '../../parameters.js';
+import { checkInterval, interval, openWindows } from '../../windowing.js';
+import { heldSoFar } from './held-functions.js';
+import { repeatedly } from './moving-functions.js';
+import type { WindowKind } from './window-kind.js';
+
+/** Running windows: from a start to each sample. */
+export const running: WindowKind = {
+  type: 'running',
+  summary: 'from a start to each sample: totals so far',
+  fields: { since: since() },
+  check: (window, timezone, report) => {
+    if (typeof window.since === 'string') checkInterval(window.since, timezone, report);
+  },
+  canFill: () => false,
+  describe: (window, { does, zone, keeps }) => ({
+    does: `${does} so far, since ${sinceWords(window, zone)}, with each sample`,
+    reads: { kind: 'past' },
+    keeps,
+    final: 'with its sample',
+  }),
+  open: (window, { name, settings, of, timezone, closed }) => {
+    const accumulator = 'held' in of ? heldSoFar(of.held, of.maxHoldMs) : repeatedly(name, of.accumulator, settings);
+    const isRight = closed === 'right' && !('held' in of);
+    return runningRunner(accumulator, startsOf(window, timezone), isRight);
+  },
+};
+
+function sinceWords({ since: given }: Parameters, zone: string): string {
+  return typeof given === 'number' ? new Date(given).toISOString() : `the start of each ${given} window${zone}`;
+}
+
+/** An interval, or an instant. */
+function since(): Parameter {
+  const { schema, read: readInterval } = interval('The start: of each window of an interval, or an instant.');
+  return {
+    summary: 'Where the total begins anew: an interval such as Daily; or an instant, from which it goes on for ever.',
+    isRequired: true,
+    isExtension: true,
+    schema: { ...schema, examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] },
+    read: (value, report, context) => {
+      if (typeof value === 'number') return readInstantField(value, report, context);
+      const isInstant = typeof value === 'string' && /^[+-]?\d/.test(value);
+      if (!isInstant && typeof value === 'string') return readInterval(value, report, context);
+      if (!isInstant) return refuse(report, 'request.type', 'an interval like Daily, or an instant', value);
+      return readInstantField(value, report, context);
+    },
+  };
+}
+
+/** One window for ever, or those of an interval. */
+function startsOf({ since: given }: Parameters, timezone: string): Pick<Windows, 'startOf' | 'next' | 'previous'> {
+  if (typeof given === 'string' && parseInterval(given) !== undefined) return openWindows(given, timezone);
+  if (typeof given !== 'number') throw new Error('assertion failed: the plan holds an interval or an instant');
+  const fromMs = given;
+  return {
+    startOf: (timeMs) => (timeMs >= fromMs ? fromMs : Number.NEGATIVE_INFINITY),
+    next: (startMs) => (startMs < fromMs ? fromMs : Number.POSITIVE_INFINITY),
+    previous: () => Number.NEGATIVE_INFINITY,
+  };
+}
+
+const IS_OPEN = 0;
+const START_MS = 1;
+const END_MS = 2;
+const COUNT = 3;
+const FUNCTION = 4; // the accumulator's own slots
+
+function runningRunner(accumulator: Accumulator, windows: ReturnType<typeof startsOf>, isRight: boolean): RegridRunner {
+  const { keptSlotCount = 0, sampleCountMin } = accumulator;
+
+  function open(state: State, timeMs: number): void {
+    const { slots, lists } = state;
+    const startMs = windows.startOf(timeMs);
+    const ownMs = isRight && startMs === timeMs ? windows.previous(timeMs) : startMs;
+    slots.fill(0, FUNCTION + keptSlotCount);
+    for (const list of lists) list.clear();
+    slots[IS_OPEN] = 1;
+    slots[START_MS] = ownMs;
+    slots[END_MS] = windows.next(ownMs);
+    slots[COUNT] = 0;
+    accumulator.open?.(state, FUNCTION, ownMs);
+  }
+
+  return {
+    kind: 'regrid',
+    slotCount: FUNCTION + accumulator.slotCount,
+    listCount: accumulator.listCount,
+    push: (state, chunk, out) => {
+      const { slots } = state;
+      const { timeMs, count } = chunk;
+      for (let i = 0; i < count; i++) {
+        const t = timeMs[i]!;
+        if (slots[IS_OPEN] === 0 || (isRight ? t > slots[END_MS]! : t >= slots[END_MS]!)) open(state, t);
+        accumulator.add(state, FUNCTION, chunk, i, i + 1, slots[COUNT]!);
+        slots[COUNT]!++;
+        // Before an instant there is no window, only what will be carried in.
+        if (slots[START_MS] === Number.NEGATIVE_INFINITY) continue;
+        const isEnough = slots[COUNT]! >= sampleCountMin;
+        const result = isEnough ? accumulator.result(state, FUNCTION, slots[COUNT]!) : undefined;
+        if (result === undefined) out.drop('insufficient', 1);
+        else out.add(t, result);
+      }
+    },
+    advance: () => undefined,
+    close: () => undefined,
+    watermark: (_state, watermarkMs) => watermarkMs,
+  };
+}

@@ -1,0 +1,213 @@
+import type { Chunk } from '../../../core/chunk.js';
+import { TIME_MS_MIN } from '../../../core/series.js';
+import { firstStartFrom, type Windows } from '../../../core/windows.js';
+import { firstAfter, firstAtOrAfter } from '../../../kernels/search.js';
+import type { Held, Samples } from '../../aggregate-functions.js';
+import type { Output, RegridRunner, State } from '../../operation.js';
+import type { MovingFunction } from './moving-functions.js';
+
+/** Sliding windows at work: the samples of one, which leave it at its start as its end moves on. */
+
+const COUNT = 0; // samples in the window
+const IS_ON = 1; // whether there is a next window
+const END_MS = 2; // where that ends
+const HAS_RESULT = 3;
+const RESULT = 4; // the last finite result, for `empty: hold`
+const IS_WAITING = 5; // a result of a window that begins with the next one
+const WAITING = 6;
+const FUNCTION = 7; // the function's own slots
+
+/** The window of a run, as the function and its samples. */
+class MovingWindow {
+  readonly slotCount: number;
+  readonly listCount: number;
+  readonly #of: MovingFunction;
+
+  constructor(of: MovingFunction) {
+    this.#of = of;
+    this.slotCount = FUNCTION + of.slotCount;
+    // The lists of the function, then the times and values of the samples.
+    this.listCount = of.listCount + 2;
+  }
+
+  take(state: State, chunk: Chunk, from: number, to: number): void {
+    const { times, values } = this.#samplesOf(state);
+    times.append(chunk.timeMs, from, to);
+    values.append(chunk.value, from, to);
+    this.#of.add(state, FUNCTION, chunk, from, to, state.slots[COUNT]!);
+    state.slots[COUNT] = times.length;
+  }
+
+  /** Lets go of the samples before the window, and with `isStartOut` of one at its start. */
+  moveTo(state: State, startMs: number, isStartOut: boolean): void {
+    const samples = this.#samplesOf(state);
+    const { times, values } = samples;
+    while (times.length > 0 && (isStartOut ? times.at(0) <= startMs : times.at(0) < startMs)) {
+      this.#of.remove(state, FUNCTION, samples);
+      times.shift(1);
+      values.shift(1);
+    }
+    state.slots[COUNT] = times.length;
+    if (times.length > 0) return;
+    state.slots.fill(0, FUNCTION + (this.#of.keptSlotCount ?? 0));
+    for (const list of state.lists) list.clear();
+  }
+
+  result(state: State, startMs: number, endMs: number): number | undefined {
+    const count = state.slots[COUNT]!;
+    if (count < this.#of.sampleCountMin) return undefined;
+    return this.#of.result(state, FUNCTION, count, this.#samplesOf(state), startMs, endMs);
+  }
+
+  #samplesOf({ lists }: Held): Samples {
+    return { times: lists[this.#of.listCount]!, values: lists[this.#of.listCount + 1]! };
+  }
+}
+
+/** A window for each sample: that and those less than `sizeMs` older. */
+export function trailingRunner(of: MovingFunction, sizeMs: number): RegridRunner {
+  const window = new MovingWindow(of);
+  return {
+    kind: 'regrid',
+    slotCount: window.slotCount,
+    listCount: window.listCount,
+    push: (state, chunk, out) => {
+      for (let i = 0; i < chunk.count; i++) {
+        const t = chunk.timeMs[i]!;
+        window.moveTo(state, t - sizeMs, true);
+        window.take(state, chunk, i, i + 1);
+        const result = window.result(state, t - sizeMs, t);
+        if (result === undefined) out.drop('insufficient', 1);
+        else out.add(t, result);
+      }
+    },
+    advance: () => undefined,
+    close: () => undefined,
+    watermark: (_state, watermarkMs) => watermarkMs,
+  };
+}
+
+/** Where windows end and begin, and what becomes of their results. */
+interface SlidingOptions {
+  readonly ends: Windows;
+  readonly startFor: (endMs: number) => number;
+  readonly label: 'start' | 'end';
+  /** `(start, end]` in place of `[start, end)`. */
+  readonly isRight: boolean;
+  readonly empty: 'omit' | 'zero' | 'hold';
+}
+
+/** A window at each border of an interval. */
+export function slidingRunner(of: MovingFunction, options: SlidingOptions): RegridRunner {
+  const { ends, isRight } = options;
+  const window = new MovingWindow(of);
+  const borders = new WindowsAtBorders(of, window, options);
+  const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
+  /** The end of the first window that holds a time. */
+  const endFor = (timeMs: number): number => (isRight ? firstStartFrom(ends, timeMs) : ends.next(ends.startOf(timeMs)));
+  return {
+    kind: 'regrid',
+    slotCount: window.slotCount,
+    listCount: window.listCount,
+    push: (state, chunk, out) => {
+      const { slots } = state;
+      const { timeMs, count } = chunk;
+      for (let from = 0; from < count; ) {
+        const t = timeMs[from]!;
+        if (slots[IS_ON] === 1) borders.giveTo(state, t, t, out);
+        if (slots[IS_ON] === 0) {
+          slots[IS_ON] = 1;
+          slots[END_MS] = endFor(t);
+        }
+        const to = firstBeyond(timeMs, from, count, slots[END_MS]!);
+        window.take(state, chunk, from, to);
+        from = to;
+      }
+    },
+    advance: (state, watermarkMs, out, comingMs) => {
+      borders.giveTo(state, watermarkMs, Math.min(watermarkMs, comingMs), out);
+    },
+    close: (state, _advancedMs, out) => {
+      borders.giveTo(state, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, out);
+    },
+    watermark: ({ slots }, watermarkMs) => borders.labelOf(slots[IS_ON] === 1 ? slots[END_MS]! : endFor(watermarkMs)),
+  };
+}
+
+/** How windows that end at borders become results. */
+class WindowsAtBorders {
+  readonly #of: MovingFunction;
+  readonly #window: MovingWindow;
+  readonly #options: SlidingOptions;
+
+  constructor(of: MovingFunction, window: MovingWindow, options: SlidingOptions) {
+    this.#of = of;
+    this.#window = window;
+    this.#options = options;
+  }
+
+  labelOf(endMs: number): number {
+    return this.#options.label === 'end' ? endMs : this.#options.startFor(endMs);
+  }
+
+  /** Gives the windows that end by `timeMs`; those without samples only where one will come at or after `certainMs`. */
+  giveTo(state: State, timeMs: number, certainMs: number, out: Output): void {
+    const { slots } = state;
+    const { ends, startFor, isRight, empty } = this.#options;
+    let isAnnounced = false;
+    while (slots[IS_ON] === 1 && this.#isPassed(slots[END_MS]!, timeMs)) {
+      const endMs = slots[END_MS]!;
+      const startMs = startFor(endMs);
+      this.#window.moveTo(state, startMs, isRight);
+      if (slots[COUNT] === 0) {
+        const heldUntilMs = this.#of.heldUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY;
+        if (empty === 'omit' && !(startMs < heldUntilMs)) {
+          // Nothing before the next sample.
+          slots[IS_ON] = 0;
+          return;
+        }
+        if (!this.#isPassed(endMs, certainMs)) return;
+        const lastMs = empty === 'omit' ? Math.min(certainMs, heldUntilMs) : certainMs;
+        if (!isAnnounced) out.expect((lastMs - endMs) / ends.lengthMsMax);
+        isAnnounced = true;
+      }
+      this.#give(state, startMs, out);
+      slots[END_MS] = ends.next(endMs);
+    }
+  }
+
+  #isPassed(endMs: number, timeMs: number): boolean {
+    return this.#options.isRight ? endMs < timeMs : endMs <= timeMs;
+  }
+
+  #give(state: State, startMs: number, out: Output): void {
+    const { slots } = state;
+    const { empty } = this.#options;
+    const isHeld = this.#of.heldUntilMs !== undefined;
+    const result = slots[COUNT]! > 0 || isHeld ? this.#window.result(state, startMs, slots[END_MS]!) : undefined;
+    if (result !== undefined) {
+      this.#add(state, result, out);
+      if (!Number.isFinite(result)) return;
+      slots[HAS_RESULT] = 1;
+      slots[RESULT] = result;
+    } else if (slots[COUNT]! > 0 && !isHeld) out.drop('insufficient', 1);
+    else if (empty === 'zero') this.#add(state, 0, out);
+    else if (empty === 'hold' && slots[HAS_RESULT] === 1) this.#add(state, slots[RESULT]!, out);
+  }
+
+  // Of windows that begin at the same time, as months do that end on 29, 30 and 31 March, the last one's result stays.
+  #add({ slots }: State, value: number, out: Output): void {
+    const { ends, startFor, label } = this.#options;
+    const endMs = slots[END_MS]!;
+    const timeMs = this.labelOf(endMs);
+    if (!Number.isFinite(value) || timeMs < TIME_MS_MIN) out.add(timeMs, value);
+    else {
+      if (slots[IS_WAITING] === 1) out.drop('duplicate', 1);
+      slots[IS_WAITING] = 1;
+      slots[WAITING] = value;
+    }
+    if (slots[IS_WAITING] === 0 || (label === 'start' && startFor(ends.next(endMs)) === timeMs)) return;
+    slots[IS_WAITING] = 0;
+    out.add(timeMs, slots[WAITING]!);
+  }
+}

@@ -1,0 +1,170 @@
+// Aggregate over windows that are none of an interval: sliding, session, running (semantics, Aggregate).
+
+import {
+  type AggregateParameters,
+  heldResult,
+  holdsOf,
+  isTimeWeighted,
+  resultOf,
+  type WindowResult,
+} from './aggregate.js';
+import { movedByCalendar } from './operations.js';
+import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
+import { DAY_MS, parseDuration, parseInstant } from './time.js';
+import { windowsOf } from './windows.js';
+
+export type OtherWindow =
+  | { readonly type: 'sliding'; readonly size: string; readonly every?: string | undefined }
+  | { readonly type: 'session'; readonly gap: string }
+  | { readonly type: 'running'; readonly since: string };
+
+/** One window: its bounds, which samples are in it, and the time of its result. */
+interface Own {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stampMs: number;
+  readonly has: (timeMs: number) => boolean;
+}
+
+export function aggregateOther(
+  samples: readonly Sample[],
+  parameters: AggregateParameters,
+  window: OtherWindow,
+): Outcome {
+  const dropped: Dropped = {};
+  const candidates: Sample[] = [];
+  let before: number | undefined;
+  const isAtBorders = window.type === 'sliding' && window.every !== undefined;
+  for (const own of windowsFor(samples, parameters, window)) {
+    const result = resultIn(samples, parameters, own);
+    // A result at a sample or of a session is never filled.
+    if (result === 'insufficient' || (result === 'empty' && !isAtBorders)) countDropped(dropped, 'insufficient');
+    else if (result === 'empty') {
+      const fill = parameters.empty?.toLowerCase();
+      if (fill === 'zero') candidates.push({ timeMs: own.stampMs, value: 0 });
+      if (fill === 'hold' && before !== undefined) candidates.push({ timeMs: own.stampMs, value: before });
+    } else {
+      candidates.push({ timeMs: own.stampMs, value: result });
+      if (Number.isFinite(result)) before = result;
+    }
+  }
+  return settle(candidates, dropped);
+}
+
+function resultIn(samples: readonly Sample[], parameters: AggregateParameters, own: Own): WindowResult {
+  if (isTimeWeighted(parameters)) {
+    return heldResult(holdsOf(samples, parameters, Number.POSITIVE_INFINITY), own.startMs, own.endMs, parameters);
+  }
+  const inside = samples.filter(({ timeMs }) => own.has(timeMs));
+  const [first] = inside;
+  return first === undefined ? 'empty' : resultOf(inside, samples[samples.indexOf(first) - 1], parameters);
+}
+
+function windowsFor(samples: readonly Sample[], parameters: AggregateParameters, window: OtherWindow): Own[] {
+  const isRight = parameters.closed?.toLowerCase() === 'right' && !isTimeWeighted(parameters);
+  switch (window.type) {
+    case 'session':
+      return sessions(samples, parseDuration(window.gap), parameters.label?.toLowerCase() === 'end');
+    case 'running':
+      return samples.flatMap(({ timeMs }) => runningAt(timeMs, parameters, window.since, isRight));
+    case 'sliding':
+      return window.every === undefined
+        ? samples.map(({ timeMs }) => trailing(timeMs, lengthOf(window.size)))
+        : slidingAtBorders(samples, parameters, window.size, window.every, isRight);
+  }
+}
+
+function sessions(samples: readonly Sample[], gapMs: number, isEnd: boolean): Own[] {
+  const firsts = samples.filter(({ timeMs }, i) => i === 0 || timeMs - (samples[i - 1]?.timeMs ?? 0) > gapMs);
+  return firsts.map(({ timeMs: startMs }, i) => {
+    const nextMs = firsts[i + 1]?.timeMs ?? Number.POSITIVE_INFINITY;
+    const endMs = samples.filter(({ timeMs }) => timeMs < nextMs).at(-1)?.timeMs ?? startMs;
+    return { startMs, endMs, stampMs: isEnd ? endMs : startMs, has: (t) => t >= startMs && t <= endMs };
+  });
+}
+
+function runningAt(timeMs: number, parameters: AggregateParameters, since: string, isRight: boolean): Own[] {
+  const isInstant = /^\d/.test(since);
+  const windows = isInstant ? undefined : windowsOf(since, parameters.timezone);
+  const instantMs = isInstant ? parseInstant(since, parameters.runTimezone) : Number.NaN;
+  const startMs =
+    windows === undefined ? instantMs : isRight ? windows.borderBefore(timeMs) : windows.borderAtOrBefore(timeMs);
+  if (isRight ? timeMs <= startMs : timeMs < startMs) return [];
+  return [
+    { startMs, endMs: timeMs, stampMs: timeMs, has: (t) => (isRight ? t > startMs : t >= startMs) && t <= timeMs },
+  ];
+}
+
+function trailing(timeMs: number, sizeMs: number): Own {
+  const startMs = timeMs - sizeMs;
+  return { startMs, endMs: timeMs, stampMs: timeMs, has: (t) => t > startMs && t <= timeMs };
+}
+
+/** Each border at whose window a sample lies or, where windows need none of their own, that lies among the samples. */
+function slidingAtBorders(
+  samples: readonly Sample[],
+  parameters: AggregateParameters,
+  size: string,
+  every: string,
+  isRight: boolean,
+): Own[] {
+  const [first] = samples;
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const ends = windowsOf(every, parameters.timezone);
+  const startFor = startsFor(size, every, parameters.timezone);
+  const holds = ['zero', 'hold'].includes(parameters.empty?.toLowerCase() ?? 'omit') || isTimeWeighted(parameters);
+  const own: Own[] = [];
+  let endMs =
+    isRight && ends.borderAtOrBefore(first.timeMs) === first.timeMs ? first.timeMs : ends.borderAfter(first.timeMs);
+  for (;;) {
+    const [from, to] = [startFor(endMs), endMs];
+    const has = (t: number): boolean => (isRight ? t > from && t <= to : t >= from && t < to);
+    const isAfter = isRight ? from >= last.timeMs : from > last.timeMs;
+    if (isAfter) return own;
+    const isAmong = isRight ? to < last.timeMs : to <= last.timeMs;
+    if (samples.some(({ timeMs }) => has(timeMs)) || (holds && isAmong)) {
+      const stampMs = parameters.label?.toLowerCase() === 'end' ? to : from;
+      own.push({ startMs: from, endMs: to, stampMs, has });
+    }
+    endMs = ends.borderAfter(endMs);
+  }
+}
+
+const NAMED: Readonly<Record<string, readonly [months: number, days: number]>> = {
+  daily: [0, 1],
+  weekly: [0, 7],
+  p1w: [0, 7],
+  monthly: [1, 0],
+  p1m: [1, 0],
+  yearly: [12, 0],
+  p1y: [12, 0],
+};
+
+const HOURS: Readonly<Record<string, number>> = { quarterhourly: 0.25, halfhourly: 0.5, hourly: 1 };
+
+function calendarOf(text: string): readonly [months: number, days: number] | undefined {
+  const named = NAMED[text.toLowerCase()];
+  if (named !== undefined || HOURS[text.toLowerCase()] !== undefined) return named;
+  const lengthMs = parseDuration(text);
+  return lengthMs % DAY_MS === 0 ? [0, lengthMs / DAY_MS] : undefined;
+}
+
+function lengthOf(text: string): number {
+  const hours = HOURS[text.toLowerCase()];
+  if (hours !== undefined) return hours * 3_600_000;
+  const [, days] = NAMED[text.toLowerCase()] ?? [];
+  return days === undefined ? parseDuration(text) : days * DAY_MS;
+}
+
+function startsFor(size: string, every: string, timezone: string | undefined): (endMs: number) => number {
+  const calendar = calendarOf(size);
+  if (calendar !== undefined && calendarOf(every) !== undefined) {
+    const borders = windowsOf(every, timezone);
+    return (endMs) => {
+      const startMs = movedByCalendar(endMs, -1, calendar, timezone);
+      return startMs < endMs ? startMs : borders.borderBefore(endMs); // a day that a zone skipped
+    };
+  }
+  return (endMs) => endMs - lengthOf(size);
+}
