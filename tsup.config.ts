@@ -101,7 +101,6 @@ export default defineConfig([
       main: 'src/cli/main.ts',
       'csv-worker': 'src/formats/csv/threaded/worker.ts',
       'step-worker': 'src/service/operations/compute/step-worker.ts',
-      'body-worker': 'src/service/timeseries/write/read-body.ts',
     },
     clean: ['!run/**'],
     external: ['./run/process.js'],

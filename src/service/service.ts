@@ -23,7 +23,6 @@ import { registerOperations } from './operations/routes.js';
 import { Worker } from './operations/worker/worker.js';
 import { registerStatus } from './status/routes.js';
 import { registerTimeseries } from './timeseries/routes.js';
-import { openBodyReader } from './timeseries/write/body-reader.js';
 import { registerToken } from './token/routes.js';
 
 /** The parts of a running service, for those who start and stop it. */
@@ -46,7 +45,6 @@ export function createService(context: ServiceContext): Service {
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context);
   const tokens = createContinuationTokens(context);
-  const bodyReader = openBodyReader(context.settings.workerCount);
   const worker = new Worker(context, openStepPool(context.settings.workerCount));
   let background: readonly EndWork[] = [];
   return {
@@ -60,7 +58,6 @@ export function createService(context: ServiceContext): Service {
         authorize: createAuthorize(identity.authenticate),
         tokens,
         wake: (shard) => worker.wake(shard),
-        bodyReader,
         stopping: stopping.signal,
       };
       addErrorHandler(app);
@@ -93,7 +90,6 @@ export function createService(context: ServiceContext): Service {
       readiness.isOpen = false;
       stopping.abort();
       await worker.stop();
-      await bodyReader.close();
       for (const end of background) await end();
     },
   };

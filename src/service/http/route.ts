@@ -1,6 +1,5 @@
 import type { ServiceContext } from '../context.js';
 import type { Authorize } from '../identity/principal.js';
-import type { BodyReader } from '../timeseries/write/body-reader.js';
 import type { ContinuationTokens } from './continuation.js';
 
 /** What the routes behind a bearer token are made with. */
@@ -10,7 +9,6 @@ export interface RouteParts {
   readonly tokens: ContinuationTokens;
   /** Tells the worker, within the transaction, that something has come for items of a shard. */
   readonly wake: (shard: number) => void;
-  readonly bodyReader: BodyReader;
   /** Ends the streams that follow series. */
   readonly stopping: AbortSignal;
 }

@@ -4,9 +4,8 @@ import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
 import { createFrameReader } from '../columns-format.js';
-import { addColumns, type BatchCounts, seriesIndexOf } from './batch.js';
+import { addColumns, seriesIndexOf } from './batch.js';
 import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
-import type { BodyReader } from './body-reader.js';
 import { takeCsv } from './csv.js';
 import type { Gathered, Gatherer } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
@@ -19,21 +18,15 @@ const SAMPLES_A_TURN = 5000;
 /** Frames without samples cost as much to read as others, and say nothing. */
 const EMPTY_FRAMES_MAX = 10_000;
 
-/** What JSON bodies are read with: small ones together, large ones in a thread. */
-export interface JsonParts {
-  readonly gatherer: Gatherer;
-  readonly reader: BodyReader;
-}
-
 /** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
 export async function ingest(
   context: ServiceContext,
-  { gatherer, reader }: JsonParts,
+  gatherer: Gatherer,
   job: Ingest,
   contentType: string,
   body: StreamedBody,
 ): Promise<Ingested> {
-  if (contentType === JSON_TYPE) return ingestJson(context, { gatherer, reader }, job, body);
+  if (contentType === JSON_TYPE) return ingestJson(context, gatherer, job, body);
   return ingestAlone(context, job, async (sink) => {
     if (contentType === CSV_TYPE) await takeCsv(context.settings, job, body, sink);
     else if (contentType === COLUMNS_TYPE) await takeColumns(job, body, sink);
@@ -44,16 +37,11 @@ export async function ingest(
 // Whole, so that a fault anywhere leaves nothing stored.
 async function ingestJson(
   context: ServiceContext,
-  { gatherer, reader }: JsonParts,
+  gatherer: Gatherer,
   job: Ingest,
   body: StreamedBody,
 ): Promise<Ingested> {
-  const { bodyBytesMax, bodySeriesMax, queuedSamplesMax } = context.settings;
-  const bytes = await readWhole(body, bodyBytesMax);
-  const read = await reader.read(bytes, job.defaults, bodySeriesMax);
-  if (read !== undefined && (job.origin === undefined || rowCountOf(read.counts) <= queuedSamplesMax)) {
-    return ingestAlone(context, job, ({ storeAll }) => storeAll(read));
-  }
+  const bytes = await readWhole(body, context.settings.bodyBytesMax);
   const parseIssues = new SampleIssues();
   const samples = await parseSamples(bytes, parseIssues);
   parseIssues.refuse(0);
@@ -70,10 +58,6 @@ async function ingestJson(
       checkSize();
     }
   });
-}
-
-function rowCountOf({ samples, missing, duplicate }: BatchCounts): number {
-  return samples + missing + duplicate;
 }
 
 /** False where one of the bodies that were gathered is refused: each is stored by itself then, to tell which. */

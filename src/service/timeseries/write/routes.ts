@@ -16,7 +16,7 @@ import type { SampleDefaults } from './json.js';
 
 const tags = ['Time series'];
 
-export function registerIngest(app: FastifyInstance, { context, authorize, wake, bodyReader }: RouteParts): void {
+export function registerIngest(app: FastifyInstance, { context, authorize, wake }: RouteParts): void {
   const routes = app.withTypeProvider<TypeBoxTypeProvider>();
   addStreamedBodies(app, context);
   const description =
@@ -26,7 +26,7 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake,
     'delivers again is taken once. Answered once the samples are on the disk.';
   const answers = { response: { 200: ingestedAnswer }, description, tags, security };
   const onRequest = authorize('core_write');
-  const jsonParts = { gatherer: new Gatherer(context), reader: bodyReader };
+  const gatherer = new Gatherer(context);
 
   routes.post(
     '/core/samples',
@@ -49,7 +49,7 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake,
     const job = { organisation, defaults, onStored: wake, ...(origin === undefined ? {} : { origin }) };
     const body = request.body as StreamedBody | undefined; // of addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
-    return envelope(await ingest(context, jsonParts, job, contentTypeOf(request), body));
+    return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));
   }
 }
 

@@ -5,7 +5,6 @@ import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
-import type { ReadSamples } from './body-reader.js';
 import { writtenByItem } from './delete.js';
 import { describeStored, type SampleDefaults, SampleIssues } from './json.js';
 
@@ -38,10 +37,7 @@ export function createSink(context: ServiceContext, job: Ingest) {
   /** @throws ServiceError 400 where there were faults. */
   const flush = async (): Promise<void> => {
     issues.refuse(total.samples);
-    await storeAll(takeChanges(batch));
-  };
-  /** Stores what another thread has read. */
-  const storeAll = async ({ changes, counts }: ReadSamples): Promise<void> => {
+    const { changes, counts } = takeChanges(batch);
     if (changes.length > 0 && !(await store(context, job, changes))) {
       total.isRepeated = true;
       return;
@@ -65,7 +61,7 @@ export function createSink(context: ServiceContext, job: Ingest) {
     const isFull = batch.rowCount >= PART_SAMPLES && job.origin === undefined;
     if (isFull || issues.count >= ISSUES_MAX) await flush();
   };
-  return { batch, issues, total, flush, storeAll, flushWhenFull, checkSize };
+  return { batch, issues, total, flush, flushWhenFull, checkSize };
 }
 
 function tooLarge(most: string): ServiceError {
