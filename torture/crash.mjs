@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PostgresServer } from '../scripts/cluster/postgres-server.mjs';
-import { createApi, requestToken } from './crash/api.mjs';
+import { createApi, demandToken } from './crash/api.mjs';
 import { loadBatch } from './crash/items.mjs';
 import { Lane } from './crash/lane.mjs';
 import { startServer, storeWords, windrow } from './crash/server.mjs';
@@ -134,7 +134,7 @@ async function killWhileRunning(server) {
 async function openApis(url, lanes) {
   const byAccess = new Map();
   for (const { access } of lanes) {
-    if (!byAccess.has(access)) byAccess.set(access, createApi(url, `Bearer ${await requestToken(url, access)}`));
+    if (!byAccess.has(access)) byAccess.set(access, createApi(url, `Bearer ${await demandToken(url, access)}`));
   }
   return new Map(lanes.map((lane) => [lane, byAccess.get(lane.access)]));
 }

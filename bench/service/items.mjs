@@ -53,6 +53,7 @@ async function tokenOf({ clientId, clientSecret }) {
     headers: { authorization: `Basic ${basic}` },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write' }),
   });
+  if (!answer.ok) throw new Error(await answer.text());
   return (await answer.json()).access_token;
 }
 

@@ -114,6 +114,7 @@ async function startWindrow() {
     body: Buffer.from('grant_type=client_credentials&scope=core_read%20core_write'),
   };
   const answer = await fetch(url + tokenRequest.path, tokenRequest);
+  if (!answer.ok) throw new Error(await answer.text());
   const { access_token: token } = await answer.json();
   return {
     url,

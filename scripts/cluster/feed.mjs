@@ -51,11 +51,15 @@ export class Feed {
 
   async open({ clientId, clientSecret }) {
     const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
-    const answer = await fetch(`${this.#url}/idm/ims/connect/token`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${basic}` },
-      body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write' }),
-    });
+    const answer = await this.#until(
+      () =>
+        fetch(`${this.#url}/idm/ims/connect/token`, {
+          method: 'POST',
+          headers: { authorization: `Basic ${basic}` },
+          body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write' }),
+        }),
+      200,
+    );
     this.#headers = { authorization: `Bearer ${(await answer.json()).access_token}` };
     await this.#until(() => this.#post('/core/operations', requestOf(this.#id)), 202);
   }

@@ -34,6 +34,11 @@ export interface Storage {
   claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined>;
   /** Gives a claim back before its time. */
   release(claim: Claim): Promise<void>;
+  /**
+   * Whether the upkeep of a shard (compaction) falls to this process: those that live share the shards. A hint, for
+   * while processes come and go there may be none for a while, or two.
+   */
+  keeps(shard: number): Promise<boolean>;
   /** Calls `listener` after each commit that wrote: a hint, for nothing may depend on its coming. */
   onCommit(listener: CommitListener): () => void;
   /** Throws when the store can not be read, or takes no writes any more. */

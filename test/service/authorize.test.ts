@@ -48,6 +48,17 @@ describe('a request', () => {
     }
   });
 
+  it('7.2 401 with the text undefined for a token is told where that comes from', async () => {
+    for (const text of ['undefined', 'null', 'None']) {
+      const answer = await get('/read', `Bearer ${text}`);
+      expect(answer.statusCode).toBe(401);
+      expect(answer.json()).toEqual({
+        status: { code: '401', message: expect.stringContaining(`the text ${text}: the token request was refused`) },
+        data: { error: 'invalid_token' },
+      });
+    }
+  });
+
   it('7.2 401 with a token that does not hold: invalid_token', async () => {
     const answer = await get('/read', 'Bearer unknown');
     expect(answer.statusCode).toBe(401);

@@ -29,7 +29,7 @@ export function createApi(url, authorization) {
   return { call };
 }
 
-/** A token; with the client's own credentials in the place of one. */
+/** A token, by the client's own credentials; undefined where the service gives none now. */
 export async function requestToken(url, { clientId, clientSecret }) {
   const api = createApi(url, basicOf({ clientId, clientSecret }));
   const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write core_admin' });
@@ -43,8 +43,16 @@ export async function revokeToken(url, client, token) {
 }
 
 export async function isTokenGood(url, token) {
-  const answer = await createApi(url, `Bearer ${token}`).call('GET', '/core/status', { expect: [200, 401] });
+  const answer = await read(createApi(url, `Bearer ${token}`), '/core/status', { expect: [200, 401] });
   return answer.status === 200;
+}
+
+/** A token, also from a service that is overloaded for a while. */
+export function demandToken(url, access) {
+  return insist('POST /idm/ims/connect/token', async () => {
+    const token = await requestToken(url, access);
+    return { isRefused: token === undefined, token };
+  }).then(({ token }) => token);
 }
 
 function basicOf({ clientId, clientSecret }) {
@@ -54,14 +62,18 @@ function basicOf({ clientId, clientSecret }) {
 const READ_MS_MAX = 60_000;
 const PAUSE_MS = 200;
 
-/** Reads what is there, also from a service that is overloaded for a while. */
-async function read(api, path, options) {
+/** Asks until it is not refused: a service may be overloaded for a while. */
+async function insist(what, ask) {
   for (const untilMs = performance.now() + READ_MS_MAX; ; ) {
-    const answer = await api.call('GET', path, options);
+    const answer = await ask();
     if (!answer.isRefused) return answer;
-    if (performance.now() > untilMs) throw new RefusedError(`GET ${path}`);
+    if (performance.now() > untilMs) throw new RefusedError(what);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
+}
+
+function read(api, path, options) {
+  return insist(`GET ${path}`, () => api.call('GET', path, options));
 }
 
 const COLUMNS_TYPE = 'application/vnd.windrow.columns';

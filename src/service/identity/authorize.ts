@@ -17,12 +17,20 @@ export function createAuthorize(authenticate: (token: string) => Promise<Princip
       const token = readToken(request);
       const principal = await authenticate(token);
       if (principal === undefined) {
-        const message = 'the access token is unknown, expired or revoked; get a new one at /idm/ims/connect/token';
-        throw refusal(401, message, 'invalid_token');
+        throw refusal(401, unknownToken(token), 'invalid_token');
       }
       request.principal = principal;
       if (!anyOf.some((scope) => covers(principal.scopes, scope))) throw insufficientScope(anyOf);
     };
+}
+
+// What a client sends that takes the answer of a refused token request for a token.
+const NO_TOKEN = /^(?:undefined|null|None|nil)$/;
+
+function unknownToken(token: string): string {
+  return NO_TOKEN.test(token)
+    ? `the access token is the text ${token}: the token request was refused, most likely; look at its answer`
+    : 'the access token is unknown, expired or revoked; get a new one at /idm/ims/connect/token';
 }
 
 function readToken(request: FastifyRequest): string {

@@ -4,15 +4,19 @@ import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
 import { type Issue, type Plan, RequestError } from '../../index.js';
 import { planEvery } from '../../plan/patterns.js';
-import { inTurns } from '../../storage/next-turn.js';
+import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';
 import { nameProblem } from '../timeseries/write/json.js';
 import { outputOf } from './compute/step.js';
 
-/** Items of one request, and steps of all their plans together: an item's plan has those of the items it reads too. */
 const ITEMS_MAX = 1000;
-const STEPS_MAX = 20_000;
+/** Steps of a request: they are planned at once, ten microseconds for each. */
+const STEPS_MAX = 3000;
+/** Steps of the plans of all its items together: each has those of the items it reads too. */
+const PLANNED_STEPS_MAX = 20_000;
+/** So many steps are planned before others are answered. */
+const STEPS_A_TURN = 1000;
 const FAULTS_MAX = 500;
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
@@ -22,10 +26,18 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
   let stepCount = 0;
-  for await (const definition of inTurns(splitRequest(plan), ITEMS_A_TURN)) {
-    stepCount += definition.plan.steps.length;
-    if (stepCount > STEPS_MAX) throw tooLarge(`${STEPS_MAX} steps, with those of the items read counted again`, 'more');
+  let inTurn = plan.steps.length;
+  for (const definition of splitRequest(plan)) {
+    const { length } = definition.plan.steps;
+    stepCount += length;
+    if (stepCount > PLANNED_STEPS_MAX) {
+      throw tooLarge(`${PLANNED_STEPS_MAX} steps, with those of the items read counted again`, 'more');
+    }
     definitions.push(definition);
+    inTurn += length;
+    if (inTurn < STEPS_A_TURN) continue;
+    await nextTurn();
+    inTurn = 0;
   }
   return { plan, definitions };
 }
@@ -101,7 +113,7 @@ export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
   }
 }
 
-/** So many items are planned, or registered, before others have a turn. */
+/** So many items are registered before others have a turn. */
 export const ITEMS_A_TURN = 20;
 
 /** What follows from the request of an item alone. */

@@ -49,6 +49,12 @@ export async function giveBackClaim(connection: Connection, { shard, owner, sequ
   await connection.run({ sql, values: [shard, owner, sequence] });
 }
 
+/** The numbers of the processes that work on shards and live, rising. */
+export async function readLive(connection: Connection): Promise<readonly number[]> {
+  const rows = await connection.all({ sql: `${LIVE} ORDER BY "objid"::bigint`, values: [] });
+  return rows.map(({ objid }) => Number(objid));
+}
+
 interface ShardState {
   readonly holder: string | null;
   readonly sequence: number;

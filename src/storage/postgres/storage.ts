@@ -2,7 +2,7 @@ import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
 import { inTime, SqlReader } from '../sql/transaction.js';
 import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
-import { giveBackClaim, takeClaim } from './claims.js';
+import { giveBackClaim, readLive, takeClaim } from './claims.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
 import { createJob, QUIET_MS_MAX } from './group.js';
@@ -19,6 +19,9 @@ export interface StorageParts {
   readonly explain: (error: unknown) => unknown;
 }
 
+/** For so long nobody asks again which processes live. */
+const LIVE_MS = 2000;
+
 /**
  * A PostgreSQL database that any number of processes use at a time. Readers see one state each (repeatable read);
  * writers of a shard follow one another, by the lock on its row in `windrow_shard`.
@@ -27,6 +30,8 @@ export class PostgresStorage implements Storage {
   readonly #parts: StorageParts;
   readonly #writers: readonly ShardWriter[];
   readonly #reading = new Set<Promise<unknown>>();
+  #live: readonly number[] = [];
+  #liveAskedMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StorageParts) {
@@ -64,6 +69,21 @@ export class PostgresStorage implements Storage {
   async release(claim: Claim): Promise<void> {
     this.#assertUsable(claim.shard);
     await this.#repeated((connection) => giveBackClaim(connection, claim));
+  }
+
+  async keeps(shard: number): Promise<boolean> {
+    this.#assertUsable(shard);
+    const { hints, session, writer } = this.#parts;
+    if (writer.monotonicMs() - this.#liveAskedMs >= LIVE_MS) {
+      this.#liveAskedMs = writer.monotonicMs();
+      this.#live = await this.#repeated(async (connection) => {
+        await hints.showLife();
+        return readLive(connection);
+      });
+    }
+    const index = this.#live.indexOf(session);
+    // Whose sign of life does not stand there yet does all.
+    return index < 0 || shard % this.#live.length === index;
   }
 
   onCommit(listener: CommitListener): () => void {

@@ -12,7 +12,7 @@ export interface NewCommits {
   readonly lastCommit: number;
 }
 
-/** The last commit of each shard: on the disk, and with those that a group is about to put there. */
+/** The last commit of each shard: in the database, and with those that a group is about to put there. */
 export class CommitCounters {
   readonly #database: Database;
   #version = Number.NaN;
@@ -53,7 +53,7 @@ export class CommitCounters {
       .filter(({ fromCommit, lastCommit }) => fromCommit <= lastCommit);
   }
 
-  /** The group is on the disk. */
+  /** The group has been committed. */
   settle(): readonly NewCommits[] {
     const commits = this.pending();
     this.#durable = [...this.#last];
@@ -130,6 +130,7 @@ export function sessionOf(database: Database): SqlSession {
 export class GroupDatabase implements Database {
   readonly #database: Database;
   #failure: SqliteFailure | undefined;
+  #hasWritten = false;
 
   constructor(database: Database) {
     this.#database = database;
@@ -143,11 +144,17 @@ export class GroupDatabase implements Database {
     return this.#database.isInTransaction;
   }
 
+  /** Whether there may be something to be put on the disk. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
   exec(sql: string): void {
     this.#watch(() => this.#database.exec(sql));
   }
 
   run(sql: string, values: readonly SqlValue[]): number {
+    this.#hasWritten = true;
     return this.#watch(() => this.#database.run(sql, values));
   }
 
@@ -160,6 +167,10 @@ export class GroupDatabase implements Database {
       if (!this.isInTransaction && error instanceof SqliteFailure) this.#failure = error;
       throw error;
     }
+  }
+
+  syncLog(): Promise<void> {
+    throw new Error('assertion failed: a group is synced when it has ended');
   }
 
   close(): void {
@@ -186,6 +197,7 @@ const GROUP_JOBS_MAX = 1000;
  * Runs jobs of the queue in the open transaction until there are none (what a job adds meanwhile is of the group) or
  * time is up, and commits.
  *
+ * @param beforeCommit called when all else is done.
  * @returns the jobs' answers. Where it throws, the transaction is to be rolled back.
  */
 export async function runGroup(
@@ -193,6 +205,7 @@ export async function runGroup(
   counters: CommitCounters,
   next: () => Job | undefined,
   monotonicMs: () => number,
+  beforeCommit: () => void,
 ): Promise<(() => void)[]> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
   const answers: (() => void)[] = [];
@@ -205,6 +218,7 @@ export async function runGroup(
   for (const { shard, lastCommit } of counters.pending()) {
     database.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
   }
+  beforeCommit();
   database.exec('COMMIT');
   return answers;
 }

@@ -25,10 +25,13 @@ import {
   runGroup,
   sessionOf,
 } from './group.js';
-import { Turns } from './turns.js';
+import { commitIn, type Readers, type Snapshot } from './readers.js';
+import type { WriteAheadLog } from './write-ahead-log.js';
 
 export interface StorageParts {
   readonly database: Database;
+  readonly log: WriteAheadLog;
+  readonly readers: Readers;
   readonly reserve: Reserve;
   readonly workerLock: WorkerLock;
   readonly clock: StorageClock;
@@ -44,13 +47,13 @@ const ROOM_INTERVAL_MS = 1000;
 const TRIM_PAUSE_MS = 20;
 
 /**
- * One connection to an SQLite file: its readers and groups of writers take turns. Other processes may have the file
- * open too: what they commit is seen by each reader and group that begins after it.
+ * An SQLite file: one connection that writes groups of commits, one after the other, and some for readers. The thread
+ * goes on while a group is put on the disk, and the next one gathers. Other processes may have the file open too: what
+ * they commit is seen by each reader and group that begins after it.
  */
 export class SqliteStorage implements Storage {
   readonly #parts: StorageParts;
   readonly #counters: CommitCounters;
-  readonly #turns = new Turns();
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
@@ -61,7 +64,10 @@ export class SqliteStorage implements Storage {
   /** Why no writes are taken any more. */
   #stopped: StorageError | undefined;
   #closing: Promise<void> | undefined;
-  #onDrained = () => {};
+  #isInGroup = false;
+  /** Ends when readers see what was last heard of other processes. */
+  #hearing: Promise<void> = Promise.resolve();
+  #onQuiet = () => {};
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
@@ -70,41 +76,37 @@ export class SqliteStorage implements Storage {
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
-    return this.#turns.read(async () => {
-      let tx: SqlReader | undefined;
-      try {
-        this.#beginReading();
-        const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
-        tx = reader;
-        return await inTime(reader, QUIET_MS_MAX, () => work(reader));
-      } catch (error) {
-        throw this.#parts.explain(error);
-      } finally {
-        tx?.end();
-        if (tx !== undefined) this.#endReading();
-      }
-    });
-  }
-
-  // Readers that run together see one state.
-  #beginReading(): void {
-    const { database } = this.#parts;
-    if (this.#readerCount === 0) {
-      try {
-        database.exec('BEGIN');
-        this.#tell(this.#counters.refresh(), false);
-      } catch (error) {
-        if (database.isInTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
-    }
+    const { readers, explain } = this.#parts;
     this.#readerCount++;
+    try {
+      await this.#hearOthers();
+      const snapshot = await readers.enter();
+      try {
+        return await readIn(snapshot.database, shard, work);
+      } finally {
+        readers.leave(snapshot);
+      }
+    } catch (error) {
+      throw explain(error);
+    } finally {
+      this.#readerCount--;
+      if (this.#readerCount === 0) this.#onQuiet();
+    }
   }
 
-  #endReading(): void {
-    const { database } = this.#parts;
-    this.#readerCount--;
-    if (this.#readerCount === 0 && database.isInTransaction) database.exec('END');
+  /** Has readers see what other processes have committed until now. */
+  #hearOthers(): Promise<void> {
+    // While a group is open nobody else commits; after a failed sync readers keep to what is on the disk.
+    if (this.#isInGroup || this.#stopped !== undefined) return this.#hearing;
+    const commits = this.#counters.refresh();
+    if (commits.length > 0) {
+      // They may rest on a commit of ours that is not on the disk yet.
+      this.#hearing = this.#parts.log.onSynced().then(() => {
+        if (this.#stopped === undefined) this.#parts.readers.renew();
+        this.#tell(commits, false);
+      });
+    }
+    return this.#hearing;
   }
 
   async transaction<Result>(
@@ -130,6 +132,11 @@ export class SqliteStorage implements Storage {
     await this.#inGroup((database) => giveBackClaim(database, claim));
   }
 
+  /** Processes over one file are few, and mostly short. */
+  async keeps(): Promise<boolean> {
+    return true;
+  }
+
   onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -137,9 +144,8 @@ export class SqliteStorage implements Storage {
 
   async check(): Promise<void> {
     if (this.#stopped !== undefined) throw this.#stopped;
-    await this.read(0, async () => {
-      this.#parts.database.all('SELECT "commit" FROM "windrow_shard" WHERE "shard" = ?', [0]);
-    });
+    // A reader asks for the shard's commit.
+    await this.read(0, async () => {});
   }
 
   close(): Promise<void> {
@@ -150,16 +156,18 @@ export class SqliteStorage implements Storage {
   async #end(): Promise<void> {
     clearTimeout(this.#trimTimer);
     await new Promise<void>((resolve) => {
-      this.#onDrained = resolve;
-      if (!this.#isScheduled) resolve();
+      const look = () => {
+        if (!this.#isScheduled && this.#readerCount === 0) resolve();
+      };
+      this.#onQuiet = look;
+      look();
     });
-    const { database, workerLock, explain } = this.#parts;
+    const { database, readers, workerLock, explain } = this.#parts;
     try {
-      await this.#turns.write(async () => {
-        // So that all of a store that was closed is in one file.
-        if (this.#stopped === undefined) this.#emptyLog();
-        database.close();
-      });
+      readers.close();
+      // So that all of a store that was closed is in one file.
+      if (this.#stopped === undefined) this.#parts.log.empty();
+      database.close();
     } catch (error) {
       throw explain(error);
     } finally {
@@ -195,9 +203,9 @@ export class SqliteStorage implements Storage {
   }
 
   async #runQueue(): Promise<void> {
-    await this.#turns.write(() => this.#runGroup());
+    await this.#runGroup();
     this.#isScheduled = this.#queue.length > 0;
-    if (!this.#isScheduled) this.#onDrained();
+    if (!this.#isScheduled) this.#onQuiet();
     else if (this.#busyCount > 0) setTimeout(() => this.#runQueue(), BUSY_PAUSE_MS);
     else setImmediate(() => this.#runQueue());
   }
@@ -205,7 +213,6 @@ export class SqliteStorage implements Storage {
   async #runGroup(): Promise<void> {
     this.#refuseSome();
     if (this.#queue.length === 0 || !this.#begin()) return;
-    const { database, clock } = this.#parts;
     const taken: Job[] = [];
     const next = () => {
       const job = this.#queue.shift();
@@ -213,10 +220,7 @@ export class SqliteStorage implements Storage {
       return job;
     };
     try {
-      this.#tell(this.#counters.refresh(), false);
-      const group = new GroupDatabase(database);
-      const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
-      const commits = this.#counters.settle();
+      const { answers, commits } = await this.#commitGroup(next);
       for (const answer of answers) answer();
       this.#tell(commits, true);
       this.#tidyUp();
@@ -224,6 +228,43 @@ export class SqliteStorage implements Storage {
       this.#counters.reset();
       if (taken.length === 0) next();
       this.#undo(error, taken);
+    }
+  }
+
+  /** Commits a group, and has it put on the disk; until it is there readers see what was before it. */
+  async #commitGroup(next: () => Job | undefined) {
+    const { database, log, readers, clock } = this.#parts;
+    const counters = this.#counters;
+    let before: Snapshot | undefined;
+    let isKept = false;
+    this.#isInGroup = true;
+    try {
+      const others = counters.refresh();
+      if (others.length > 0) readers.renew();
+      this.#tell(others, false);
+      const group = new GroupDatabase(database);
+      const monotonicMs = () => clock.monotonicMs();
+      const answers = await runGroup(group, counters, next, monotonicMs, () => {
+        if (group.hasWritten) before = readers.hold();
+      });
+      this.#isInGroup = false;
+      const commits = counters.settle();
+      if (group.hasWritten) {
+        // Where it fails nobody knows what the disk has: readers stay with what it certainly has.
+        isKept = true;
+        await log.sync().catch((error: unknown) => {
+          this.#stopped = stopped(error);
+          throw error;
+        });
+        isKept = false;
+      }
+      return { answers, commits };
+    } finally {
+      this.#isInGroup = false;
+      if (before !== undefined && !isKept) {
+        readers.renew();
+        readers.leave(before);
+      }
     }
   }
 
@@ -267,10 +308,10 @@ export class SqliteStorage implements Storage {
     const { database, reserve } = this.#parts;
     if (database.isInTransaction) database.exec('ROLLBACK');
     const kind = error instanceof SqliteFailure ? error.kind : undefined;
-    if (kind === 'io') this.#stopped = stopped(error);
+    if (kind === 'io') this.#stopped ??= stopped(error);
     if (kind === 'full' && reserve.isHeld && reserve.release()) {
       this.#roomAskedMs = this.#parts.clock.monotonicMs();
-      this.#emptyLog();
+      this.#parts.log.empty();
       // There is room for these now; a work may be run again as a whole.
       this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
       for (const job of taken) if (!job.usesReserve) job.reject(error);
@@ -283,7 +324,8 @@ export class SqliteStorage implements Storage {
   #tidyUp(): void {
     const { database, reserve } = this.#parts;
     const isFull = !reserve.isHeld;
-    if (isFull) this.#emptyLog();
+    if (isFull) this.#parts.log.empty();
+    else this.#parts.log.copy();
     if (this.#closing !== undefined || this.#trimTimer !== undefined || !isTrimDue(database, isFull)) return;
     this.#trimTimer = setTimeout(() => {
       this.#trimTimer = undefined;
@@ -292,15 +334,6 @@ export class SqliteStorage implements Storage {
       this.#inGroup((group) => trim(group)).catch(() => {});
     }, TRIM_PAUSE_MS);
     this.#trimTimer.unref();
-  }
-
-  /** Copies the write-ahead log into the database, and gives its room back. */
-  #emptyLog(): void {
-    try {
-      this.#parts.database.all('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // As much as there is room for.
-    }
   }
 
   #tell(commits: readonly NewCommits[], isOwn: boolean): void {
@@ -333,4 +366,18 @@ function stopped(cause: unknown): StorageError {
       'goes on; look at the disk and the system log, then restart it',
     { cause },
   );
+}
+
+async function readIn<Result>(
+  database: Database,
+  shard: number,
+  work: (tx: Reader) => Promise<Result>,
+): Promise<Result> {
+  const lastCommit = commitIn(database, shard);
+  const reader = new SqlReader(sessionOf(database), shard, { lastCommit, durableCommit: lastCommit });
+  try {
+    return await inTime(reader, QUIET_MS_MAX, () => work(reader));
+  } finally {
+    reader.end();
+  }
 }

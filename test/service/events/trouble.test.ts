@@ -25,6 +25,7 @@ async function openFailing() {
       transaction,
       claim: storage.claim.bind(storage),
       release: storage.release.bind(storage),
+      keeps: storage.keeps.bind(storage),
       onCommit: storage.onCommit.bind(storage),
       check: storage.check.bind(storage),
       close: storage.close.bind(storage),

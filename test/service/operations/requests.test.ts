@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readOperations } from '../../../src/service/operations/request.js';
 import { item, minutes, openPosting, type Posting } from './posted.js';
 
 let posting: Posting;
@@ -239,3 +240,31 @@ async function resultsNamed(pattern: RegExp): Promise<unknown[]> {
   const { body } = await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' });
   return (body.data as { timeseriesId: string }[]).filter(({ timeseriesId }) => pattern.test(timeseriesId));
 }
+
+describe('a request that is long', () => {
+  it('is planned in turns, between which others are answered, also where each item reads those before it', async () => {
+    const step = (k: number) => ({
+      operation: 'Mul',
+      input: [{ timeseriesId: 'long', metric: k === 0 ? 'Raw' : `Step${k - 1}` }],
+      output: [{ timeseriesId: 'long', metric: `Step${k}` }],
+      parameters: { scalar: 2 },
+    });
+    const posted = Array.from({ length: 190 }, (_, k) => ({
+      metric: `Step${k}`,
+      processingType: 'stream',
+      operations: [step(k)],
+    }));
+    let turns = 0;
+    let timer: NodeJS.Immediate;
+    const count = (): void => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    count();
+    const { definitions } = await readOperations(posted);
+    clearImmediate(timer!);
+    // 190 × 191 / 2 steps, a thousand a turn.
+    expect(definitions.map(({ plan }) => plan.steps.length)).toEqual(posted.map((_, k) => k + 1));
+    expect(turns).toBeGreaterThan(15);
+  });
+});

@@ -158,7 +158,8 @@ describe('whatever comes as samples', () => {
         ),
         fc.constant('n'.repeat(256)),
       )
-      .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.length <= 256);
+      // Other tests have written series of these names.
+      .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.length <= 256 && !['a', 'b'].includes(text));
     await fc.assert(
       fc.asyncProperty(name, fc.integer({ min: -1000, max: 1000 }), async (id, val) => {
         const time = { timestamp: instant(0) };

@@ -2,6 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { StaleClaimError } from '../../../src/storage/index.js';
 import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/postgres/open.js';
+import { SHARD_COUNT } from '../../../src/storage/shard.js';
 import type { Reader, Storage, Transaction } from '../../../src/storage/storage.js';
 import { thing } from '../conformance/some-things.js';
 import { suiteTables, things } from '../conformance/tables.js';
@@ -78,6 +79,29 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await claimAll(a, 'a')).toBe(3);
     expect(await claimAll(b, 'b')).toBe(3);
     expect([await claimAll(a, 'a'), await claimAll(b, 'b')]).toEqual([3, 3]);
+  });
+
+  it('each shard is kept by one of the processes that live, and by another once that one has died', async () => {
+    let nowMs = 0;
+    const clock = { monotonicMs: () => nowMs };
+    const keepers = async (storages: readonly Storage[]) => {
+      nowMs += 10_000;
+      for (const storage of storages) await storage.keeps(0);
+      nowMs += 10_000;
+      const counts = storages.map(() => 0);
+      for (let shard = 0; shard < SHARD_COUNT; shard++) {
+        const kept = await Promise.all(storages.map((storage) => storage.keeps(shard)));
+        expect(kept.filter((isKept) => isKept)).toHaveLength(1);
+        counts[kept.indexOf(true)]!++;
+      }
+      return counts;
+    };
+    const [a, b, c] = [await open({ clock }), await open({ clock }), await open({ clock })];
+    expect((await keepers([a, b, c])).sort()).toEqual([10, 11, 11]);
+    await b.close();
+    await expect
+      .poll(async () => (await keepers([a, c]).catch(() => [])).sort(), { timeout: 30_000 })
+      .toEqual([16, 16]);
   });
 
   it.each([

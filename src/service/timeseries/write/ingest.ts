@@ -15,6 +15,9 @@ import { createSink, type Ingest, type Ingested, type Sink, tellStored } from '.
 /** So many samples are read before others are answered: some milliseconds of work. */
 const SAMPLES_A_TURN = 5000;
 
+/** Frames without samples cost as much to read as others, and say nothing. */
+const EMPTY_FRAMES_MAX = 10_000;
+
 /** Reads a body of samples in any of its forms, and stores it; returns once it is on the disk. */
 export async function ingest(
   context: ServiceContext,
@@ -85,10 +88,17 @@ async function ingestAlone(
 
 async function takeColumns(job: Ingest, body: StreamedBody, { batch, flushWhenFull }: Sink): Promise<void> {
   const reader = createFrameReader();
+  let emptyCount = 0;
   for await (const part of partsOf(body)) {
     for (const series of reader.push(part)) {
       checkSeries(job, series);
       // Of a series without samples nothing is kept, however many there are.
+      if (series.timeMs.length === 0 && ++emptyCount > EMPTY_FRAMES_MAX) {
+        throw new ServiceError(
+          413,
+          `the body is too large: expected at most ${EMPTY_FRAMES_MAX} frames without samples`,
+        );
+      }
       if (series.timeMs.length === 0) continue;
       addColumns(batch, seriesIndexOf(batch, series.timeseriesId, series.metric), series.timeMs, series.value);
     }

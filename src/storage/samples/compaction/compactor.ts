@@ -29,8 +29,9 @@ const INTERVALS_AFTER_ERROR = 10;
 
 /**
  * Works on one shard after the other, in short transactions, and rests as long as it worked: so ingest and queries
- * get at least half of the time, and the log is moved faster than it can be written. It needs no claim: each
- * transaction goes on from what stands in the store, so processes that compact one shard share the work.
+ * get at least half of the time, and the log is moved faster than it can be written. Processes share the shards, as
+ * each would read all of the log. It needs no claim: each transaction goes on from what stands in the store, so all of
+ * them look at every shard now and then, and nobody relies on one that lives and does nothing.
  */
 export function createCompactor(options: CompactorOptions): Compactor {
   const { storage, scheduler, clock, pollIntervalMs, onError } = options;
@@ -45,12 +46,12 @@ export function createCompactor(options: CompactorOptions): Compactor {
   async function run(): Promise<void> {
     for (let poll = 0; !isStopping; poll++) {
       if (poll % POLLS_OF_ALL === 0) for (let shard = 0; shard < SHARD_COUNT; shard++) due.add(shard);
-      await rest(await workRound());
+      await rest(await workRound(poll % POLLS_OF_ALL === 0));
     }
   }
 
   /** Gives each shard that may have work one transaction. Returns how long to rest. */
-  async function workRound(): Promise<number> {
+  async function workRound(isOfAll: boolean): Promise<number> {
     const startMs = clock.monotonicMs();
     const shards = [...due].filter((shard) => !((pausedUntilMs.get(shard) ?? 0) > startMs));
     let isMore = false;
@@ -58,6 +59,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
       if (isStopping) return 0;
       due.delete(shard);
       try {
+        if (!isOfAll && !(await storage.keeps(shard))) continue;
         if (!(await compactShard(options, shard))) continue;
         isMore = true;
         due.add(shard);
