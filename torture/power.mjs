@@ -43,7 +43,8 @@ async function makeStore(parts, directory) {
 
 async function record(partsUrl, directory, seed) {
   const trace = join(folder, 'trace');
-  const words = ['-f', '-y', '-xx', '-s', '1000000', '-e', TRACED, '-o', trace, process.execPath];
+  // The main thread alone: it is the one that SQLite works in.
+  const words = ['-y', '-xx', '-s', '1000000', '-e', TRACED, '-o', trace, process.execPath];
   const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), options.requests];
   const { status, stderr } = spawnSync('strace', [...words, ...program], { encoding: 'utf8', maxBuffer: 2 ** 28 });
   if (status !== 0) throw new Error(`the workload ended with ${status}: ${stderr}`);

@@ -14,9 +14,7 @@ export interface Held {
   before: (sql: string) => void;
   /** After a statement took effect. */
   after: (sql: string) => void;
-  /** How the log is put on the disk. */
-  sync: (database: Database) => Promise<void>;
-  /** The connection that writes, as it is without the hold: the one opened last. */
+  /** The connection opened last, as it is without the hold. */
   database: Database | undefined;
 }
 
@@ -24,11 +22,10 @@ export function hold(open: OpenDatabase = openDatabase): Held {
   const held: Held = {
     before: () => {},
     after: () => {},
-    sync: (database) => database.syncLog(),
     database: undefined,
-    open: (path, options) => {
-      const database = open(path, options);
-      if (path.endsWith('.db') && options?.readOnly !== true) held.database = database;
+    open: (path) => {
+      const database = open(path);
+      if (path.endsWith('.db')) held.database = database;
       const around = <Result>(sql: string, run: () => Result): Result => {
         held.before(sql);
         const result = run();
@@ -42,7 +39,6 @@ export function hold(open: OpenDatabase = openDatabase): Held {
         exec: (sql) => around(sql, () => database.exec(sql)),
         run: (sql, values) => around(sql, () => database.run(sql, values)),
         all: (sql, values) => around(sql, () => database.all(sql, values)),
-        syncLog: () => held.sync(database),
         close: () => database.close(),
       };
     },

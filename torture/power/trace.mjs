@@ -7,9 +7,7 @@ import { createInterface } from 'node:readline';
 
 export const TRACED = 'trace=openat,pwrite64,ftruncate,fdatasync,fsync,unlink,rename,write';
 
-const UNFINISHED = ' <unfinished ...>';
-const RESUMED = /^<\.\.\. \w+ resumed>/;
-const CALL = /^(\w+)\((.*)\) += (-?\d+)/s;
+const CALL = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/s;
 
 /**
  * @param {string} directory of the store: other files are of no concern.
@@ -18,12 +16,8 @@ const CALL = /^(\w+)\((.*)\) += (-?\d+)/s;
 export async function readTrace(path, directory) {
   const operations = [];
   const lines = createInterface({ input: createReadStream(path, 'latin1'), crlfDelay: Number.POSITIVE_INFINITY });
-  // Of a call during which another thread does something strace writes two lines; it counts from its end on.
-  const begun = new Map();
   for await (const line of lines) {
-    const [, thread, text = line] = /^(\d+) +(.*)$/s.exec(line) ?? [];
-    if (text.endsWith(UNFINISHED)) begun.set(thread, text.slice(0, -UNFINISHED.length));
-    const [, call, words, result] = CALL.exec(text.replace(RESUMED, () => begun.get(thread) ?? '')) ?? [];
+    const [, call, words, result] = CALL.exec(line) ?? [];
     if (call === undefined || Number(result) < 0) continue;
     const operation = readCall(call, words, Number(result), directory);
     if (operation !== undefined) operations.push(operation);

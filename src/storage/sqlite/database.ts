@@ -1,5 +1,3 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 
 /** What SQLite takes and gives. */
@@ -8,7 +6,7 @@ export type SqlRow = Record<string, SqlValue>;
 
 /**
  * A connection to an SQLite file: the edge at which storage touches the world, so that tests can hold it, fail it
- * or stop it between two statements. All calls but `syncLog` are synchronous. Statements are prepared once and kept.
+ * or stop it between two statements. All calls are synchronous. Statements are prepared once and kept.
  */
 export interface Database {
   /** Whether a transaction is open: SQLite ends one by itself after some failures. */
@@ -18,13 +16,11 @@ export interface Database {
   /** @returns the number of rows inserted, changed or deleted. */
   run(sql: string, values: readonly SqlValue[]): number;
   all(sql: string, values?: readonly SqlValue[]): SqlRow[];
-  /** Resolves when the write-ahead log, as it is now, is on the disk; the thread goes on meanwhile. */
-  syncLog(): Promise<void>;
   close(): void;
 }
 
-/** Opens a file; one that is not there is created, unless it is opened to be read alone. */
-export type OpenDatabase = (path: string, options?: { readonly readOnly?: boolean }) => Database;
+/** Opens a file; one that is not there is created. */
+export type OpenDatabase = (path: string) => Database;
 
 /** Why a statement failed, as far as a caller can do something about it. */
 export type FailureKind = 'full' | 'io' | 'busy' | 'damaged' | 'other';
@@ -43,26 +39,17 @@ export class SqliteFailure extends Error {
 /** Loads the native package only when a store is opened: the rest of the command works without it. */
 export async function loadSqlite(): Promise<OpenDatabase> {
   const sqlite = await import('@photostructure/sqlite');
-  return (path, { readOnly = false } = {}) =>
-    new SqliteDatabase(
-      path,
-      asFailure(() => new sqlite.DatabaseSync(path, { readOnly })),
-    );
+  return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path)));
 }
 
 // Filters that clients compose make ever new statements; of those not used for longest the oldest goes.
 const STATEMENT_COUNT_MAX = 500;
 
-const syncFile = promisify(fdatasync);
-
 class SqliteDatabase implements Database {
-  readonly #path: string;
   readonly #connection: DatabaseSyncInstance;
-  #logFile: number | undefined;
   readonly #statements = new Map<string, StatementSyncInstance>();
 
-  constructor(path: string, connection: DatabaseSyncInstance) {
-    this.#path = path;
+  constructor(connection: DatabaseSyncInstance) {
     this.#connection = connection;
   }
 
@@ -82,21 +69,7 @@ class SqliteDatabase implements Database {
     return asFailure(() => this.#statement(sql).all(...values));
   }
 
-  async syncLog(): Promise<void> {
-    try {
-      // SQLite makes the file when it first writes, and keeps it until the last connection of all processes closes.
-      this.#logFile ??= openSync(`${this.#path}-wal`, 'r+');
-      await syncFile(this.#logFile);
-    } catch (error) {
-      // Also ENOSPC: nobody knows then what has come to the disk.
-      const message = error instanceof Error ? error.message : String(error);
-      throw new SqliteFailure('io', message, { cause: error });
-    }
-  }
-
   close(): void {
-    if (this.#logFile !== undefined) closeSync(this.#logFile);
-    this.#logFile = undefined;
     // SQLite itself lets go of the file when the collector has taken the last of them.
     this.#statements.clear();
     asFailure(() => this.#connection.close());

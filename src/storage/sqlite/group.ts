@@ -12,7 +12,7 @@ export interface NewCommits {
   readonly lastCommit: number;
 }
 
-/** The last commit of each shard: in the database, and with those that a group is about to put there. */
+/** The last commit of each shard: on the disk, and with those that a group is about to put there. */
 export class CommitCounters {
   readonly #database: Database;
   #version = Number.NaN;
@@ -31,7 +31,7 @@ export class CommitCounters {
    * @returns their commits.
    */
   refresh(): readonly NewCommits[] {
-    const version = Number(this.#database.all('PRAGMA data_version')[0]?.data_version);
+    const version = versionOf(this.#database);
     if (version === this.#version) return NONE;
     this.#last = this.#read();
     this.#version = version;
@@ -53,7 +53,7 @@ export class CommitCounters {
       .filter(({ fromCommit, lastCommit }) => fromCommit <= lastCommit);
   }
 
-  /** The group has been committed. */
+  /** The group is on the disk. */
   settle(): readonly NewCommits[] {
     const commits = this.pending();
     this.#durable = [...this.#last];
@@ -73,6 +73,11 @@ export class CommitCounters {
 }
 
 const NONE: readonly NewCommits[] = [];
+
+/** A number that changes when another connection has committed. */
+export function versionOf(database: Database): number {
+  return Number(database.all('PRAGMA data_version')[0]?.data_version);
+}
 
 /** A piece of work of a group. What it gives back is called when the group is on the disk. */
 export interface Job {
@@ -130,7 +135,6 @@ export function sessionOf(database: Database): SqlSession {
 export class GroupDatabase implements Database {
   readonly #database: Database;
   #failure: SqliteFailure | undefined;
-  #hasWritten = false;
 
   constructor(database: Database) {
     this.#database = database;
@@ -144,17 +148,11 @@ export class GroupDatabase implements Database {
     return this.#database.isInTransaction;
   }
 
-  /** Whether there may be something to be put on the disk. */
-  get hasWritten(): boolean {
-    return this.#hasWritten;
-  }
-
   exec(sql: string): void {
     this.#watch(() => this.#database.exec(sql));
   }
 
   run(sql: string, values: readonly SqlValue[]): number {
-    this.#hasWritten = true;
     return this.#watch(() => this.#database.run(sql, values));
   }
 
@@ -167,10 +165,6 @@ export class GroupDatabase implements Database {
       if (!this.isInTransaction && error instanceof SqliteFailure) this.#failure = error;
       throw error;
     }
-  }
-
-  syncLog(): Promise<void> {
-    throw new Error('assertion failed: a group is synced when it has ended');
   }
 
   close(): void {
@@ -197,7 +191,6 @@ const GROUP_JOBS_MAX = 1000;
  * Runs jobs of the queue in the open transaction until there are none (what a job adds meanwhile is of the group) or
  * time is up, and commits.
  *
- * @param beforeCommit called when all else is done.
  * @returns the jobs' answers. Where it throws, the transaction is to be rolled back.
  */
 export async function runGroup(
@@ -205,7 +198,6 @@ export async function runGroup(
   counters: CommitCounters,
   next: () => Job | undefined,
   monotonicMs: () => number,
-  beforeCommit: () => void,
 ): Promise<(() => void)[]> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
   const answers: (() => void)[] = [];
@@ -218,7 +210,6 @@ export async function runGroup(
   for (const { shard, lastCommit } of counters.pending()) {
     database.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
   }
-  beforeCommit();
   database.exec('COMMIT');
   return answers;
 }

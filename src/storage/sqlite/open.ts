@@ -5,10 +5,8 @@ import type { Storage, StorageClock } from '../storage.js';
 import { WorkerLock } from './claims.js';
 import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
 import { Reserve } from './disk-space.js';
-import { Readers } from './readers.js';
 import { migrate, readMeta, readVersion, type Schema, writeMeta } from './schema.js';
 import { SqliteStorage } from './storage.js';
-import { WriteAheadLog } from './write-ahead-log.js';
 
 export interface SqliteOptions extends Schema {
   /** The folder of the store, made when it is not there. */
@@ -18,15 +16,11 @@ export interface SqliteOptions extends Schema {
   readonly openDatabase?: OpenDatabase;
   /** How much of the disk is kept back for what must go on when the rest is full; 0 keeps nothing. */
   readonly reserveBytes?: number;
-  /** The write-ahead log is copied into the database when so many of its pages are new. */
-  readonly checkpointPages?: number;
 }
 
 export const FILE_NAME = 'windrow.db';
 /** More than the write-ahead log is long: that has to find room in the database first. */
 const RESERVE_BYTES = 32 * 1024 * 1024;
-/** 8 MiB. */
-const CHECKPOINT_PAGES = 1000;
 
 /**
  * Opens the store in a directory. Several processes may have it open at a time.
@@ -35,7 +29,7 @@ const CHECKPOINT_PAGES = 1000;
  *   or a copy that is not whole, 'storage.locked' while a program holds the file for itself.
  */
 export async function openSqliteStorage(options: SqliteOptions): Promise<Storage> {
-  const { directory, clock, reserveBytes = RESERVE_BYTES, checkpointPages = CHECKPOINT_PAGES } = options;
+  const { directory, clock, reserveBytes = RESERVE_BYTES } = options;
   const open = options.openDatabase ?? (await loadSqlite());
   const explain = (error: unknown) => explained(error, directory);
   // Of nobody else's business: names of clients, hashes of passwords, keys of continuation tokens.
@@ -45,9 +39,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     database = openStore(open, directory, options);
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
-    const readers = new Readers(() => openReader(open, directory));
-    const log = new WriteAheadLog(database, checkpointPages);
-    return new SqliteStorage({ database, log, readers, reserve, workerLock, clock, explain });
+    const openWatch = () => open(join(directory, FILE_NAME));
+    return new SqliteStorage({ database, openWatch, reserve, workerLock, clock, explain });
   } catch (error) {
     database?.close();
     throw explain(error);
@@ -79,17 +72,9 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
 
 const BUSY_MS = 5;
 
-/** A connection of readers: what it has in memory is for a few, as the file is in that of the system. */
-function openReader(open: OpenDatabase, directory: string): Database {
-  const database = open(join(directory, FILE_NAME), { readOnly: true });
-  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY`);
-  return database;
-}
-
 /**
- * COMMIT leaves the write-ahead log in the memory of the system (synchronous NORMAL, with which SQLite itself syncs
- * where order matters); who answers has it put on the disk first, by `syncLog`. On macOS fsync leaves pages in the
- * memory of the disk, but for `fullfsync`.
+ * A commit is in the write-ahead log, and that is on the disk, before COMMIT returns (synchronous FULL). On macOS fsync
+ * leaves pages in the memory of the disk, but for `fullfsync`.
  */
 function configure(database: Database, directory: string): void {
   if (Number(database.all('PRAGMA page_count')[0]?.page_count) === 0) {
@@ -101,9 +86,9 @@ function configure(database: Database, directory: string): void {
     const mend = 'its file system has no shared memory (a network drive?); use a local disk';
     throw new StorageError('storage.failed', `${directory}: no write-ahead log can be kept there: ${mend}`);
   }
-  database.exec('PRAGMA synchronous = NORMAL; PRAGMA fullfsync = ON');
-  // The log is copied into the database after a commit was answered, and cut back where a large one made it longer.
-  database.all('PRAGMA wal_autocheckpoint = 0');
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+  // The log is copied into the database every 8 MiB, and cut back where a large commit made it longer.
+  database.all('PRAGMA wal_autocheckpoint = 1000');
   database.all(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
   // Large enough that what a group of commits changes stays in memory until it is written once.
   database.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY');

@@ -24,14 +24,14 @@ import {
   QUIET_MS_MAX,
   runGroup,
   sessionOf,
+  versionOf,
 } from './group.js';
-import { commitIn, type Readers, type Snapshot } from './readers.js';
-import type { WriteAheadLog } from './write-ahead-log.js';
+import { Turns } from './turns.js';
 
 export interface StorageParts {
   readonly database: Database;
-  readonly log: WriteAheadLog;
-  readonly readers: Readers;
+  /** Another connection to the file, which never holds a state of it. */
+  readonly openWatch: () => Database;
   readonly reserve: Reserve;
   readonly workerLock: WorkerLock;
   readonly clock: StorageClock;
@@ -47,16 +47,19 @@ const ROOM_INTERVAL_MS = 1000;
 const TRIM_PAUSE_MS = 20;
 
 /**
- * An SQLite file: one connection that writes groups of commits, one after the other, and some for readers. The thread
- * goes on while a group is put on the disk, and the next one gathers. Other processes may have the file open too: what
- * they commit is seen by each reader and group that begins after it.
+ * One connection to an SQLite file: its readers and groups of writers take turns. Other processes may have the file
+ * open too: what they commit is seen by each reader and group that begins after it.
  */
 export class SqliteStorage implements Storage {
   readonly #parts: StorageParts;
   readonly #counters: CommitCounters;
+  readonly #turns = new Turns();
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
+  #watch: Database | undefined;
+  /** What has been committed when the readers that read now began, as `#watch` counts. */
+  #seenVersion = Number.NaN;
   #isScheduled = false;
   #busyCount = 0;
   #roomAskedMs = Number.NEGATIVE_INFINITY;
@@ -64,10 +67,7 @@ export class SqliteStorage implements Storage {
   /** Why no writes are taken any more. */
   #stopped: StorageError | undefined;
   #closing: Promise<void> | undefined;
-  #isInGroup = false;
-  /** Ends when readers see what was last heard of other processes. */
-  #hearing: Promise<void> = Promise.resolve();
-  #onQuiet = () => {};
+  #onDrained = () => {};
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
@@ -76,37 +76,51 @@ export class SqliteStorage implements Storage {
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
-    const { readers, explain } = this.#parts;
-    this.#readerCount++;
-    try {
-      await this.#hearOthers();
-      const snapshot = await readers.enter();
-      try {
-        return await readIn(snapshot.database, shard, work);
-      } finally {
-        readers.leave(snapshot);
-      }
-    } catch (error) {
-      throw explain(error);
-    } finally {
-      this.#readerCount--;
-      if (this.#readerCount === 0) this.#onQuiet();
-    }
+    return this.#turns.read(
+      async () => {
+        let tx: SqlReader | undefined;
+        try {
+          this.#beginReading();
+          const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
+          tx = reader;
+          return await inTime(reader, QUIET_MS_MAX, () => work(reader));
+        } catch (error) {
+          throw this.#parts.explain(error);
+        } finally {
+          tx?.end();
+          if (tx !== undefined) this.#endReading();
+        }
+      },
+      () => this.#isSeen(),
+    );
   }
 
-  /** Has readers see what other processes have committed until now. */
-  #hearOthers(): Promise<void> {
-    // While a group is open nobody else commits; after a failed sync readers keep to what is on the disk.
-    if (this.#isInGroup || this.#stopped !== undefined) return this.#hearing;
-    const commits = this.#counters.refresh();
-    if (commits.length > 0) {
-      // They may rest on a commit of ours that is not on the disk yet.
-      this.#hearing = this.#parts.log.onSynced().then(() => {
-        if (this.#stopped === undefined) this.#parts.readers.renew();
-        this.#tell(commits, false);
-      });
+  /** Whether the readers that read now see all that has been committed, by other processes too. */
+  #isSeen(): boolean {
+    this.#watch ??= this.#parts.openWatch();
+    return versionOf(this.#watch) === this.#seenVersion;
+  }
+
+  // Readers that run together see one state; who comes after a commit of another process waits for them to end.
+  #beginReading(): void {
+    const { database } = this.#parts;
+    if (this.#readerCount === 0) {
+      try {
+        if (this.#watch !== undefined) this.#seenVersion = versionOf(this.#watch);
+        database.exec('BEGIN');
+        this.#tell(this.#counters.refresh(), false);
+      } catch (error) {
+        if (database.isInTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
     }
-    return this.#hearing;
+    this.#readerCount++;
+  }
+
+  #endReading(): void {
+    const { database } = this.#parts;
+    this.#readerCount--;
+    if (this.#readerCount === 0 && database.isInTransaction) database.exec('END');
   }
 
   async transaction<Result>(
@@ -144,8 +158,9 @@ export class SqliteStorage implements Storage {
 
   async check(): Promise<void> {
     if (this.#stopped !== undefined) throw this.#stopped;
-    // A reader asks for the shard's commit.
-    await this.read(0, async () => {});
+    await this.read(0, async () => {
+      this.#parts.database.all('SELECT "commit" FROM "windrow_shard" WHERE "shard" = ?', [0]);
+    });
   }
 
   close(): Promise<void> {
@@ -156,18 +171,17 @@ export class SqliteStorage implements Storage {
   async #end(): Promise<void> {
     clearTimeout(this.#trimTimer);
     await new Promise<void>((resolve) => {
-      const look = () => {
-        if (!this.#isScheduled && this.#readerCount === 0) resolve();
-      };
-      this.#onQuiet = look;
-      look();
+      this.#onDrained = resolve;
+      if (!this.#isScheduled) resolve();
     });
-    const { database, readers, workerLock, explain } = this.#parts;
+    const { database, workerLock, explain } = this.#parts;
     try {
-      readers.close();
-      // So that all of a store that was closed is in one file.
-      if (this.#stopped === undefined) this.#parts.log.empty();
-      database.close();
+      await this.#turns.write(async () => {
+        // So that all of a store that was closed is in one file.
+        if (this.#stopped === undefined) this.#emptyLog();
+        this.#watch?.close();
+        database.close();
+      });
     } catch (error) {
       throw explain(error);
     } finally {
@@ -203,9 +217,9 @@ export class SqliteStorage implements Storage {
   }
 
   async #runQueue(): Promise<void> {
-    await this.#runGroup();
+    await this.#turns.write(() => this.#runGroup());
     this.#isScheduled = this.#queue.length > 0;
-    if (!this.#isScheduled) this.#onQuiet();
+    if (!this.#isScheduled) this.#onDrained();
     else if (this.#busyCount > 0) setTimeout(() => this.#runQueue(), BUSY_PAUSE_MS);
     else setImmediate(() => this.#runQueue());
   }
@@ -213,6 +227,7 @@ export class SqliteStorage implements Storage {
   async #runGroup(): Promise<void> {
     this.#refuseSome();
     if (this.#queue.length === 0 || !this.#begin()) return;
+    const { database, clock } = this.#parts;
     const taken: Job[] = [];
     const next = () => {
       const job = this.#queue.shift();
@@ -220,7 +235,10 @@ export class SqliteStorage implements Storage {
       return job;
     };
     try {
-      const { answers, commits } = await this.#commitGroup(next);
+      this.#tell(this.#counters.refresh(), false);
+      const group = new GroupDatabase(database);
+      const answers = await runGroup(group, this.#counters, next, () => clock.monotonicMs());
+      const commits = this.#counters.settle();
       for (const answer of answers) answer();
       this.#tell(commits, true);
       this.#tidyUp();
@@ -228,43 +246,6 @@ export class SqliteStorage implements Storage {
       this.#counters.reset();
       if (taken.length === 0) next();
       this.#undo(error, taken);
-    }
-  }
-
-  /** Commits a group, and has it put on the disk; until it is there readers see what was before it. */
-  async #commitGroup(next: () => Job | undefined) {
-    const { database, log, readers, clock } = this.#parts;
-    const counters = this.#counters;
-    let before: Snapshot | undefined;
-    let isKept = false;
-    this.#isInGroup = true;
-    try {
-      const others = counters.refresh();
-      if (others.length > 0) readers.renew();
-      this.#tell(others, false);
-      const group = new GroupDatabase(database);
-      const monotonicMs = () => clock.monotonicMs();
-      const answers = await runGroup(group, counters, next, monotonicMs, () => {
-        if (group.hasWritten) before = readers.hold();
-      });
-      this.#isInGroup = false;
-      const commits = counters.settle();
-      if (group.hasWritten) {
-        // Where it fails nobody knows what the disk has: readers stay with what it certainly has.
-        isKept = true;
-        await log.sync().catch((error: unknown) => {
-          this.#stopped = stopped(error);
-          throw error;
-        });
-        isKept = false;
-      }
-      return { answers, commits };
-    } finally {
-      this.#isInGroup = false;
-      if (before !== undefined && !isKept) {
-        readers.renew();
-        readers.leave(before);
-      }
     }
   }
 
@@ -308,10 +289,10 @@ export class SqliteStorage implements Storage {
     const { database, reserve } = this.#parts;
     if (database.isInTransaction) database.exec('ROLLBACK');
     const kind = error instanceof SqliteFailure ? error.kind : undefined;
-    if (kind === 'io') this.#stopped ??= stopped(error);
+    if (kind === 'io') this.#stopped = stopped(error);
     if (kind === 'full' && reserve.isHeld && reserve.release()) {
       this.#roomAskedMs = this.#parts.clock.monotonicMs();
-      this.#parts.log.empty();
+      this.#emptyLog();
       // There is room for these now; a work may be run again as a whole.
       this.#queue.unshift(...taken.filter(({ usesReserve }) => usesReserve));
       for (const job of taken) if (!job.usesReserve) job.reject(error);
@@ -324,8 +305,7 @@ export class SqliteStorage implements Storage {
   #tidyUp(): void {
     const { database, reserve } = this.#parts;
     const isFull = !reserve.isHeld;
-    if (isFull) this.#parts.log.empty();
-    else this.#parts.log.copy();
+    if (isFull) this.#emptyLog();
     if (this.#closing !== undefined || this.#trimTimer !== undefined || !isTrimDue(database, isFull)) return;
     this.#trimTimer = setTimeout(() => {
       this.#trimTimer = undefined;
@@ -334,6 +314,15 @@ export class SqliteStorage implements Storage {
       this.#inGroup((group) => trim(group)).catch(() => {});
     }, TRIM_PAUSE_MS);
     this.#trimTimer.unref();
+  }
+
+  /** Copies the write-ahead log into the database, and gives its room back. */
+  #emptyLog(): void {
+    try {
+      this.#parts.database.all('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // As much as there is room for.
+    }
   }
 
   #tell(commits: readonly NewCommits[], isOwn: boolean): void {
@@ -366,18 +355,4 @@ function stopped(cause: unknown): StorageError {
       'goes on; look at the disk and the system log, then restart it',
     { cause },
   );
-}
-
-async function readIn<Result>(
-  database: Database,
-  shard: number,
-  work: (tx: Reader) => Promise<Result>,
-): Promise<Result> {
-  const lastCommit = commitIn(database, shard);
-  const reader = new SqlReader(sessionOf(database), shard, { lastCommit, durableCommit: lastCommit });
-  try {
-    return await inTime(reader, QUIET_MS_MAX, () => work(reader));
-  } finally {
-    reader.end();
-  }
 }

@@ -19,19 +19,13 @@ export const isTraceable = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true
 /** What a program did to its files, in order, and what it said on its output. */
 export function readTrace(path: string): Operation[] {
   const operations: Operation[] = [];
-  // Of a call during which another thread does something strace writes two lines; it counts from its end on.
-  const begun = new Map<string, string>();
   for (const line of readFileSync(path, 'latin1').split('\n')) {
-    const [, thread = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
-    if (text.endsWith(UNFINISHED)) begun.set(thread, text.slice(0, -UNFINISHED.length));
-    const operation = readLine(text.replace(RESUMED, () => begun.get(thread) ?? ''));
+    const operation = readLine(line.replace(/^\d+ +/, ''));
     if (operation !== undefined) operations.push(operation);
   }
   return operations;
 }
 
-const UNFINISHED = ' <unfinished ...>';
-const RESUMED = /^<\.\.\. \w+ resumed>/;
 const CALL = /^(\w+)\((\d+)<([^>]*)>(?:, )?(.*)\) += (-?\d+)/s;
 
 function readLine(line: string): Operation | undefined {

@@ -1,0 +1,59 @@
+/**
+ * Readers go together, a writer goes alone; a waiting writer goes before readers that come after it. Readers who may not
+ * join those that read now go together after them.
+ */
+export class Turns {
+  #readerCount = 0;
+  #isWriting = false;
+  #waitingReaders: (() => void)[] = [];
+  #waitingWriter: (() => void) | undefined;
+
+  async read<Result>(work: () => Promise<Result>, mayJoin: () => boolean): Promise<Result> {
+    const isOthersTurn = this.#isWriting || this.#waitingWriter !== undefined;
+    if (isOthersTurn || (this.#readerCount > 0 && !mayJoin())) {
+      await new Promise<void>((resolve) => this.#waitingReaders.push(resolve));
+    } else {
+      this.#readerCount++;
+    }
+    try {
+      return await work();
+    } finally {
+      this.#readerCount--;
+      if (this.#readerCount === 0) this.#admit();
+    }
+  }
+
+  /** There is one writer at a time: the caller waits for the last before it comes again. */
+  async write(work: () => Promise<void>): Promise<void> {
+    if (this.#readerCount > 0) {
+      await new Promise<void>((resolve) => {
+        this.#waitingWriter = resolve;
+      });
+    } else {
+      this.#isWriting = true;
+    }
+    try {
+      await work();
+    } finally {
+      this.#isWriting = false;
+      this.#admitReaders();
+    }
+  }
+
+  #admit(): void {
+    const enter = this.#waitingWriter;
+    if (enter === undefined) this.#admitReaders();
+    else {
+      this.#waitingWriter = undefined;
+      this.#isWriting = true;
+      enter();
+    }
+  }
+
+  #admitReaders(): void {
+    const readers = this.#waitingReaders;
+    this.#waitingReaders = [];
+    this.#readerCount = readers.length;
+    for (const enter of readers) enter();
+  }
+}
