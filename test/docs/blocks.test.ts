@@ -10,11 +10,16 @@ import { commands } from '../../src/cli/commands.js';
 import { type CodeBlock, codeBlocks, isAsShown } from './markdown.js';
 import { jsonIn, root, Shell } from './shell.js';
 
+/** Its blocks are run by a test of their own, beside a second calculation of what they say. */
+const RECIPES = 'recipes.md';
+
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'docs/examples/README.md',
-  ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+  ...readdirSync(join(root, 'docs')).flatMap((name) =>
+    name.endsWith('.md') && name !== RECIPES ? [`docs/${name}`] : [],
+  ),
 ];
 
 /** Blocks that no test can run, by how they begin, and why. */

@@ -24,16 +24,18 @@ let components: {
 };
 let bearer: Record<string, string>;
 let stranger: Record<string, string>;
+/** Of an item that is a member of a pattern. */
+let memberId: string;
 
 const json = { 'content-type': 'application/json' };
 const sample = (timeseriesId: string, metric: string) => ({ timeseriesId, metric, timestamp: '2026-01-01', val: 1 });
-const item = (timeseriesId: string) => ({
+const item = (timeseriesId: string, source = 'a') => ({
   metric: 'Result',
   processingType: 'stream',
   operations: [
     {
       operation: 'Abs',
-      input: [{ timeseriesId: 'a', metric: 'Raw' }],
+      input: [{ timeseriesId: source, metric: 'Raw' }],
       output: [{ timeseriesId, metric: 'Result' }],
       parameters: {},
     },
@@ -51,10 +53,13 @@ beforeAll(async () => {
   bearer = { ...(await service.bearer(client)), ercollectionid: 'alarms' };
   stranger = { ...(await service.bearer(client, 'none_of_ours')), ercollectionid: 'alarms' };
   const { app } = service;
-  const samples = [sample('a', 'Raw'), sample('written', 'Result')];
+  const samples = [sample('a', 'Raw'), sample('zone-1', 'Raw'), sample('written', 'Result')];
   expect((await app.inject(post('/core/samples', samples))).statusCode).toBe(200);
   expect((await app.inject(post('/core/operations', [item('computed')]))).statusCode).toBe(202);
+  expect((await app.inject(post('/core/operations', [item('zone-{n}', 'zone-{n}')]))).statusCode).toBe(202);
   await service.service.worker.onIdle();
+  const { data } = (await app.inject(get('/core/operations'))).json<{ data: { itemId: string; pattern: unknown }[] }>();
+  memberId = data.find(({ pattern }) => pattern !== null)!.itemId;
   const document = (await app.inject({ url: '/openapi.json' })).json();
   components = document.components;
   operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
@@ -80,6 +85,7 @@ const own: Readonly<Record<string, () => InjectOptions>> = {
   'GET /core/status/{transactionId} 404': () => get('/core/status/none'),
   'GET /core/operations/{itemId} 404': () => get('/core/operations/none'),
   'DELETE /core/operations/{itemId} 404': () => remove('/core/operations/none'),
+  'DELETE /core/operations/{itemId} 409': () => remove(`/core/operations/${memberId}`),
   'DELETE /core/events/{id} 404': () => remove('/core/events/none'),
   'GET /core/timeseries/{timeseriesId}/samples 404': () => get('/core/timeseries/none/samples'),
   'GET /core/timeseries/{timeseriesId}/live 404': () => get('/core/timeseries/none/live'),

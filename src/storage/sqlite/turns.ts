@@ -1,6 +1,6 @@
 /**
- * Readers go together, a writer goes alone; a waiting writer goes before readers that come after it. Readers who may not
- * join those that read now go together after them.
+ * Readers go together, a writer goes alone; a waiting writer goes before readers that come after it. Readers who may
+ * not join those that read now go together after them.
  */
 export class Turns {
   #readerCount = 0;
