@@ -108,7 +108,7 @@ export function groups(found) {
 }
 
 /** Works that are timed in one mode alone: a line each. */
-function briefTable(found) {
+export function briefTable(found) {
   const brief = groups(found.filter(({ isBrief }) => isBrief));
   if (brief.length === 0) return '';
   const names = RIVALS.filter(({ name }) => brief.some((figures) => figures.some((one) => one.name === name)));
