@@ -215,6 +215,9 @@ function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner
   // When the state changes next, or a time before which it does not: found again where it is not known.
   let knownFromMs = Number.NaN;
   let knownUntilMs = Number.NaN;
+  // The same for the watermark, which must follow from the state alone.
+  let quietFromMs = Number.NaN;
+  let quietUntilMs = Number.NaN;
   const isKnown = (timeMs: number): boolean => timeMs >= knownFromMs && timeMs < knownUntilMs;
   function changesTo(slots: Float64Array, timeMs: number, out: Output): void {
     while (slots[LAST_MS]! < timeMs) {
@@ -254,7 +257,11 @@ function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner
     watermark: ({ slots }, watermarkMs) => {
       if (slots[HAS_FIRST] === 0) return watermarkMs;
       const lastMs = slots[LAST_MS]!;
-      return Math.min(watermarkMs, isKnown(lastMs) ? knownUntilMs : lastMs);
+      if (quietFromMs !== lastMs) {
+        quietFromMs = lastMs;
+        quietUntilMs = nextChange(hours, lastMs, lastMs + DAY_MS + 1);
+      }
+      return Math.min(watermarkMs, quietUntilMs);
     },
   };
 }
