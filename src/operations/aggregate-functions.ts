@@ -33,6 +33,11 @@ export interface Accumulator {
   readonly result: (state: Held, at: number, count: number) => number | undefined;
 }
 
+/** The result of a window with so many samples; undefined where there are too few for one. */
+export function resultOf(accumulator: Accumulator, state: Held, at: number, count: number): number | undefined {
+  return count >= accumulator.sampleCountMin ? accumulator.result(state, at, count) : undefined;
+}
+
 /** The samples of a window, the oldest first. */
 export interface Samples {
   readonly times: DoubleList;

@@ -5,7 +5,7 @@ import { addScalar } from '../kernels/arithmetic.js';
 import { isAllFinite } from '../kernels/check.js';
 import { firstAfter, firstAtOrAfter } from '../kernels/search.js';
 import { findWindows, sumWindows } from '../kernels/windows.js';
-import type { Accumulator } from './aggregate-functions.js';
+import { type Accumulator, resultOf } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
 /** Which samples windows take, and which time their results get. */
@@ -122,8 +122,7 @@ function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', ou
   const { slots, lists } = state;
   slots[IS_OPEN] = 0;
   if (slots[PAST] === NO_WINDOW) slots[PAST] = A_WINDOW;
-  const isEnough = slots[COUNT]! >= accumulator.sampleCountMin;
-  const result = isEnough ? accumulator.result(state, FUNCTION, slots[COUNT]!) : undefined;
+  const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
   if (result === undefined) out.drop('insufficient', 1);
   else {
     out.add(slots[label === 'start' ? START_MS : END_MS]!, result);

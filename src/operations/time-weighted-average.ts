@@ -2,7 +2,7 @@ import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
 import type { Windows } from '../core/windows.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../kernels/exact/results.js';
-import { addProduct, addTo, clearSum, lossOf, SUM_SLOTS } from '../kernels/exact/sums.js';
+import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
 import type { FunctionSettings } from './aggregate-functions.js';
 import type { WindowOptions } from './aggregate-windows.js';
@@ -207,7 +207,6 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   slots[LAST_VALUE] = lastValue;
 }
 
-const SPLIT = 134_217_729; // 2^27 + 1
 /** The product of half the digits of a double with a whole number below this is a double. */
 const WHOLE_END = 2 ** 26;
 

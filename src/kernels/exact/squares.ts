@@ -1,7 +1,5 @@
 import type { DoubleList } from '../../core/list.js';
-import { addProduct } from './sums.js';
-
-const SPLIT = 134_217_729; // 2^27 + 1
+import { addProduct, SPLIT } from './sums.js';
 
 /** Adds the squares of `value[from..to)` to a sum. */
 export function addSquares(

@@ -83,7 +83,8 @@ export function addProduct(slots: Float64Array, at: number, wide: DoubleList, x:
   } else addWide(slots, at, wide, productInteger(x, y));
 }
 
-const SPLIT = 134_217_729; // 2^27 + 1
+/** 2^27 + 1: cuts a double into two halves of its digits (Dekker, 1971). */
+export const SPLIT = 134_217_729;
 
 /** What rounding has cut off `product`, which is x·y (Dekker, 1971): both within 1e290, the product above 1e-280. */
 export function productError(x: number, y: number, product: number): number {

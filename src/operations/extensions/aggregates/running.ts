@@ -1,6 +1,6 @@
 import { parseInterval } from '../../../core/interval.js';
 import type { Windows } from '../../../core/windows.js';
-import type { Accumulator } from '../../aggregate-functions.js';
+import { type Accumulator, resultOf } from '../../aggregate-functions.js';
 import type { RegridRunner, State } from '../../operation.js';
 import { type Parameter, type Parameters, readInstantField, refuse } from '../../parameters.js';
 import { checkInterval, interval, openWindows } from '../../windowing.js';
@@ -71,7 +71,7 @@ const COUNT = 3;
 const FUNCTION = 4; // the accumulator's own slots
 
 function runningRunner(accumulator: Accumulator, windows: ReturnType<typeof startsOf>, isRight: boolean): RegridRunner {
-  const { keptSlotCount = 0, sampleCountMin } = accumulator;
+  const { keptSlotCount = 0 } = accumulator;
 
   function open(state: State, timeMs: number): void {
     const { slots, lists } = state;
@@ -100,8 +100,7 @@ function runningRunner(accumulator: Accumulator, windows: ReturnType<typeof star
         slots[COUNT]!++;
         // Before an instant there is no window, only what will be carried in.
         if (slots[START_MS] === Number.NEGATIVE_INFINITY) continue;
-        const isEnough = slots[COUNT]! >= sampleCountMin;
-        const result = isEnough ? accumulator.result(state, FUNCTION, slots[COUNT]!) : undefined;
+        const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
         if (result === undefined) out.drop('insufficient', 1);
         else out.add(t, result);
       }

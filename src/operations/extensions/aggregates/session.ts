@@ -1,6 +1,6 @@
 import type { Chunk } from '../../../core/chunk.js';
 import { formatDuration } from '../../../core/duration.js';
-import type { Accumulator } from '../../aggregate-functions.js';
+import { type Accumulator, resultOf } from '../../aggregate-functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { heldSoFar } from './held-functions.js';
@@ -37,12 +37,12 @@ const FUNCTION = 4; // the accumulator's own slots
 
 function sessionRunner(accumulator: Accumulator, gapMs: number, label: 'start' | 'end'): RegridRunner {
   const labelMs = label === 'start' ? START_MS : LAST_MS;
-  const { keptSlotCount = 0, sampleCountMin } = accumulator;
+  const { keptSlotCount = 0 } = accumulator;
 
-  function emit({ slots, lists }: State, out: Output): void {
+  function emit(state: State, out: Output): void {
+    const { slots, lists } = state;
     slots[IS_OPEN] = 0;
-    const isEnough = slots[COUNT]! >= sampleCountMin;
-    const result = isEnough ? accumulator.result({ slots, lists }, FUNCTION, slots[COUNT]!) : undefined;
+    const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
     if (result === undefined) out.drop('insufficient', 1);
     else out.add(slots[labelMs]!, result);
     for (const list of lists) list.clear();
