@@ -179,6 +179,7 @@ function mortalStorage(storage: Storage) {
       };
       return storage.transaction(shard, inTransaction, claim);
     },
+    transactionOver: (shards, work, options) => storage.transactionOver(shards, work, options),
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs),
     release: async (claim) => {
       if (left > 0) await storage.release(claim);
