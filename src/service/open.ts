@@ -6,6 +6,7 @@ import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
 import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
+import { Placements } from './placements.js';
 import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
@@ -40,6 +41,7 @@ export async function openService(
   if (options.storage === undefined && options.dataDirectory !== undefined) watchDisk(metrics, options.dataDirectory);
   const context: ServiceContext = Object.freeze({
     storage,
+    placements: new Placements(storage),
     samples: createSampleStore({ clock }),
     clock,
     random,
