@@ -17,7 +17,10 @@ export const TRIES_MS_MAX = 15_000;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 
-/** The works of one shard, or of the same few shards, done in the order in which they came, those that wait together in one transaction. */
+/**
+ * The works of one shard, or of the same few shards, done in the order in which they came, those that wait together in
+ * one transaction.
+ */
 export class ShardWriter {
   readonly #parts: WriterParts;
   readonly #shards: readonly number[];

@@ -207,8 +207,8 @@ export function describeCommits(current: Current): void {
       [30, 1],
     ]);
     expect(seen).toEqual([['a', 'over 0'], ['over 1'], []]);
-    const lasts = [SHARD, 0, 30].map((shard) => storage.read(shard, async (tx) => [tx.lastCommit, ...(await ids(tx))]));
-    expect(await Promise.all(lasts)).toEqual([[2, 'a', 'over 0'], [1, 'over 1'], [0]]);
+    const found = (shard: number) => storage.read(shard, async (tx) => [tx.lastCommit, ...(await ids(tx))]);
+    expect(await Promise.all([SHARD, 0, 30].map(found))).toEqual([[2, 'a', 'over 0'], [1, 'over 1'], [0]]);
   });
 
   it('what throws over several shards leaves nothing in any of them', async () => {

@@ -33,8 +33,8 @@ interface Leg {
 
 /**
  * Follows series: yields what each commit after those of `lastEventId` changes in them, as server-sent events are
- * written (WHATWG HTML, section 9.2), then waits for the next one. What lies before the feed of a shard, or was too much
- * for it to hold, is read from the store.
+ * written (WHATWG HTML, section 9.2), then waits for the next one. What lies before the feed of a shard, or was too
+ * much for it to hold, is read from the store.
  *
  * @throws ServiceError 400 for a `lastEventId` of another stream.
  */
