@@ -25,15 +25,15 @@ const add = administering({
     {
       flag: '--groups',
       value: 'COUNT',
-      summary: 'with the first client of an organisation: how many groups its series lie in (default: 1)',
+      summary: 'with the first client of an organisation: how many groups its series form (default: 1)',
     },
     jsonOption,
   ],
   notes: [
     'The secret is shown this once: the store keeps a hash of it. A client whose secret was lost is removed, and a ' +
       'new one added. core_read reads, core_write writes, core_admin does both and deletes.',
-    'Each group of an organisation is worked on by one process at a time: with 8 groups, up to 8 compute for it. That ' +
-      'stays as it is, and every process must know of groups: upgrade all of them first.',
+    'Each group of an organisation is worked on by one process at a time: with 8 groups, up to 8 compute for it. ' +
+      'That stays as it is, and every process must know of groups: upgrade all of them first.',
   ],
   examples: [
     {

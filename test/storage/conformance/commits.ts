@@ -193,7 +193,7 @@ export function describeCommits(current: Current): void {
     expect(await current.storage.read(SHARD, ids)).toEqual(['a', 'b', 'c']);
   });
 
-  it('a transaction over several shards has a commit in each that it writes, and sees what was done before', async () => {
+  it('a transaction over shards has a commit in each that it writes, and sees what was done before', async () => {
     const { storage } = current;
     await storage.transaction(SHARD, insert('a'));
     const [numbers, seen] = await storage.transactionOver([SHARD, 0, 30], async (txs) => {

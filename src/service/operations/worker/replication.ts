@@ -176,7 +176,7 @@ export class Replication {
     }
   }
 
-  /** Copies what is stored of a series, some samples at a time. @returns false where its replica was changed meanwhile */
+  /** Copies what is stored of a series, some samples at a time. @returns false where its replica has changed */
   async #fill(unfilled: ReplicaRow): Promise<boolean> {
     const { storage, log } = this.#context;
     for (let row = unfilled; !row.isFilled; ) {
