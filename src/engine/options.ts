@@ -54,6 +54,17 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
   return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
 }
 
+/** How long before `from` a run takes samples to warm up: 0 without `warmup`. @throws InputError */
+export function readWarmup(warmup: string | undefined, from: Instant | undefined): number {
+  if (warmup === undefined) return 0;
+  const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup);
+  if (lengthMs === undefined || from === undefined) {
+    const expected = 'an ISO 8601 duration like P1D, or all, and an instant from';
+    throw new InputError('option.value', `warmup: expected ${expected}, received ${describeValue(warmup)}`);
+  }
+  return lengthMs;
+}
+
 /** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */
 export function toMs(name: string, instant: Instant, timezone: string): number {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch milliseconds';

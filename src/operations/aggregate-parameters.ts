@@ -3,16 +3,19 @@ import { type IntervalName, SHORTEST_MS } from '../core/interval.js';
 import {
   type AggregateFunction,
   aggregateFunctionNames,
+  extensionFunctionNames,
   type FunctionSettings,
   pairFunctionNames,
   timeWeightedNames,
 } from './aggregate-functions.js';
+import { betweenParameters } from './extensions/index.js';
 import {
   choice,
   duration,
   durationMsIn,
   number,
   numberIn,
+  type Parameter,
   type Parameters,
   type Report,
   textIn,
@@ -23,12 +26,14 @@ import { interval } from './windowing.js';
 
 /** What aggregates are told: their parameters, how these fit together, and their types. */
 
+/** The parameter of a step or a stage that may have these functions. */
+export function functionIn(names: readonly string[]): Parameter {
+  return choice({ summary: 'What to compute from the samples of a window.' }, names, extensionFunctionNames);
+}
+
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
-  function: choice(
-    { summary: 'What to compute from the samples of a window; those from Mode on are extensions of the interface.' },
-    aggregateFunctionNames,
-  ),
+  function: functionIn(aggregateFunctionNames),
   interval: interval('The length of the windows.'),
   percentile: number({
     summary: 'Which percentile, for the function Percentile.',
@@ -55,6 +60,7 @@ export const functionParameters = {
     },
     0,
   ),
+  ...betweenParameters,
   unit: duration(
     {
       summary: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
@@ -83,7 +89,8 @@ export const functionParameters = {
 /** Which parameters belong to which functions; those of Percentile are checked by hand. */
 const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   align: pairFunctionNames,
-  maxgap: pairFunctionNames,
+  maxgap: [...timeWeightedNames, ...pairFunctionNames],
+  method: ['Integral', 'TimeWeightedAverage'],
   maxhold: [...timeWeightedNames, ...pairFunctionNames],
   unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
   max: ['Increase', 'Rate'],
@@ -130,6 +137,8 @@ export type AggregateWindow =
 export type AggregateSettings = {
   readonly empty?: 'omit' | 'zero' | 'hold';
   readonly maxhold?: string;
+  readonly maxgap?: string;
+  readonly method?: 'step' | 'linear';
   readonly unit?: string;
   readonly max?: number;
   readonly lower?: number;
@@ -187,14 +196,17 @@ export function checkFunction(parameters: Parameters, report: Report): void {
     const expected = `${parameter} only with ${names.join(', ')}`;
     report(`/${parameter}`, 'request.conflict', expected, `the function ${name}`, `leave ${parameter} out`);
   }
-  const { lower, upper, maxhold } = parameters;
+  const { lower, upper, maxhold, maxgap, method } = parameters;
   if (FUNCTIONS_WITH.lower?.includes(name) && lower === undefined && upper === undefined) {
     report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
   }
   if (lower !== undefined && upper !== undefined && lower > upper) {
     report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
   }
-  if (name === 'Coverage' && maxhold === undefined) {
+  if (maxhold !== undefined && method === 'linear') {
+    report('/maxhold', 'request.conflict', 'maxhold only with values that are held', 'method `linear`', 'take maxgap');
+  }
+  if (name === 'Coverage' && maxhold === undefined && maxgap === undefined) {
     report('/maxhold', 'request.missing', 'how long a sample counts as data, with the function Coverage', 'nothing');
   }
 }

@@ -147,6 +147,34 @@ export function slopeOf(
   return ratioOf(rise, run, unit);
 }
 
+/** A part of a straight line from one sample to the next. */
+export interface Line {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly sampleMs: number;
+  readonly x: number;
+  readonly nextMs: number;
+  readonly next: number;
+}
+
+/** A sum and twice the areas under some lines, divided by the second sum. */
+export function lineMeanOf(sum: ExactSum, lines: readonly Line[], divisor: ExactSum): number {
+  if (lines.length === 0) return weightedMeanOf(sum, divisor);
+  let area = sumInteger(...sum);
+  let parts = 1n;
+  for (const line of lines) {
+    const [from, until, start, end] = [line.fromMs, line.untilMs, line.sampleMs, line.nextMs].map(toInteger) as Four;
+    // The sum of the values at both ends of the part times the length of the whole line, in units of time and value.
+    const heights = toInteger(line.x) * (2n * end - from - until) + toInteger(line.next) * (from + until - 2n * start);
+    const length = end - start;
+    area = area * length + ((heights * (until - from) * parts) >> 2148n);
+    parts *= length;
+  }
+  return ratioOf(area, sumInteger(...divisor) * parts, 1);
+}
+
+type Four = [bigint, bigint, bigint, bigint];
+
 // The units of the divisor are put back; `times` need not be whole.
 function ratioOf(dividend: bigint, divisor: bigint, times: number): number {
   return roundQuotient(dividend * toInteger(times), divisor);

@@ -1,7 +1,8 @@
 import type { Operation } from '../operation.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
-import { windowIn, windowParameters } from './aggregates/window-parameter.js';
+import { betweenRunner } from './aggregates/sliding.js';
+import { betweenParameters, windowIn, windowParameters } from './aggregates/window-parameter.js';
 import { exponentialAverage, movingAverage } from './memory/averages.js';
 import { deadband, swingingDoor } from './memory/compression.js';
 import { cumulativeSum } from './memory/cumulative-sum.js';
@@ -59,4 +60,4 @@ export const extensions = [
   gaps,
 ] as const satisfies readonly Operation[];
 
-export { moreFunctions, pairFunctions, pairsInto, windowIn, windowParameters };
+export { betweenParameters, betweenRunner, moreFunctions, pairFunctions, pairsInto, windowIn, windowParameters };
