@@ -54,15 +54,12 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
   return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
 }
 
-/** How long before `from` a run takes samples to warm up: 0 without `warmup`. @throws InputError */
-export function readWarmup(warmup: string | undefined, from: Instant | undefined): number {
-  if (warmup === undefined) return 0;
-  const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup);
-  if (lengthMs === undefined || from === undefined) {
-    const expected = 'an ISO 8601 duration like P1D, or all, and an instant from';
-    throw new InputError('option.value', `warmup: expected ${expected}, received ${describeValue(warmup)}`);
-  }
-  return lengthMs;
+/** How long before `from` a run takes samples to warm up. @throws InputError */
+export function readWarmup({ warmup, from }: { readonly warmup?: string; readonly from?: Instant }): number {
+  const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup ?? 'PT0S');
+  if (lengthMs !== undefined && (warmup === undefined || from !== undefined)) return lengthMs;
+  const expected = 'a duration like P1D, or all, and an instant from';
+  throw new InputError('option.value', `warmup: expected ${expected}, received ${describeValue(warmup)}`);
 }
 
 /** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */

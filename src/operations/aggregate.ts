@@ -24,7 +24,7 @@ import {
 import { windowRunner } from './aggregate-windows.js';
 import type { KindOptions } from './extensions/aggregates/window-kind.js';
 import {
-  betweenRunner,
+  between,
   moreFunctions,
   windowParameters as ownWindows,
   pairFunctions,
@@ -136,19 +136,7 @@ export const aggregateExamples: readonly WrittenExample[] = [
     output: '2024-03-29T23:00:00Z 1, 2024-03-30T23:00:00Z 6, 2024-03-31T22:00:00Z 8',
   },
   {
-    title: 'The 90th percentile',
-    parameters: { function: 'Percentile', percentile: 90, interval: 'Daily' },
-    inputs: ['00:00 10, 06:00 20, 12:00 30'],
-    output: '00:00 28',
-  },
-  {
-    title: 'Energy from power: 6 kW for ten minutes, and then nothing is known, are 1 kWh',
-    parameters: { function: 'Integral', unit: 'PT1H', maxhold: 'PT5M', interval: 'Hourly' },
-    inputs: ['00:00 6, 00:05 6, 01:00 0'],
-    output: '00:00 1, 01:00 0',
-  },
-  {
-    title: 'The same where a gap is one between samples: 6 kW for ten minutes, and fifty offline',
+    title: 'Energy from power: 6 kW for ten minutes and then fifty offline are 1 kWh',
     parameters: { function: 'Integral', maxgap: 'PT10M', interval: 'Hourly' },
     inputs: ['00:00 6, 00:10 6, 01:00 6, 01:10 3'],
     output: '00:00 1, 01:00 1',
@@ -229,7 +217,7 @@ export function openAggregate(
   if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, of, empty });
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const { label, closed } = options;
-  if ('held' in of) return (isBetween(of) ? betweenRunner : timeWeightedRunner)({ windows, label, empty, ...of });
+  if ('held' in of) return (isBetween(of) ? between.open : timeWeightedRunner)({ windows, label, empty, ...of });
   return windowRunner(of.accumulator, { windows, label, closed, empty }, column);
 }
 
@@ -248,18 +236,7 @@ function functionOf(parameters: Parameters, second: Float64Array = new Float64Ar
 export function describeAggregate(parameters: Parameters): Description {
   const of = functionOf(parameters);
   const described = describeWindows(parameters, of);
-  if (!('held' in of) || !isBetween(of)) return described;
-  const { reads, does, final } = described;
-  const { maxgap } = parameters;
-  const how = (of.isLinear ? ', along straight lines' : '') + (maxgap ? `, without gaps over ${maxgap}` : '');
-  if (reads.kind !== 'window') return { ...described, does: does + how };
-  const isOver = maxgap ? `, or none for ${maxgap}` : '';
-  return {
-    ...described,
-    does: does + how,
-    reads: { ...reads, isCarriedOut: true },
-    final: `${final}, and a sample has come after it${isOver}`,
-  };
+  return 'held' in of && isBetween(of) ? between.describe(described, parameters, of) : described;
 }
 
 function describeWindows(parameters: Parameters, of: KindOptions['of']): Description {

@@ -29,7 +29,7 @@ function before(series: readonly Series[], untilMs: number): Series[] {
   });
 }
 
-test('what a stream has given by an instant, and what a run from there on gives with all before it, are one run', () => {
+test('what a stream gives by an instant, and a run from there on with all before it, are one run', () => {
   const property = fc.property(
     sceneArbitrary(5),
     fc.integer({ min: 0, max: 40 }),

@@ -44,7 +44,7 @@ export interface BatchOptions extends RunOptions {
 export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
   const planned = planInTimezone(plan, options.timezone);
   const asked = readOptions(options, planned.timezone);
-  const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options.warmup, options.from) };
+  const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options) };
   const warmUntilMs = options.warmup === undefined ? undefined : asked.fromMs;
   const startedMs = settings.clock();
   checkList(inputs);

@@ -1,8 +1,9 @@
 import type { Operation } from '../operation.js';
+import { between } from './aggregates/between.js';
+import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
-import { betweenRunner } from './aggregates/sliding.js';
-import { betweenParameters, windowIn, windowParameters } from './aggregates/window-parameter.js';
+import { windowIn, windowParameters } from './aggregates/window-parameter.js';
 import { exponentialAverage, movingAverage } from './memory/averages.js';
 import { deadband, swingingDoor } from './memory/compression.js';
 import { cumulativeSum } from './memory/cumulative-sum.js';
@@ -60,4 +61,4 @@ export const extensions = [
   gaps,
 ] as const satisfies readonly Operation[];
 
-export { betweenParameters, betweenRunner, moreFunctions, pairFunctions, pairsInto, windowIn, windowParameters };
+export { between, checkOwn, moreFunctions, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };

@@ -1,3 +1,4 @@
+import { DoubleList } from '../../../core/list.js';
 import {
   type ExactSum,
   type Line,
@@ -39,95 +40,49 @@ function endOf(holding: Holding, sampleMs: number, nextMs: number): number {
 function addBetween(
   holding: Holding,
   { products, lengths }: Sums,
-  [sampleMs, x, nextMs, next]: readonly [sampleMs: number, x: number, nextMs: number, next: number],
+  sampleMs: number,
+  x: number,
+  nextMs: number,
+  next: number,
   startMs: number,
   endMs: number,
   sign: 1 | -1,
-): Line | undefined {
+): [Line] | undefined {
   const [slots, at, productList] = products;
   const [, , lengthList] = lengths;
+  const { isLinear } = holding;
   const fromMs = Math.max(sampleMs, startMs);
   const untilMs = Math.min(endOf(holding, sampleMs, nextMs), endMs);
   if (!(fromMs < untilMs)) return undefined;
-  const isCut = holding.isLinear && (fromMs > sampleMs || untilMs < nextMs);
+  const isCut = isLinear && (fromMs > sampleMs || untilMs < nextMs);
   addHeld(slots, at, productList, lengthList, isCut ? 0 : x, fromMs, untilMs, sign);
-  if (holding.isLinear) addHeld(slots, at, productList, lengthList, isCut ? 0 : next, fromMs, untilMs, sign);
-  return isCut ? { fromMs, untilMs, sampleMs, x, nextMs, next } : undefined;
+  if (isLinear) addHeld(slots, at, productList, lengthList, isCut ? 0 : next, fromMs, untilMs, sign);
+  return isCut ? [[fromMs, untilMs, sampleMs, nextMs, x, next]] : undefined;
+}
+
+function tidy({ products, lengths }: Sums): void {
+  tidySum(...products);
+  tidySum(...lengths);
 }
 
 function resultOf({ held, isLinear }: Holding, { products, lengths }: Sums, window: ExactSum, cut: readonly Line[]) {
   if (!(sumOf(...lengths) > 0)) return undefined;
-  const mean: Mean = (sum, divisor) => lineMeanOf(sum, cut, divisor === lengths ? divisor : doubled(divisor));
+  const mean: Mean = (sum, divisor) => lineMeanOf(sum, cut, divisor, divisor === lengths ? 1 : 0.5);
   return held.result(products, lengths, window, isLinear ? mean : weightedMeanOf);
 }
 
-function doubled([slots, at, wide]: ExactSum): ExactSum {
-  return [slots.subarray(at, at + SUM_SLOTS).map((x) => 2 * x), 0, wide];
-}
-
-// Slots: the last sample, which stays from window to window.
-const HAS_LAST = 0;
-const LAST_MS = 1;
-const LAST_VALUE = 2;
-const KEPT = 3;
-
-const START_MS = 3; // of the window
-const HAS_CUT = 4; // a line that its start cuts
-const CUT = 5;
-const SUMS = 9; // Σ(value·length), and Σ(length)
-
-/** Over the time from the start of a window to its last sample. */
-export function heldSoFar(holding: Holding): Accumulator {
-  const { words, weigh } = holding.held;
-  return {
-    slotCount: SUMS + 2 * SUM_SLOTS,
-    keptSlotCount: KEPT,
-    listCount: 2,
-    sampleCountMin: 1,
-    words,
-    open: ({ slots }, at, startMs) => {
-      slots[at + START_MS] = startMs;
-    },
-    add: (state, at, { timeMs, value }, from, to) => {
-      const { slots } = state;
-      const sums = sumsAt(state, at + SUMS);
-      for (let i = from; i < to; i++) {
-        const t = timeMs[i]!;
-        const x = weigh === undefined ? value[i]! : weigh(value[i]!);
-        if (slots[at + HAS_LAST] === 1) {
-          const pair = [slots[at + LAST_MS]!, slots[at + LAST_VALUE]!, t, x] as const;
-          const cut = addBetween(holding, sums, pair, slots[at + START_MS]!, t, 1);
-          if (cut !== undefined) {
-            slots[at + HAS_CUT] = 1;
-            slots.set(pair, at + CUT);
-          }
-        }
-        slots[at + HAS_LAST] = 1;
-        slots[at + LAST_MS] = t;
-        slots[at + LAST_VALUE] = x;
-      }
-    },
-    result: (state, at) => {
-      const { slots } = state;
-      const fromMs = slots[at + START_MS]!;
-      const [sampleMs = 0, x = 0, nextMs = 0, next = 0] = slots.subarray(at + CUT, at + SUMS);
-      const cut = slots[at + HAS_CUT] === 1 ? [{ fromMs, untilMs: nextMs, sampleMs, x, nextMs, next }] : [];
-      return resultOf(holding, sumsAt(state, at + SUMS), sumOfLength(fromMs, slots[at + LAST_MS]!), cut);
-    },
-  };
-}
-
-// Slots of a window that moves on: the last sample before it, its newest, the one that comes next (Infinity where that
-// is not known), and the sums over the time between the samples in it. What lies before its first sample and after its
-// newest is added for a result alone.
-const HAS_BEFORE = 0;
-const BEFORE_MS = 1;
-const BEFORE_VALUE = 2;
-const NEWEST_MS = 3;
-const NEWEST_VALUE = 4;
-const NEXT_MS = 5;
-const NEXT_VALUE = 6;
-const MOVING_SUMS = 7;
+// Slots: the last sample before the window, its newest, the one that comes next (Infinity where that is not known), its
+// first, its start, and the sums over the time between the samples in it. What lies before its first sample and after
+// its newest is added for a result alone.
+const BEFORE = 0; // whether there is one, its time and its value
+const NEWEST = 3;
+const NEXT_MS = 6;
+const NEXT_VALUE = 7;
+const KEPT = 8;
+const FIRST_MS = 8;
+const FIRST_VALUE = 9;
+const START_MS = 10;
+const SUMS = 11;
 
 /** Over windows that move on. */
 export function heldMoving(holding: Holding): MovingFunction {
@@ -135,56 +90,82 @@ export function heldMoving(holding: Holding): MovingFunction {
   const held = (x: number): number => (weigh === undefined ? x : weigh(x));
   const everMs = Number.POSITIVE_INFINITY;
   return {
-    slotCount: MOVING_SUMS + 2 * SUM_SLOTS,
-    keptSlotCount: MOVING_SUMS,
+    slotCount: SUMS + 2 * SUM_SLOTS,
+    keptSlotCount: KEPT,
     listCount: 2,
     sampleCountMin: 0,
     words,
     add: (state, at, { timeMs, value }, from, to, countBefore) => {
       const { slots } = state;
-      const sums = sumsAt(state, at + MOVING_SUMS);
+      const sums = sumsAt(state, at + SUMS);
       for (let i = from; i < to; i++) {
-        const pair = [slots[at + NEWEST_MS]!, slots[at + NEWEST_VALUE]!, timeMs[i]!, held(value[i]!)] as const;
-        if (countBefore > 0 || i > from) addBetween(holding, sums, pair, -everMs, everMs, 1);
-        slots[at + NEWEST_MS] = pair[2];
-        slots[at + NEWEST_VALUE] = pair[3];
+        const t = timeMs[i]!;
+        const x = held(value[i]!);
+        if (countBefore === 0 && i === from) {
+          slots[at + FIRST_MS] = t;
+          slots[at + FIRST_VALUE] = x;
+        } else addBetween(holding, sums, slots[at + NEWEST + 1]!, slots[at + NEWEST + 2]!, t, x, -everMs, everMs, 1);
+        slots[at + NEWEST] = 1;
+        slots[at + NEWEST + 1] = t;
+        slots[at + NEWEST + 2] = x;
       }
     },
     remove: (state, at, { times, values }) => {
       const { slots } = state;
-      const x = held(values.at(0));
-      slots[at + HAS_BEFORE] = 1;
-      slots[at + BEFORE_MS] = times.at(0);
-      slots[at + BEFORE_VALUE] = x;
+      slots[at + BEFORE] = 1;
+      slots[at + BEFORE + 1] = times.at(0);
+      slots[at + BEFORE + 2] = held(values.at(0));
       if (times.length === 1) return;
-      const sums = sumsAt(state, at + MOVING_SUMS);
-      addBetween(holding, sums, [times.at(0), x, times.at(1), held(values.at(1))], -everMs, everMs, -1);
-      tidySum(...sums.products);
-      tidySum(...sums.lengths);
+      const t = times.at(1);
+      const x = held(values.at(1));
+      slots[at + FIRST_MS] = t;
+      slots[at + FIRST_VALUE] = x;
+      const sums = sumsAt(state, at + SUMS);
+      addBetween(holding, sums, times.at(0), held(values.at(0)), t, x, -everMs, everMs, -1);
+      tidy(sums);
     },
-    result: (state, at, count, { times, values }, startMs, endMs) => {
+    result: (state, at, count, _samples, startMs, endMs) => {
       const { slots } = state;
-      const sums = sumsAt(state, at + MOVING_SUMS);
-      const coming = [slots[at + NEXT_MS]!, slots[at + NEXT_VALUE]!] as const;
-      const before = [slots[at + BEFORE_MS]!, slots[at + BEFORE_VALUE]!] as const;
-      const newest = [slots[at + NEWEST_MS]!, slots[at + NEWEST_VALUE]!] as const;
-      const first = count === 0 ? coming : ([times.at(0), held(values.at(0))] as const);
-      const ends = [
-        ...(slots[at + HAS_BEFORE] === 1 ? [[...before, ...first] as const] : []),
-        ...(count === 0 ? [] : [[...newest, ...coming] as const]),
+      const sums = sumsAt(state, at + SUMS);
+      // From the last sample before to the first or, without one, to what comes; and from the newest to what comes.
+      const addEnd = (from: number, to: number, sign: 1 | -1): Line[] => {
+        if (slots[at + from] === 0) return [];
+        const [sampleMs, x] = [slots[at + from + 1]!, slots[at + from + 2]!];
+        const [nextMs, next] = [slots[at + to]!, slots[at + to + 1]!];
+        return addBetween(holding, sums, sampleMs, x, nextMs, next, startMs, endMs, sign) ?? [];
+      };
+      const addEnds = (sign: 1 | -1): Line[] => [
+        ...addEnd(BEFORE, count === 0 ? NEXT_MS : FIRST_MS, sign),
+        ...(count === 0 ? [] : addEnd(NEWEST, NEXT_MS, sign)),
       ];
-      const cut = ends.flatMap((pair) => addBetween(holding, sums, pair, startMs, endMs, 1) ?? []);
-      const result = resultOf(holding, sums, sumOfLength(startMs, endMs), cut);
-      for (const pair of ends) addBetween(holding, sums, pair, startMs, endMs, -1);
-      tidySum(...sums.products);
-      tidySum(...sums.lengths);
+      const result = resultOf(holding, sums, sumOfLength(startMs, endMs), addEnds(1));
+      addEnds(-1);
+      tidy(sums);
       return result;
     },
     coming: ({ slots }, at, timeMs, value) => {
       slots[at + NEXT_MS] = timeMs;
       slots[at + NEXT_VALUE] = held(value);
     },
-    heldUntilMs: ({ slots }, at) => endOf(holding, slots[at + BEFORE_MS]!, slots[at + NEXT_MS]!),
-    openUntilMs: ({ slots }, at) => (isBetween(holding) ? slots[at + NEWEST_MS]! + holding.maxGapMs : -everMs),
+    heldUntilMs: ({ slots }, at) => endOf(holding, slots[at + BEFORE + 1]!, slots[at + NEXT_MS]!),
+    openUntilMs: ({ slots }, at) => (isBetween(holding) ? slots[at + NEWEST + 1]! + holding.maxGapMs : -everMs),
   };
 }
+
+/** Over the time from the start of a window to its last sample. */
+export function heldSoFar(holding: Holding): Accumulator {
+  const moving = heldMoving(holding);
+  return {
+    ...moving,
+    open: ({ slots }, at, startMs) => {
+      slots.copyWithin(at + BEFORE, at + NEWEST, at + NEWEST + 3);
+      slots[at + START_MS] = startMs;
+    },
+    result: (state, at, count) => {
+      const { slots } = state;
+      return moving.result(state, at, count, NO_SAMPLES, slots[at + START_MS]!, slots[at + NEWEST + 1]!);
+    },
+  };
+}
+
+const NO_SAMPLES = { times: new DoubleList(), values: new DoubleList(), seconds: new DoubleList() };

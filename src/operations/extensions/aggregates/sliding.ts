@@ -4,14 +4,12 @@ import { type CalendarName, longestMs } from '../../../core/interval.js';
 import { firstStartFrom, type Windows } from '../../../core/windows.js';
 import { zoneOf } from '../../../core/zone.js';
 import { calendarMove } from '../../calendar-move.js';
-import type { RegridRunner } from '../../operation.js';
 import { type Parameters, type Report, textIn, within } from '../../parameters.js';
-import type { Holding } from '../../time-weighted-average.js';
 import { checkedInterval, checkInterval, interval, openWindows } from '../../windowing.js';
 import { heldMoving } from './held-functions.js';
 import { moving } from './moving-functions.js';
 import { slidingRunner, trailingRunner } from './sliding-runner.js';
-import type { Bounds, KindOptions, WindowKind } from './window-kind.js';
+import type { Bounds, WindowKind } from './window-kind.js';
 
 /** Sliding windows: of one size, one at each border of an interval, or one for each sample. */
 export const sliding: WindowKind = {
@@ -54,15 +52,6 @@ export const sliding: WindowKind = {
     return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });
   },
 };
-
-/** What lies between two samples of the windows of an interval. */
-export function betweenRunner(
-  of: Holding & Pick<KindOptions, 'label' | 'empty'> & { readonly windows: Windows },
-): RegridRunner {
-  const { windows: ends, label, empty } = of;
-  const startFor = (endMs: number): number => ends.previous(endMs);
-  return slidingRunner(heldMoving(of), { ends, startFor, isRight: false, label, empty });
-}
 
 /** A unit of the calendar, and how many of them. */
 interface Days {

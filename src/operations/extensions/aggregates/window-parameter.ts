@@ -1,13 +1,4 @@
-import {
-  choice,
-  duration,
-  type Parameter,
-  type Parameters,
-  readName,
-  readParameters,
-  refuse,
-  within,
-} from '../../parameters.js';
+import { type Parameter, type Parameters, readName, readParameters, refuse, within } from '../../parameters.js';
 import { running } from './running.js';
 import { session } from './session.js';
 import { sliding } from './sliding.js';
@@ -52,27 +43,6 @@ export function windowIn({
   const kind = windowKinds.find(({ type }) => type === window.type);
   return kind && { kind, window };
 }
-
-/** What a function of how long values are held counts of the time between two samples. */
-export const betweenParameters = {
-  method: choice(
-    {
-      summary:
-        'For Integral and TimeWeightedAverage: hold each value (`step`, the default), or draw lines between them (`linear`).',
-      optional: true,
-      extension: true,
-    },
-    ['step', 'linear'],
-  ),
-  maxgap: duration(
-    {
-      summary: 'Samples further apart have nothing between them; of two inputs, how long a gap is interpolated over.',
-      optional: true,
-      extension: true,
-    },
-    0,
-  ),
-};
 
 /** The parameter of an Aggregate that has such windows. */
 export const windowParameters = { window: windowParameter() };
