@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
-import { replaced, smallerPlot } from './smaller-plot.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
 const PACKED_BYTES_MAX = 150_000;
@@ -72,10 +71,6 @@ const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]
 // it take checkpoints of its streams. Plans with patterns it runs as plans of their members.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
-  replacing(/uPlot\.esm\.js$/, smallerPlot),
-  replacing(/d3-array\.mjs$/, (text) =>
-    replaced(text, /^((?:const|var|let) \w+ = )(?=[\w.]+\()/gm, '$1/* @__PURE__ */ '),
-  ),
   replacing(
     /engine[/\\]checkpoint[/\\]bytes\.ts$/,
     () => `${NONE} export { none as createWriter, none as openCheckpoint };`,
