@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { createPlan, loadSeries, OutputLimitError, runBatch, type Series } from '../../src/index.js';
-import { linesOf, type Scene, sceneArbitrary, seriesOf } from './running.js';
-import { delayed } from './samples.js';
+import { createPlan, loadSeries, OutputLimitError, runBatch, type Series } from '../../../src/index.js';
+import { linesOf, type Scene, sceneArbitrary, seriesOf } from '../running.js';
+import { delayed } from '../samples.js';
 
 // Short chunks, so that short series have many of them.
-vi.mock('../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
+vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 // And little memory beside them: each loading takes some of its own.
-vi.mock('../../src/kernels/memory-layout.js', async (original) => ({
+vi.mock('../../../src/kernels/memory-layout.js', async (original) => ({
   ...(await original<object>()),
   LOADED_PAGE_COUNT: 24,
 }));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { createPlan, type Series } from '../../src/index.js';
-import { buildRequest, recipeArbitrary } from './requests.js';
+import { createPlan, type Series } from '../../../src/index.js';
+import { buildRequest, recipeArbitrary } from '../requests.js';
 import {
   countsOf,
   type Feeding,
@@ -11,11 +11,11 @@ import {
   runWithin,
   sceneArbitrary,
   seriesOf,
-} from './running.js';
-import { delayed, scales } from './samples.js';
+} from '../running.js';
+import { delayed, scales } from '../samples.js';
 
 // Short chunks, so that short series have many of them.
-vi.mock('../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
+vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 
 /** Numbers of 0 to 1: how late each sample comes, as a part of the allowed lateness. */
 const delaysArbitrary = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
