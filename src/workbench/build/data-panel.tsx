@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
+import { isZone } from '../../plot/time-ticks.js';
 import { Spark } from '../chart/spark.js';
-import { counted, isZone, spanText } from '../chart/zoned-time.js';
+import { counted, spanText } from '../chart/zoned-time.js';
 import { keyOf, nameOf } from '../engine/protocol.js';
 import { samples } from '../samples.js';
 import { useWorkbench } from '../state.js';
