@@ -39,6 +39,10 @@ export class WindrowProcess {
     });
   }
 
+  get pid() {
+    return this.#child?.pid;
+  }
+
   /** `SIGTERM` ends it in order, `SIGKILL` as a crash. */
   async end(signal) {
     this.url = undefined;
