@@ -14,8 +14,8 @@ export function openModule(text: string, memory: WebAssembly.Memory): unknown {
   return module === undefined ? undefined : new WebAssembly.Instance(module, { env: { memory } }).exports;
 }
 
-// A byte is a letter from `(` to `{`, but for the backslash: 83 of them. One of the three behind them before it says how
-// many times 83 the byte is more. gzip packs that better than hexadecimal digits or base64, and it is shorter.
+// A byte is a letter from `(` to `{` without the backslash: 83 of them. Before it one of the next three letters may
+// say how many times 83 to add. gzip packs that better than hexadecimal digits or base64, and it is shorter.
 const FIRST_LETTER = 40;
 const BACKSLASH = 92;
 const LAST_LETTER = 123;
