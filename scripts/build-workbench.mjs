@@ -68,18 +68,13 @@ const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]
 );
 
 // The page uses a part of its libraries: of d3-array the marks of axes, without what it makes as it is loaded. Nor does
-// it take checkpoints of its streams, or run plans with patterns in their ids: it makes its plans by `createPlan`.
+// it take checkpoints of its streams. Plans with patterns it runs as plans of their members.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
     /engine[/\\]checkpoint[/\\]bytes\.ts$/,
     () => `${NONE} export { none as createWriter, none as openCheckpoint };`,
   ),
-  replacing(
-    /plan[/\\]patterns\.ts$/,
-    () => `${NONE} export const planEveryIn = (plan) => plan; export { none as planEvery, none as planOfMember };`,
-  ),
-  replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
 
 // What an assertion would say is for who works on the engine, who does not do that in the page.

@@ -14,27 +14,6 @@ export function openModule(text: string, memory: WebAssembly.Memory): unknown {
   return module === undefined ? undefined : new WebAssembly.Instance(module, { env: { memory } }).exports;
 }
 
-// A byte is a letter from `(` to `{` without the backslash: 83 of them. Before it one of the next three letters may
-// say how many times 83 to add. gzip packs that better than hexadecimal digits or base64, and it is shorter.
-const FIRST_LETTER = 40;
-const BACKSLASH = 92;
-const LAST_LETTER = 123;
-const LETTER_COUNT = LAST_LETTER - FIRST_LETTER;
-
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  const bytes: number[] = [];
-  let more = 0;
-  for (let i = 0; i < text.length; i++) {
-    const letter = text.charCodeAt(i);
-    if (letter > LAST_LETTER) more = (letter - LAST_LETTER) * LETTER_COUNT;
-    else {
-      bytes.push(more + letter - FIRST_LETTER - (letter > BACKSLASH ? 1 : 0));
-      more = 0;
-    }
-  }
-  return Uint8Array.from(bytes);
-}
-
 function compile(text: string): WebAssembly.Module | undefined {
   const bytes = bytesOf(text);
   if (!WebAssembly.validate(bytes)) return undefined;
@@ -44,4 +23,20 @@ function compile(text: string): WebAssembly.Module | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+// A letter a byte, from ( to ~ without the backslash; after ! and # of the bytes from 86 and from 172 on.
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  let count = 0;
+  let base = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 40) base = code === 33 ? 86 : 172;
+    else {
+      bytes[count++] = base + code - (code < 92 ? 40 : 41);
+      base = 0;
+    }
+  }
+  return bytes.slice(0, count);
 }

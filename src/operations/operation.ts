@@ -88,7 +88,12 @@ export const ofEachSample = { reads: { kind: 'sample' }, keeps: 'nothing', final
 export type Reach =
   | { readonly kind: 'sample' }
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
-  | { readonly kind: 'window'; readonly lengthMsMax: number; readonly isCarriedIn: boolean }
+  | {
+      readonly kind: 'window';
+      readonly lengthMsMax: number;
+      readonly isCarriedIn: boolean;
+      readonly isCarriedOut?: true;
+    }
   | { readonly kind: 'trailing'; readonly lengthMs: number }
   | { readonly kind: 'session'; readonly gapMs: number }
   | { readonly kind: 'past' }

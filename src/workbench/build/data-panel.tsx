@@ -82,7 +82,7 @@ function SeriesRow({ name }: { readonly name: string }) {
   const { view } = useWorkbench();
   const shown = view.series.find(({ info, pointer }) => pointer === undefined && keyOf(info) === name);
   if (shown === undefined) return null;
-  const { info, colour } = shown;
+  const { info } = shown;
   return (
     <li>
       <div class="row">
@@ -91,7 +91,7 @@ function SeriesRow({ name }: { readonly name: string }) {
           {nameOf(info)}
         </span>
       </div>
-      <Spark info={info} colour={colour} />
+      <Spark series={[shown]} />
     </li>
   );
 }

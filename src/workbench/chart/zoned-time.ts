@@ -38,6 +38,6 @@ export function countText(count: number): string {
 }
 
 /** `1 sample`, `7,267 samples`. */
-export function counted(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function counted(count: number, noun: string, plural = 's'): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : plural}`;
 }
