@@ -27,7 +27,7 @@ try {
 async function openPage(url, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, ...options });
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open CSV…' }).waitFor();
+  await page.getByRole('button', { name: 'Open files…' }).waitFor();
   return page;
 }
 
