@@ -121,6 +121,16 @@ export class SampleStore {
     return infos;
   }
 
+  /** For each series the item whose result it is; undefined for what clients write, and what is not there. */
+  async itemsOf(
+    tx: Reader,
+    organisation: string,
+    of: readonly SeriesReference[],
+  ): Promise<readonly (string | undefined)[]> {
+    const known = await this.#parts.catalogue.find(tx, await readProgress(tx), organisation, of);
+    return known.map((one) => one?.itemId ?? undefined);
+  }
+
   /** The last instant up to which samples of one of these series were deleted by retention; undefined for none. */
   async forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined> {
     let latestMs: number | undefined;
