@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
 const rootUrl = new URL('../', import.meta.url);
 const PACKED_BYTES_MAX = 150_000;
@@ -50,120 +51,77 @@ function packed(path, stepMs, rowsMax) {
   return { stepMs, names, parts };
 }
 
+// What the page has in other words than the sources say: `load` gives the text that stands in place of a file.
+
 // The kernels of WebAssembly would take a tenth of the page, and a policy that lets it compile code. Without them the
 // JavaScript loops run, which give the same bits.
-const withoutWebAssembly = {
-  name: 'without WebAssembly',
-  setup: (builder) => {
-    const withoutKernels = {
-      'open-module': 'export const openModule = () => undefined;',
-      module: "export const kernelsHex = '';",
-      'scan-rows': `export const scanned = { end: 0 };
-        export const scanColumns = () => undefined;
-        export const beginScan = () => {};
-        export const scanRows = (bytes, from) => ((scanned.end = from), 0);`,
-    };
-    for (const [name, contents] of Object.entries(withoutKernels)) {
-      builder.onLoad({ filter: new RegExp(`kernels[/\\\\]${name}\\.ts$`) }, () => ({ contents }));
-    }
-  },
+const WITHOUT_KERNELS = {
+  'open-module': 'export const openModule = () => undefined;',
+  module: "export const kernelsHex = '';",
+  'scan-rows': `export const scanned = { end: 0 };
+    export const scanColumns = () => undefined;
+    export const beginScan = () => {};
+    export const scanRows = (bytes, from) => ((scanned.end = from), 0);`,
 };
+const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]) =>
+  replacing(new RegExp(`kernels[/\\\\]${name}\\.ts$`), () => contents),
+);
 
-// The page uses a part of its libraries: linear axes, lines and steps of uPlot without its legend; the marks of axes of
-// d3-array. The rest would be a thirtieth of the page, and esbuild cannot tell that it is unused: functions that uPlot
-// chooses by options which are not given here, and what d3-array makes as it is loaded. Nor does the page take
-// checkpoints of its streams, or run plans with patterns in their ids: it makes its plans by `createPlan`.
-const UPLOT_UNUSED = [
-  ...['bars', 'monotoneCubic', 'rangeLog', 'rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt'],
-  ...['log2AxisValsFilt', 'clipBandLine', 'initLegendRow', 'syncLegend', 'delSeries'],
-];
+// The page uses a part of its libraries: of d3-array the marks of axes, without what it makes as it is loaded. Nor does
+// it take checkpoints of its streams. Plans with patterns it runs as plans of their members.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
-const withoutUnused = {
-  name: 'without what is unused',
-  setup: (builder) => {
-    builder.onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => ({ contents: smallerPlot(path) }));
-    builder.onLoad({ filter: /d3-array\.mjs$/ }, ({ path }) => ({
-      contents: replaced(readFileSync(path, 'utf8'), /^((?:const|var|let) \w+ = )(?=[\w.]+\()/gm, '$1/* @__PURE__ */ '),
-    }));
-    builder.onLoad({ filter: /engine[/\\]checkpoint[/\\]bytes\.ts$/ }, () => ({
-      contents: `${NONE} export { none as createWriter, none as openCheckpoint };`,
-    }));
-    builder.onLoad({ filter: /plan[/\\]patterns\.ts$/ }, () => ({
-      contents: `${NONE} export const planEveryIn = (plan) => plan; export { none as planOfMember };`,
-    }));
-    builder.onLoad({ filter: /engine[/\\]every[/\\]parts\.ts$/ }, () => ({
-      contents: `${NONE} export { none as partsOf };`,
-    }));
-  },
-};
-
-function smallerPlot(path) {
-  const legendless = replaced(
-    readFileSync(path, 'utf8'),
-    /const showLegend = legend\.show;/,
-    'const showLegend = false;',
-  );
-  return UPLOT_UNUSED.reduce(
-    (text, name) => replaced(text, new RegExp(`^(\\t?)function ${name}\\([^]*?^\\1}$`, 'm'), `$1function ${name}() {}`),
-    legendless,
-  );
-}
-
-function replaced(before, pattern, by) {
-  const after = before.replace(pattern, by);
-  if (after === before)
-    throw new Error(`there is nothing like ${pattern}: look at what the library has in its new version`);
-  return after;
-}
+const withoutUnused = [
+  replacing(
+    /engine[/\\]checkpoint[/\\]bytes\.ts$/,
+    () => `${NONE} export { none as createWriter, none as openCheckpoint };`,
+  ),
+];
 
 // What an assertion would say is for who works on the engine, who does not do that in the page.
-const withShortAssertions = {
-  name: 'with short assertions',
-  setup: (builder) =>
-    builder.onLoad({ filter: /src[/\\].*\.tsx?$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(/(assertion failed): [^'`"]*/g, '$1'),
-      loader: path.endsWith('x') ? 'tsx' : 'ts',
-    })),
-};
+const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
+  text.replace(/(assertion failed): [^'`"]*/g, '$1'),
+);
 
 // Of the worked examples of each operation the plainest stands beside the list, and is what a new step begins with: all
 // of them would be a fifteenth of the page.
-const withPlainExamples = {
-  name: 'with the plainest examples',
-  setup: (builder) =>
-    builder.onLoad({ filter: /src[/\\]operations[/\\]examples\.ts$/ }, async ({ path }) => {
-      const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
-      const [{ text }] = bundled.outputFiles;
-      const { examplesByName } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
-      const weightOf = (example) => {
-        const { inputs, parameters } = example;
-        return 10_000 * inputs.length + 1000 * Object.keys(parameters).length + JSON.stringify(example).length;
-      };
-      const plainest = Object.entries(examplesByName).map(([name, examples]) => {
-        return [name, [examples.reduce((least, one) => (weightOf(one) < weightOf(least) ? one : least))]];
-      });
-      return { contents: `export const examplesByName = ${JSON.stringify(Object.fromEntries(plainest))};` };
-    }),
-};
+const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]examples\.ts$/, async (_, path) => {
+  const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
+  const [{ text }] = bundled.outputFiles;
+  const { examplesByName } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  const weightOf = (example) => {
+    const { inputs, parameters } = example;
+    return 10_000 * inputs.length + 1000 * Object.keys(parameters).length + JSON.stringify(example).length;
+  };
+  const plainest = Object.entries(examplesByName).map(([name, examples]) => {
+    return [name, [examples.reduce((least, one) => (weightOf(one) < weightOf(least) ? one : least))]];
+  });
+  return `export const examplesByName = ${JSON.stringify(Object.fromEntries(plainest))};`;
+});
+
+/** A plugin that has `textOf` change the text of the files of a name. */
+function replacing(id, textOf) {
+  return {
+    name: `replacing ${id}`,
+    transform: { filter: { id }, handler: async (text, path) => ({ code: await textOf(text, path) }) },
+  };
+}
 
 async function bundle() {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('src/workbench/main.tsx', rootUrl))],
-    bundle: true,
-    minify: true,
-    // Its text stands within a script element.
-    supported: { 'inline-script': false },
-    format: 'iife',
+  const bundler = await rolldown({
+    input: fileURLToPath(new URL('src/workbench/main.tsx', rootUrl)),
     platform: 'browser',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    legalComments: 'none',
-    plugins: [withoutWebAssembly, withoutUnused, withPlainExamples, withShortAssertions],
-    define: { SAMPLE_DATA: JSON.stringify(sampleData()) },
-    write: false,
+    // No property of the page or its libraries does anything when it is read.
+    treeshake: { propertyReadSideEffects: false },
+    resolve: { extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
+    transform: {
+      target: 'es2022',
+      jsx: { runtime: 'automatic', importSource: 'preact' },
+      define: { SAMPLE_DATA: JSON.stringify(sampleData()) },
+    },
+    plugins: [...withoutWebAssembly, ...withoutUnused, withPlainExamples, withShortAssertions],
   });
-  return outputFiles[0].text.trim();
+  const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false });
+  return output[0].code.trim();
 }
 
 async function style() {

@@ -6,6 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsRunOneWay, neutralLayersImportNoPackage } from './house/imports.js';
 import type { Law, SourceFile } from './house/law.js';
+import { mocksStandApart } from './house/mocks.js';
 import { completeLockFile, exactVersions, noDependencies } from './house/packages.js';
 import { noClockAndNoChance, oneFileAsksIntl } from './house/purity.js';
 import { filesSayWhatTheyAre, namedExports, noAny, shortFiles, shortFunctions, shortLines } from './house/shape.js';
@@ -24,6 +25,7 @@ const laws: readonly Law[] = [
   namedExports,
   filesSayWhatTheyAre,
   noAny,
+  mocksStandApart,
 ];
 
 describe('the house', () => {
@@ -176,6 +178,7 @@ const breaches: readonly Breach[] = [
     { 'src/core/a.ts': 'const a: any = 1;', 'test/b.ts': '\nconst b = x as any[];' },
     ['src/core/a.ts:1 says `any`', 'test/b.ts:2 says `any`'],
   ],
+  [mocksStandApart, { 'test/core/a.test.ts': "\nvi.mock('./b.js');" }, ['test/core/a.test.ts mocks a module']],
 ];
 
 describe('a breach is seen', () => {
@@ -207,6 +210,7 @@ describe('what only looks like a breach is none', () => {
     [shortFiles, { ...manyFiles(9, 10), ...manyFiles(1, 900) }],
     [filesSayWhatTheyAre, { 'src/core/commonality.ts': '' }],
     [noAny, { 'src/core/a.ts': "const any = 'any'; // any" }],
+    [mocksStandApart, { 'test/laws/short-chunks/a.test.ts': "vi.mock('./b.js');" }],
   ];
 
   for (const [law, files] of lawful) {

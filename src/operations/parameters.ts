@@ -176,7 +176,7 @@ export function readParameters(
   for (const [name, parameter] of Object.entries(parameters)) {
     const place = within(report, `/${escapePointer(name)}`);
     const isGiven = given[name] !== undefined;
-    if (!isGiven && parameter.isRequired) place('', 'request.missing', sentence(parameter.summary), 'nothing');
+    if (!isGiven && parameter.isRequired) reportMissing(parameter, place, context);
     const value = isGiven ? parameter.read(given[name], place, context) : parameter.default;
     if (value !== undefined) read[name] = value;
     else if (isGiven || parameter.isRequired) isSound = false;
@@ -184,9 +184,9 @@ export function readParameters(
   return isSound ? read : undefined;
 }
 
-/** A summary as the end of a sentence. */
-export function sentence(summary: string): string {
-  return summary.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+/** Reports a parameter that is not there: its own reader knows best what it expects. */
+export function reportMissing(parameter: Parameter, report: Report, context: ReadContext): void {
+  parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing'), context);
 }
 
 /** Reports a value that is not what was expected, and reads nothing of it. */

@@ -1,6 +1,7 @@
 import { type Issue, RequestError } from '../core/errors.js';
 import { canMeet, filled, patternOf } from '../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../core/series.js';
+import { SourceMatcher } from '../core/source-matcher.js';
 import { createPlan, type PlanOptions } from './create-plan.js';
 import { checkPlan, type Plan } from './plan.js';
 import type { RequestLike } from './request.js';
@@ -27,6 +28,13 @@ export function planEvery<const R>(request: R & RequestLike<R>, options: PlanOpt
 export function planEveryIn(plan: Plan, timezone: string | undefined): Plan {
   checkPlan(plan);
   return timezone === undefined || timezone === plan.timezone ? plan : planEvery(plan.request, { timezone });
+}
+
+/** The members that series make of sources whose ids may be patterns, in the order of the series. */
+export function membersOf(sources: readonly SeriesReference[], series: readonly SeriesReference[]): string[] {
+  const matcher = new SourceMatcher(sources);
+  const members = series.flatMap((one) => matcher.placesOf(one).flatMap(({ member }) => member ?? []));
+  return [...new Set(members)];
 }
 
 /** The plan of one member: with the name filled in, so that all ids are plain. */

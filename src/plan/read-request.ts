@@ -6,11 +6,12 @@ import type { Operation } from '../operations/operation.js';
 import {
   isObjectOf,
   type Parameters,
+  type ReadContext,
   type Report,
   readName,
   readParameters,
   refuse,
-  sentence,
+  reportMissing,
   within,
 } from '../operations/parameters.js';
 
@@ -166,8 +167,9 @@ function readStepParameters(
   report: Report,
   inputCount: number | undefined,
 ): Parameters | undefined {
-  const isOne = hasOneOf(value, operation, report);
-  const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, { timezone });
+  const context = { timezone };
+  const isOne = hasOneOf(value, operation, report, context);
+  const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, context);
   if (parameters === undefined || !isOne) return undefined;
   if (operation.parameters.timezone !== undefined) parameters.timezone ??= timezone;
   // Without the inputs, no more than one is taken for granted.
@@ -176,13 +178,13 @@ function readStepParameters(
 }
 
 /** Whether there is exactly one of the parameters of which a step has one; reports what is wrong. */
-function hasOneOf(value: unknown, { either, parameters }: Operation, report: Report): boolean {
+function hasOneOf(value: unknown, { either, parameters }: Operation, report: Report, context: ReadContext): boolean {
   if (either === undefined) return true;
   const [first = ''] = either;
   const given = either.filter((name) => Object(value)[name] !== undefined);
   if (given.length === 0) {
-    const { summary = '' } = parameters[first] ?? {};
-    report(`/${first}`, 'request.missing', sentence(summary), 'nothing');
+    const parameter = parameters[first];
+    if (parameter !== undefined) reportMissing(parameter, within(report, `/${first}`), context);
   } else if (given.length > 1) {
     const hint = `leave ${given.slice(1).join(' and ')} out`;
     report(`/${given[1]}`, 'request.conflict', `one of ${either.join(', ')}`, given.join(' and '), hint);

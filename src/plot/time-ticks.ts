@@ -1,4 +1,3 @@
-import { DateTime } from 'luxon';
 import { DAY_MS, dateOfDay, dayOfDate } from '../core/calendar.js';
 import { isUtc, zoneOf } from '../core/zone.js';
 import type { Extent } from './panels.js';
@@ -78,19 +77,43 @@ function localMsOf(index: number, { unit, count }: Step): number {
   return dayOfDate(0, index * count + 1, 1) * DAY_MS;
 }
 
-function describe(local: DateTime, { unit, lengthMs }: Step): { label: string; context: string } {
-  if (unit === 'month' && lengthMs > 11 * MONTH_MS) return { label: local.toFormat('yyyy'), context: '' };
-  if (unit === 'month') return { label: local.toFormat('LLL'), context: local.toFormat('yyyy') };
-  if (unit === 'day') return { label: local.toFormat('d LLL'), context: local.toFormat('yyyy') };
-  const clock = lengthMs >= MINUTE_MS ? 'HH:mm' : lengthMs >= 1000 ? 'HH:mm:ss' : 'HH:mm:ss.SSS';
-  return { label: local.toFormat(clock), context: local.toFormat('d LLL yyyy') };
+function describe(local: Date, { unit, lengthMs }: Step): { label: string; context: string } {
+  const year = String(local.getUTCFullYear());
+  if (unit === 'month' && lengthMs > 11 * MONTH_MS) return { label: year, context: '' };
+  if (unit === 'month') return { label: monthOf(local), context: year };
+  if (unit === 'day') return { label: dayOf(local), context: year };
+  const clock = lengthMs >= MINUTE_MS ? 5 : lengthMs >= 1000 ? 8 : 12;
+  return { label: clockOf(local, clock), context: `${dayOf(local)} ${year}` };
 }
 
 /** `4 Jul 2013 00:15` in a zone. */
 export function describeTime(timeMs: number, timezone = 'UTC'): string {
-  return localTime(timeMs, timezone).toFormat('d LLL yyyy HH:mm');
+  const local = localTime(timeMs, timezone);
+  return `${dayOf(local)} ${local.getUTCFullYear()} ${clockOf(local, 5)}`;
 }
 
-function localTime(timeMs: number, timezone: string): DateTime {
-  return DateTime.fromMillis(Math.floor(timeMs), { zone: timezone, locale: 'en-US' });
+/** What a clock in the zone shows, as if that were UTC. */
+export function localTime(timeMs: number, timezone: string): Date {
+  const offsetMs = isUtc(timezone) ? 0 : (zoneOf(timezone)?.offsetMsAt(timeMs) ?? 0);
+  return new Date(Math.floor(timeMs) + offsetMs);
+}
+
+/** Whether there is a zone of this name. */
+export function isZone(timezone: string): boolean {
+  return isUtc(timezone) || zoneOf(timezone) !== undefined;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+function monthOf(local: Date): string {
+  return MONTHS[local.getUTCMonth()] ?? '';
+}
+
+function dayOf(local: Date): string {
+  return `${local.getUTCDate()} ${monthOf(local)}`;
+}
+
+/** The first letters of `08:30:00.000`. */
+function clockOf(local: Date, length: number): string {
+  return local.toISOString().split('T')[1]?.slice(0, length) ?? '';
 }

@@ -6,6 +6,7 @@ import type { Clock, Random, Scheduler, ServiceContext } from './context.js';
 import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
 import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
+import type { PasswordCost } from './identity/passwords.js';
 import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
@@ -22,6 +23,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly scheduler?: Scheduler;
+  /** What the hash of a new password costs, in the parameters of scrypt. */
+  readonly passwordCost?: PasswordCost;
 }
 
 /** Opens the store and makes a service over it; `close` stops both. */
@@ -49,7 +52,7 @@ export async function openService(
     settings,
   });
   storage.onCommit(() => metrics.commits.inc());
-  const service = createService(context);
+  const service = createService(context, options.passwordCost);
   return {
     ...service,
     close: async () => {

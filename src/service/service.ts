@@ -18,6 +18,7 @@ import type { RouteParts } from './http/route.js';
 import { addHostCheck, addParameterCheck, addValidator } from './http/validator.js';
 import { createAuthorize } from './identity/authorize.js';
 import { createIdentity, type Identity } from './identity/identity.js';
+import type { PasswordCost } from './identity/passwords.js';
 import { openStepPool } from './operations/compute/pool.js';
 import { registerOperations } from './operations/routes.js';
 import { Worker } from './operations/worker/worker.js';
@@ -38,12 +39,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export function createService(context: ServiceContext): Service {
+export function createService(context: ServiceContext, passwordCost?: PasswordCost): Service {
   const readiness: Readiness = { isOpen: true };
   const stopping = new AbortController();
   // Every follower listens.
   setMaxListeners(0, stopping.signal);
-  const identity = createIdentity(context);
+  const identity = createIdentity(context, passwordCost === undefined ? {} : { cost: passwordCost });
   const tokens = createContinuationTokens(context);
   const worker = new Worker(context, openStepPool(context.settings.workerCount));
   let background: readonly EndWork[] = [];

@@ -50,7 +50,7 @@ export function App({ engine }: { readonly engine: EngineClient }) {
           <div class="right">
             {shown === 'Build' && <LargeChart />}
             <WhyPanel />
-            <RequestPanel />
+            <RequestPanel onService={isOnline ? () => setShown('Service') : undefined} />
           </div>
         </div>
         {shown === 'Stream' && <ReplayPanel />}

@@ -11,7 +11,7 @@ import {
   type TimeRange,
 } from './engine/protocol.js';
 import type { Checked } from './request/check.js';
-import { type Draft, itemResults } from './request/draft.js';
+import type { Draft } from './request/draft.js';
 
 /** What the page shows; it changes by actions alone. */
 export interface State {
@@ -146,11 +146,14 @@ export interface PlacedSeries extends ShownSeries {
 }
 
 const SOURCES_DRAWN = 4;
+/** Of the results so many are on the chart unless others are ticked: a pattern may have hundreds. */
+const RESULTS_DRAWN = 8;
 
 export function viewOf(state: State, checked: Checked): View {
   const loaded = state.sets.flatMap(({ series }) => series);
-  const read = new Set(state.draft.flatMap(({ operations }) => operations.flatMap(({ input }) => input.map(keyOf))));
-  const results = new Set(itemResults(state.draft).map(keyOf));
+  const steps = checked.request.flatMap(({ operations }) => operations);
+  const read = new Set(steps.flatMap(({ input }) => input.map(keyOf)).slice(0, RESULTS_DRAWN));
+  const results = new Set(checked.results.map(keyOf).slice(0, RESULTS_DRAWN));
   const isUsual = (info: SeriesInfo, pointer: string | undefined, index: number): boolean => {
     if (pointer !== undefined) return results.has(keyOf(info));
     return state.draft.length === 0 ? index < SOURCES_DRAWN : read.has(keyOf(info));

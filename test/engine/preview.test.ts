@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPlan, openStream, restoreStream, type Series } from '../../src/index.js';
 import { joinParts } from '../conformance/conformance.js';
-import { countsOf, linesOf, runWithin, sceneArbitrary, seriesOf as sourcesOf } from '../laws/running.js';
+import { countsOf, expectSame, runWithin, sceneArbitrary, seriesOf as sourcesOf } from '../laws/running.js';
 import { chainPlan, pairsOf, seriesOf } from './streams.js';
 
 function partsOf(sources: readonly Series[], cuts: readonly number[]): Series[][] {
@@ -30,11 +30,11 @@ test('results so far and the preview are one batch over the samples so far, and 
       const batch = runWithin(plan, pushed, { ...options, maxOutputSamples: 100_000_000 });
       const parts = [...results, ...stream.preview()];
       const seen = plan.items.map(({ output }) => joinParts(output, parts));
-      expect(linesOf(seen)).toEqual(linesOf(batch!.series));
+      expectSame(seen, batch!.series);
       expect(stream.checkpoint()).toEqual(undisturbed.checkpoint());
     }
     const [run, expected] = [stream.close(), undisturbed.close()];
-    expect(linesOf(run.series)).toEqual(linesOf(expected.series));
+    expectSame(run.series, expected.series);
     expect(countsOf(run.report)).toEqual(countsOf(expected.report));
   });
   fc.assert(property, { numRuns: 1000 });

@@ -20,13 +20,20 @@ export function filesUnder(files: readonly SourceFile[], ...folders: string[]): 
   return files.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)));
 }
 
+/** Each law reads the same files. */
+const parsed = new WeakMap<SourceFile, ts.SourceFile>();
+
 function parse(file: SourceFile): ts.SourceFile {
+  const known = parsed.get(file);
+  if (known !== undefined) return known;
   const kind = /\.[mc]?js$/.test(file.path)
     ? ts.ScriptKind.JS
     : file.path.endsWith('x')
       ? ts.ScriptKind.TSX
       : ts.ScriptKind.TS;
-  return ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true, kind);
+  const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true, kind);
+  parsed.set(file, source);
+  return source;
 }
 
 /** What `find` says of each node of the file, as breaches with their place. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPlan, type Report } from '../../src/index.js';
 import { type OracleResult, runOracle } from '../oracle/index.js';
-import { linesOf, runWithin, type Scene, sceneArbitrary, seriesOf } from './running.js';
+import { expectSame, runWithin, type Scene, sceneArbitrary, seriesOf } from './running.js';
 
 function runOracleOver({ request, samples, options }: Scene): OracleResult {
   const inputs = samples.map(({ timeMs, value }, k) => {
@@ -46,7 +46,7 @@ function expectAgreement(scene: Scene): void {
   const expected = oracle.series.map(({ samples: own, ...name }) => {
     return { ...name, timeMs: Float64Array.from(own, ([t]) => t), value: Float64Array.from(own, ([, x]) => x!) };
   });
-  expect(linesOf(run.series)).toEqual(linesOf(expected));
+  expectSame(run.series, expected);
   expect(droppedOf(run.report, request)).toEqual(oracle.dropped);
 }
 

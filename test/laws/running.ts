@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { expect } from 'vitest';
 import {
   type createPlan,
   OutputLimitError,
@@ -203,12 +204,36 @@ function earliestToCome(inputs: readonly Series[], places: readonly Place[]): nu
   return earliest;
 }
 
+type NamedColumns = Pick<Series, 'timeseriesId' | 'metric' | 'timeMs' | 'value'>;
+
 /** Series as lines of text in which -0 and 0 differ, for whole comparisons with a readable difference. */
-export function linesOf(series: readonly Pick<Series, 'timeseriesId' | 'metric' | 'timeMs' | 'value'>[]): string[] {
+export function linesOf(series: readonly NamedColumns[]): string[] {
   return series.flatMap(({ timeseriesId, metric, timeMs, value }) => [
     `${timeseriesId}/${metric}: ${timeMs.length}`,
     ...[...timeMs].map((t, i) => `${t} ${Object.is(value[i], -0) ? '-0' : value[i]}`),
   ]);
+}
+
+/** Fails unless both are the same to the bit; only where they are not are they written out. */
+export function expectSame(found: readonly NamedColumns[], expected: readonly NamedColumns[]): void {
+  if (!hasSameBits(found, expected)) expect(linesOf(found)).toEqual(linesOf(expected));
+}
+
+function hasSameBits(a: readonly NamedColumns[], b: readonly NamedColumns[]): boolean {
+  const bytes = ({ buffer, byteOffset, byteLength }: Float64Array): Buffer =>
+    Buffer.from(buffer, byteOffset, byteLength);
+  return (
+    a.length === b.length &&
+    a.every(({ timeseriesId, metric, timeMs, value }, i) => {
+      const other = b[i]!;
+      return (
+        timeseriesId === other.timeseriesId &&
+        metric === other.metric &&
+        bytes(timeMs).equals(bytes(other.timeMs)) &&
+        bytes(value).equals(bytes(other.value))
+      );
+    })
+  );
 }
 
 /** A report without what is no count. */

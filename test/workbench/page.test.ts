@@ -176,6 +176,69 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await violations(page)).toEqual([]);
   });
 
+  it('runs a pattern for each series that it matches, as the command does', async () => {
+    const { page, faults } = await open(fileUrl);
+    const wide =
+      'timestamp,zone-1,zone-2,zone-3\n2024-03-01T00:00Z,1,2,3\n2024-03-01T00:30Z,3,,5\n2024-03-01T01:10Z,8,9,7\n';
+    await openCsv(page, 'zones.csv', wide);
+    await addStep(page, 'aggregate');
+    await page.getByLabel('interval').fill('Hourly');
+    await addStep(page, 'mul');
+    await page.getByLabel('scalar').fill('10');
+    await page.getByLabel('result, as metric').fill('Tenfold');
+    const first = page.getByRole('listitem', { name: 'Step 1, Aggregate' });
+    await first.getByLabel('input 1').selectOption({ label: 'zone-{n}/Raw: each of 3' });
+    const last = page.getByRole('listitem', { name: 'Step 2, Mul' });
+    await eventually(() => last.locator('figcaption').textContent()).toBe('3 series, 6 samples, 20 to 90');
+    expect(JSON.parse(await requestText(page))[0].operations.map((step: object) => step)).toMatchObject([
+      { input: [{ timeseriesId: 'zone-{n}', metric: 'Raw' }], output: [{ timeseriesId: 'zone-{n}' }] },
+      { input: [{ timeseriesId: 'zone-{n}' }], output: [{ timeseriesId: 'zone-{n}', metric: 'Tenfold' }] },
+    ]);
+    await eventually(() => page.locator('.legend').textContent()).toMatch(/zone-1\/Tenfold.*zone-3\/Tenfold/);
+    expect(await violations(page)).toEqual([]);
+    const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'request.json'), await requestText(page));
+    writeFileSync(join(folder, 'zones.csv'), wide);
+    const line = await page.locator('pre.line').first().textContent();
+    expect(
+      spawnSync(process.execPath, [commandPath, ...String(line).split(' ').slice(2)], { cwd: folder }).status,
+    ).toBe(0);
+    expect(results.bytes.toString()).toBe(readFileSync(join(folder, 'results.csv'), 'utf8'));
+    // A result of one member tells where it comes from, and a stream gives the same for all of them.
+    await last.getByText('Data table').click();
+    await last.getByRole('combobox', { name: /^Series/ }).selectOption({ label: 'zone-2/Tenfold' });
+    await last.getByRole('button', { name: 'Why the value at 2024-03-01 00:00:00?' }).click();
+    await eventually(() => page.getByRole('heading', { name: 'Why zone-2/Tenfold is 20' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Stream' }).click();
+    await page.getByRole('button', { name: 'Play' }).click();
+    await eventually(() => page.locator('.verdict').textContent()).toMatch(/^The end is the same: all 6 results/);
+    expect(faults).toEqual([]);
+  });
+
+  it('has forms for windows that slide, and shows the fields that a function wants', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'aggregate');
+    await page.getByLabel('function').selectOption('TimeInState');
+    await page.getByLabel('lower').fill('2');
+    await page.getByLabel('upper', { exact: true }).fill('5');
+    await page.getByLabel('interval').fill('');
+    await page.getByText(/^percentile, empty/).click();
+    await page.getByLabel('Type of window').selectOption('sliding');
+    await page.getByLabel('size', { exact: false }).fill('Hourly');
+    const parameters = async () => JSON.parse(await requestText(page))[0].operations[0].parameters;
+    await eventually(parameters).toEqual({
+      function: 'TimeInState',
+      lower: 2,
+      upper: 5,
+      window: { type: 'sliding', size: 'Hourly' },
+    });
+    await eventually(() => page.locator('.step .problems').count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+  });
+
   it('gives the chart as SVG and PNG', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);

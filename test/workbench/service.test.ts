@@ -32,7 +32,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await addStep(page, 'gte');
     await page.getByLabel('scalar').fill('21');
     await page.getByLabel('result, as metric').fill('IsComfortable');
-    await page.getByLabel(/^How the service computes/).selectOption('stream ');
+    await page.getByRole('combobox', { name: /^How the service computes/ }).selectOption('stream ');
     await page.getByRole('button', { name: 'Service', exact: true }).click();
     await page.getByRole('button', { name: 'Dry run' }).click();
     await eventually(() => page.getByText('Dry run: nothing was stored').count()).toBe(1);

@@ -11,7 +11,7 @@ export interface PasswordCost {
 }
 
 /** 32 MiB and a fifth of a second: one of the settings that OWASP's password storage cheat sheet gives for scrypt. */
-const COST: PasswordCost = { costLog2: 15, blockSize: 8, parallelism: 3 };
+export const PASSWORD_COST: PasswordCost = { costLog2: 15, blockSize: 8, parallelism: 3 };
 
 // Beyond these a hash in the store is damaged, and would only take the memory of the process.
 const COST_LOG2_MAX = 20;
@@ -34,7 +34,7 @@ export type Passwords = ReturnType<typeof createPasswords>;
 
 /** Hashes passwords with scrypt, a bounded number at a time. @throws OAuthError 503 while too many wait. */
 export function createPasswords(random: Random, options: PasswordOptions = {}) {
-  const { cost = COST, runningMax = 1, waitingMax = 32 } = options;
+  const { cost = PASSWORD_COST, runningMax = 1, waitingMax = 32 } = options;
   const limit = pLimit(runningMax);
   const derive = async (password: string, salt: Uint8Array, { costLog2, blockSize, parallelism }: PasswordCost) => {
     const N = 2 ** costLog2;

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
+import { isZone } from '../../plot/time-ticks.js';
 import { Spark } from '../chart/spark.js';
-import { counted, isZone, spanText } from '../chart/zoned-time.js';
+import { counted, spanText } from '../chart/zoned-time.js';
 import { keyOf, nameOf } from '../engine/protocol.js';
 import { samples } from '../samples.js';
 import { useWorkbench } from '../state.js';
@@ -81,7 +82,7 @@ function SeriesRow({ name }: { readonly name: string }) {
   const { view } = useWorkbench();
   const shown = view.series.find(({ info, pointer }) => pointer === undefined && keyOf(info) === name);
   if (shown === undefined) return null;
-  const { info, colour } = shown;
+  const { info } = shown;
   return (
     <li>
       <div class="row">
@@ -90,7 +91,7 @@ function SeriesRow({ name }: { readonly name: string }) {
           {nameOf(info)}
         </span>
       </div>
-      <Spark info={info} colour={colour} />
+      <Spark series={[shown]} />
     </li>
   );
 }

@@ -24,12 +24,15 @@ function Field(props: FieldProps) {
   const { name, schema, isRequired, pointer, issues } = props;
   const id = useId();
   const own = issuesAt(issues, pointer);
-  if (schema.type === 'array' || schema.type === 'object') {
+  const variants = variantsOf(schema);
+  if (schema.type === 'array' || schema.type === 'object' || variants.length > 0) {
     return (
       <fieldset class="field group">
         <legend>{labelOf(name, isRequired)}</legend>
         <Help schema={schema} />
-        {schema.type === 'array' ? <ListInput {...props} /> : <ObjectInput {...props} />}
+        {variants.length > 0 && <VariantInput {...props} variants={variants} />}
+        {schema.type === 'array' && <ListInput {...props} />}
+        {schema.type === 'object' && <ObjectInput {...props} />}
         <Problems issues={own.filter((issue) => issue.pointer === pointer)} id={`${id}-problem`} />
       </fieldset>
     );
@@ -137,6 +140,51 @@ function emptyOf(schema: JsonSchema, before: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
+/** The forms that an object may have, which its `type` tells apart. */
+function variantsOf({ oneOf }: JsonSchema): readonly JsonSchema[] {
+  return Array.isArray(oneOf) && oneOf.every((one) => isObject(one) && one.type === 'object') ? oneOf : [];
+}
+
+function typeOf({ properties }: JsonSchema): string {
+  const type = isObject(properties) && isObject(properties.type) ? properties.type.const : '';
+  return String(type);
+}
+
+function VariantInput({ variants, ...props }: FieldProps & { readonly variants: readonly JsonSchema[] }) {
+  const { name, value, onValue } = props;
+  const given: Parameters = isObject(value) ? value : {};
+  const chosen = variants.find((one) => typeOf(one) === given.type);
+  const choose = (type: string): void => {
+    const variant = variants.find((one) => typeOf(one) === type);
+    onValue(variant && { type, ...Object(emptyOf(variant, undefined)) });
+  };
+  return (
+    <div class="fields">
+      <select
+        aria-label={`Type of ${name}`}
+        value={chosen === undefined ? '' : typeOf(chosen)}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        <option value="">–</option>
+        {variants.map((one) => (
+          <option key={typeOf(one)}>{typeOf(one)}</option>
+        ))}
+      </select>
+      {chosen !== undefined && (
+        <ParameterFields
+          key={typeOf(chosen)}
+          schema={chosen}
+          parameters={given}
+          pointer={props.pointer}
+          issues={props.issues}
+          hidden={['type']}
+          onParameters={onValue}
+        />
+      )}
+    </div>
+  );
+}
+
 function ItemInput(props: Omit<FieldProps, 'isRequired'>) {
   if (props.schema.type === 'object') return <ObjectInput {...props} isRequired />;
   return <Field {...props} isRequired />;
@@ -151,6 +199,16 @@ function ObjectInput({ schema, value, pointer, issues, onValue }: FieldProps) {
   );
 }
 
+/** Whether a parameter is for what others choose: `upper`, "for TimeInState", where that is the function. */
+function isMeant(properties: Parameters, parameters: Parameters, name: string): boolean {
+  const own = properties[name];
+  const words = isObject(own) && typeof own.description === 'string' ? own.description.split(/\W+/) : [];
+  return Object.entries(parameters).some(([other, value]) => {
+    const schema = properties[other];
+    return isObject(schema) && Array.isArray(schema.enum) && words.includes(String(value));
+  });
+}
+
 interface ParameterFieldsProps {
   readonly schema: JsonSchema;
   readonly parameters: Parameters;
@@ -161,7 +219,7 @@ interface ParameterFieldsProps {
   readonly hidden?: readonly string[];
 }
 
-/** The fields of an object: those that are required or set, and behind a lid all others. */
+/** The fields of an object: those that are required, set or meant, and behind a lid all others. */
 export function ParameterFields({
   schema,
   parameters,
@@ -177,6 +235,7 @@ export function ParameterFields({
   // A field that was shown once stays, so that it does not go away while it is emptied.
   const isShown = (name: string): boolean =>
     required.includes(name) ||
+    isMeant(properties, parameters, name) ||
     parameters[name] !== undefined ||
     shown.has(name) ||
     issuesAt(issues, `${pointer}/${name}`).length > 0;

@@ -150,8 +150,9 @@ function samplesText(samples: readonly (readonly [string, number])[]): string {
 
 function matching(search: string): OperationInfo[] {
   const words = search.toLowerCase().split(/\s+/);
-  const all = [...operations.values()].filter(({ name, aliases, summary }) => {
-    const text = [name, ...aliases, summary].join(' ').toLowerCase();
+  const all = [...operations.values()].filter(({ name, aliases, summary, parameters }) => {
+    // An Average is a function of Aggregate.
+    const text = [name, ...aliases, summary, JSON.stringify(parameters)].join(' ').toLowerCase();
     return words.every((word) => text.includes(word));
   });
   // In the order in which they are shown, those whose name fits first.

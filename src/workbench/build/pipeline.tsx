@@ -66,9 +66,26 @@ export function PipelinePanel() {
 const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
 
 function ItemHead({ index }: { readonly index: number }) {
-  const { state, view, act } = useWorkbench();
-  const { metric, processingType, frequency } = state.draft[index]!;
+  const { state, view } = useWorkbench();
   const { issues } = view.checked;
+  return (
+    <>
+      <div class="row item-head">
+        <h3>{state.draft[index]!.metric || 'Result'}</h3>
+        <span class="spring" />
+        <ProcessingField index={index} />
+      </div>
+      <Problems
+        issues={[...issuesAt(issues, `/${index}/processingType`), ...issuesAt(issues, `/${index}/frequency`)]}
+      />
+    </>
+  );
+}
+
+/** How the service computes a result: once, every so often, or with each sample. */
+export function ProcessingField({ index, isNamed = false }: { readonly index: number; readonly isNamed?: boolean }) {
+  const { state, act } = useWorkbench();
+  const { metric, processingType, frequency } = state.draft[index]!;
   const change = (type: string, often: string): void => {
     act({
       type: 'edited',
@@ -80,32 +97,23 @@ function ItemHead({ index }: { readonly index: number }) {
     });
   };
   return (
-    <>
-      <div class="row item-head">
-        <h3>{metric || 'Result'}</h3>
-        <span class="spring" />
-        <label class="inline">
-          <span class="hidden">How the service computes {metric}</span>
-          <select
-            value={`${processingType.toLowerCase()} ${frequency ?? ''}`}
-            onChange={({ currentTarget: { value } }) => {
-              const [type = '', often = ''] = value.split(' ');
-              change(type, often);
-            }}
-          >
-            <option value="batch ">batch, once</option>
-            {FREQUENCIES.map((often) => (
-              <option key={often} value={`batch ${often}`}>
-                batch, every {often}
-              </option>
-            ))}
-            <option value="stream ">stream</option>
-          </select>
-        </label>
-      </div>
-      <Problems
-        issues={[...issuesAt(issues, `/${index}/processingType`), ...issuesAt(issues, `/${index}/frequency`)]}
-      />
-    </>
+    <label class="inline">
+      <span class={isNamed ? '' : 'hidden'}>How the service computes {metric}</span>
+      <select
+        value={`${processingType.toLowerCase()} ${frequency ?? ''}`}
+        onChange={({ currentTarget: { value } }) => {
+          const [type = '', often = ''] = value.split(' ');
+          change(type, often);
+        }}
+      >
+        <option value="batch ">batch, once</option>
+        {FREQUENCIES.map((often) => (
+          <option key={often} value={`batch ${often}`}>
+            batch, every {often}
+          </option>
+        ))}
+        <option value="stream ">stream, with each sample</option>
+      </select>
+    </label>
   );
 }

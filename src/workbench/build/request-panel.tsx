@@ -4,16 +4,17 @@ import { counted, countText } from '../chart/zoned-time.js';
 import { copyText, download } from '../download.js';
 import { nameOf } from '../engine/protocol.js';
 import { sentenceOf } from '../request/check.js';
-import { itemResults, readDraft, writeRequest } from '../request/draft.js';
+import { readDraft, writeRequest } from '../request/draft.js';
 import { commandLine } from '../request/share.js';
 import { useWorkbench } from '../state.js';
 
 /** The request as text, and what follows from it. */
-export function RequestPanel() {
+export function RequestPanel({ onService }: { readonly onService: (() => void) | undefined }) {
   return (
     <>
       <JsonSection />
       <CommandSection />
+      {onService !== undefined && <ServiceSection onService={onService} />}
       <ReportSection />
     </>
   );
@@ -108,7 +109,7 @@ function CommandSection() {
     state.sets.filter(({ isFile }) => isFile).map(({ name }) => name),
     state.timezone,
   );
-  const results = itemResults(state.draft);
+  const { results } = view.checked;
   return (
     <section class="panel" aria-labelledby="command-title">
       <div class="row">
@@ -128,6 +129,21 @@ function CommandSection() {
         With the request downloaded as <code>request.json</code>, this gives the same <code>results.csv</code>, byte for
         byte.
       </p>
+    </section>
+  );
+}
+
+function ServiceSection({ onService }: { readonly onService: () => void }) {
+  return (
+    <section class="panel" aria-labelledby="to-service-title">
+      <div class="row wrap">
+        <h2 id="to-service-title">Run it in the service</h2>
+        <span class="spring" />
+        <button type="button" onClick={onService}>
+          Send it to the service…
+        </button>
+      </div>
+      <p class="help">Sends the samples that it reads, and keeps the results there up to date.</p>
     </section>
   );
 }
@@ -166,8 +182,8 @@ function ReportSection() {
                 <td>{source.dropped.join(', ')}</td>
               </tr>
             ))}
-            {state.answer.steps.map(({ pointer, info, samplesIn, dropped }) => (
-              <tr key={pointer}>
+            {state.answer.steps.map(({ info, samplesIn, dropped }) => (
+              <tr key={nameOf(info)}>
                 <th scope="row">{nameOf(info)}</th>
                 <td class="number">{countText(samplesIn)}</td>
                 <td class="number">{countText(info.count)}</td>

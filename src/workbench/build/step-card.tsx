@@ -1,10 +1,10 @@
-import { useId } from 'preact/hooks';
+import { useId, useMemo } from 'preact/hooks';
 import { type Issue, operations, type SeriesReference } from '../../index.js';
 import { DataTable } from '../chart/data-table.js';
 import { Spark } from '../chart/spark.js';
 import { colourVariable } from '../chart/theme.js';
 import { keyOf, nameOf, referenceOf } from '../engine/protocol.js';
-import { type Draft, isSame, type Place, placesOf, pointerOf, resultOf } from '../request/draft.js';
+import { type Draft, isSame, type Place, patternsOf, placesOf, pointerOf, resultOf } from '../request/draft.js';
 import {
   changeInput,
   changeOperation,
@@ -104,7 +104,7 @@ function StepHead({
         ))}
       </select>
       <span class="spring" />
-      <DrawToggle reference={resultOf(draft, place)} />
+      <DrawToggle reference={resultOf(draft, place)} pointer={pointerOf(place)} />
       <button
         type="button"
         class="small"
@@ -138,10 +138,17 @@ function StepHead({
   );
 }
 
+interface ToggleProps {
+  readonly reference: SeriesReference;
+  /** The step that gives it, of a pattern one for each member. */
+  readonly pointer?: string;
+}
+
 /** Whether a series is on the large chart. */
-export function DrawToggle({ reference }: { readonly reference: SeriesReference }) {
+export function DrawToggle({ reference, pointer: at = '' }: ToggleProps) {
   const { view, act } = useWorkbench();
-  const shown = view.series.find(({ info }) => isSame(info, reference));
+  const series = view.series.filter(({ info, pointer }) => pointer === at || isSame(info, reference));
+  const [shown] = series;
   if (shown === undefined) return null;
   return (
     <label class="draw" title="On the large chart">
@@ -149,7 +156,9 @@ export function DrawToggle({ reference }: { readonly reference: SeriesReference 
         type="checkbox"
         checked={shown.isDrawn}
         style={{ accentColor: colourVariable(shown.colour) }}
-        onChange={({ currentTarget }) => act({ type: 'draw', series: reference, isDrawn: currentTarget.checked })}
+        onChange={({ currentTarget: { checked: isDrawn } }) => {
+          for (const { info } of series) act({ type: 'draw', series: info, isDrawn });
+        }}
       />
       <span class="hidden">Draw {nameOf(reference)} on the large chart</span>
     </label>
@@ -162,10 +171,9 @@ function Inputs({ place }: { readonly place: Place }) {
   const step = draft[place.item]!.operations[place.step]!;
   const info = operations.get(step.operation);
   const own = resultOf(draft, place);
-  const choices = [
-    ...state.sets.flatMap(({ series }) => series.map(referenceOf)),
-    ...placesOf(draft).map((other) => resultOf(draft, other)),
-  ].filter((one) => !isSame(one, own));
+  const loaded = state.sets.flatMap(({ series }) => series.map(referenceOf));
+  const results = placesOf(draft).map((other) => resultOf(draft, other));
+  const choices = [...loaded, ...results.filter((one) => !isSame(one, own)), ...patternsOf(loaded)];
   const count = info === undefined ? step.input.length : info.inputs === 'one' ? 1 : 2;
   const pointer = `${pointerOf(place)}/input`;
   const { issues } = view.checked;
@@ -190,7 +198,8 @@ function Inputs({ place }: { readonly place: Place }) {
 interface InputFieldProps {
   readonly label: string;
   readonly value: SeriesReference | undefined;
-  readonly choices: readonly SeriesReference[];
+  /** With how many series match, where it is a pattern. */
+  readonly choices: readonly (SeriesReference & { readonly count?: number })[];
   readonly none: string | undefined;
   readonly issues: readonly Issue[];
   readonly onChoose: (chosen: SeriesReference | undefined) => void;
@@ -207,13 +216,17 @@ function InputField({ label, value, choices, none, issues, onChoose }: InputFiel
         id={id}
         value={key}
         aria-invalid={issues.length > 0}
-        onChange={({ currentTarget }) => onChoose(choices.find((one) => keyOf(one) === currentTarget.value))}
+        onChange={({ currentTarget }) => {
+          const chosen = choices.find((one) => keyOf(one) === currentTarget.value);
+          onChoose(chosen && referenceOf(chosen));
+        }}
       >
         {(none !== undefined || value === undefined) && <option value="">{none ?? '–'}</option>}
         {!isKnown && value !== undefined && <option value={key}>{nameOf(value)}</option>}
         {choices.map((one) => (
           <option key={keyOf(one)} value={keyOf(one)}>
             {nameOf(one)}
+            {one.count === undefined ? '' : `: each of ${one.count}`}
           </option>
         ))}
       </select>
@@ -251,14 +264,17 @@ function ResultName({ place }: { readonly place: Place }) {
 
 function StepResult({ pointer }: { readonly pointer: string }) {
   const { state, view } = useWorkbench();
-  const result = state.answer.steps.find((one) => one.pointer === pointer);
-  const shown = view.series.find((one) => one.pointer === pointer);
-  if (result === undefined || shown === undefined) return <p class="empty small">no result yet</p>;
+  const results = state.answer.steps.filter((one) => one.pointer === pointer);
+  const shown = view.series.filter((one) => one.pointer === pointer);
+  const infos = useMemo(() => results.map(({ info }) => info), [state.answer, pointer]);
+  if (shown.length === 0) return <p class="empty small">no result yet</p>;
+  const of = ({ timeseriesId }: SeriesReference): string => (results.length === 1 ? '' : `of ${timeseriesId} `);
+  const dropped = results.flatMap(({ info, dropped: words }) => words.map((word) => of(info) + word));
   return (
     <div class="step-result">
-      <Spark info={result.info} colour={shown.colour} />
-      {result.dropped.length > 0 && <p class="dropped">left out: {result.dropped.join(', ')}</p>}
-      <DataTable series={[result.info]} zone={view.chartZone} />
+      <Spark series={shown} />
+      {dropped.length > 0 && <p class="dropped">left out: {dropped.join(', ')}</p>}
+      <DataTable series={infos} zone={view.chartZone} />
     </div>
   );
 }

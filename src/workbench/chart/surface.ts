@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import type { Line, Sample, TimeRange } from '../engine/protocol.js';
 import { lineColour, pageColours } from './theme.js';
-import { axisLabels } from './zoned-time.js';
+import { timeMarks } from './zoned-time.js';
 
 /** A line of the large chart. */
 export interface SurfaceLine {
@@ -31,6 +31,8 @@ const HEIGHT = 380;
 const NULL_REMOVE = 0;
 const NULL_EXPAND = 2;
 const ZOOM_STEP = 1.25;
+/** Less than the last instant of a Date, so that marks beside the range have labels. */
+const TIME_MS_MAX = 8e15;
 
 /** The canvas of the large chart, and what mouse and fingers do on it. */
 export class Surface {
@@ -115,16 +117,23 @@ export class Surface {
       ticks: { stroke: grid, width: 1 },
       font: '12px system-ui',
     };
+    let marks: ReturnType<typeof timeMarks> = [];
     const isRightUsed = lines.some(({ isRight }) => isRight);
     const range: uPlot.Scale.Range = (_, min, max) => (min === null ? [0, 1] : roomy(min, max));
     return {
       width: this.#host.clientWidth,
       height: HEIGHT,
       ms: 1,
-      tzDate: (timeMs) => uPlot.tzDate(new Date(timeMs), zone === 'UTC' ? 'Etc/UTC' : zone),
-      scales: { x: { time: true }, y: { range }, right: { range } },
+      scales: { x: { time: false }, y: { range }, right: { range } },
       axes: [
-        { ...axis, space: 70, values: (_, splits) => axisLabels(splits, zone) },
+        {
+          ...axis,
+          splits: ({ width }, _, fromMs, untilMs) => {
+            marks = timeMarks(fromMs, untilMs, width / 80, zone);
+            return marks.map(({ timeMs }) => timeMs);
+          },
+          values: () => marks.map(({ label }) => label),
+        },
         { ...axis, scale: 'y', size: 64 },
         ...(isRightUsed ? [{ ...axis, scale: 'right', side: 1 as const, size: 64, grid: { show: false } }] : []),
       ],
@@ -240,7 +249,8 @@ export class Surface {
 /** A range so many times as long, in which `aroundMs` stays where it is. */
 export function zoomed({ fromMs, untilMs }: TimeRange, ratio: number, aroundMs: number): TimeRange {
   const longer = { fromMs: aroundMs - (aroundMs - fromMs) * ratio, untilMs: aroundMs + (untilMs - aroundMs) * ratio };
-  return longer.untilMs - longer.fromMs < 1 ? { fromMs, untilMs } : longer;
+  const isDrawable = longer.untilMs - longer.fromMs >= 1 && Math.max(-longer.fromMs, longer.untilMs) < TIME_MS_MAX;
+  return isDrawable ? longer : { fromMs, untilMs };
 }
 
 function roomy(min: number, max: number): [number, number] {

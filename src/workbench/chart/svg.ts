@@ -48,9 +48,11 @@ export function drawSvg(drawing: Drawing): string {
   const body = [
     ...valueAxis(extentOf(lines, false), left, box, colours, false),
     ...(isTwoSided ? valueAxis(extentOf(lines, true), right, box, colours, true) : []),
-    ...timeMarks(time[0], time[1], Math.floor(box.width / 90), timezone).flatMap(({ timeMs, label }) => [
+    ...timeMarks(time[0], time[1], box.width / 80, timezone).flatMap(({ timeMs, label }) => [
       `<path d="M${round(left.x(timeMs))} ${box.top}V${bottom}" stroke="${colours.grid}" fill="none"/>`,
-      text(left.x(timeMs), bottom + 18, label, colours.text, 'middle'),
+      ...label
+        .split('\n')
+        .map((line, row) => text(left.x(timeMs), bottom + 18 + 15 * row, line, colours.text, 'middle')),
     ]),
     text(box.left + box.width, height - 8, `time in ${timezone}`, colours.text, 'end'),
     ...legend(lines, box.left, box.width, colours.text),

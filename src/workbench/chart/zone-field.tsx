@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { isZone, zoneNames } from './zoned-time.js';
+import { isZone } from '../../plot/time-ticks.js';
+import { zoneNames } from './zoned-time.js';
 
 /** A field for a time zone; what is no zone is not taken. */
 export function ZoneField(props: {

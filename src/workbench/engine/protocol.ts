@@ -147,6 +147,21 @@ export interface ReplayEnd {
   readonly differentWithLate: number;
 }
 
+/** Some samples of a series on their way to the service. */
+export interface Frame {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly count: number;
+  /** How many the series has. */
+  readonly total: number;
+}
+
+/** A result of the page beside the service's. */
+export interface Differences {
+  readonly compared: number;
+  /** Samples whose time or value is not the same, to the last bit. */
+  readonly different: number;
+}
+
 /** The calls that the engine answers, each with a promise. */
 export interface Engine {
   load(file: File, timezone: string): DataSet;
@@ -159,6 +174,9 @@ export interface Engine {
   rows(series: SeriesReference, from: number, count: number): Line;
   csv(series: readonly SeriesReference[]): Blob;
   why(series: SeriesReference, timeMs: number): WhyAnswer;
+  /** The samples of a series as they came, from an index on: as many as are sent at once. */
+  frame(series: SeriesReference, from: number): Frame;
+  differences(result: SeriesReference, other: Series): Differences;
   replayStart(request: readonly object[], timezone: string, options: ReplayOptions): ReplayState;
   /** Lets time pass. */
   replayGoOn(sampleCount: number): ReplayState;

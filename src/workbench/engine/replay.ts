@@ -97,15 +97,19 @@ export class Replay {
   }
 
   #differences(batch: readonly Series[]): number {
-    let count = 0;
-    for (const [item, series] of batch.entries()) {
-      const { timeMs, value } = this.#results[item]!;
-      for (let i = 0; i < Math.max(timeMs.length, series.timeMs.length); i++) {
-        if (!Object.is(timeMs[i], series.timeMs[i]) || !Object.is(value[i], series.value[i])) count++;
-      }
-    }
-    return count;
+    return batch.reduce((sum, series, item) => sum + differenceCount(this.#results[item]!, series), 0);
   }
+}
+
+type Columns = { readonly [name in 'timeMs' | 'value']: ArrayLike<number> };
+
+/** How many samples of two series are not the same, to the last bit. */
+export function differenceCount(a: Columns, b: Columns): number {
+  let count = 0;
+  for (let i = 0; i < Math.max(a.timeMs.length, b.timeMs.length); i++) {
+    if (!Object.is(a.timeMs[i], b.timeMs[i]) || !Object.is(a.value[i], b.value[i])) count++;
+  }
+  return count;
 }
 
 type SourceCounts = ReturnType<Stream['report']>['sources'][number];

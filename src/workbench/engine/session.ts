@@ -10,9 +10,12 @@ import {
   type SourceReport,
   type StepReport,
 } from '../../index.js';
+import { writeFrame } from '../service/frames.js';
 import {
   type DataSet,
+  type Differences,
   type Engine,
+  type Frame,
   keyOf,
   type Line,
   nameOf,
@@ -26,12 +29,14 @@ import {
   type TimeRange,
   type WhyAnswer,
 } from './protocol.js';
-import { Replay } from './replay.js';
+import { differenceCount, Replay } from './replay.js';
 import { gapOf, indexAt, infoOf, thin } from './thin.js';
 import { whyAnswer } from './why.js';
 
 /** Of each series so many samples are replayed: who watches sees no more. */
 const REPLAYED_MAX = 100_000;
+/** So many samples are sent to the service at once. */
+const FRAME_SAMPLES = 100_000;
 
 /** A series that is held, with what drawing it needs. */
 interface Held {
@@ -94,7 +99,7 @@ export class Session implements Async<Engine> {
     }));
     try {
       const plan = createPlan(request, { timezone });
-      const inputs = plan.sources.flatMap((source) => this.#sources.get(keyOf(source))?.series ?? []);
+      const inputs = plan.sources.map((source) => this.#sources.get(keyOf(source))?.series ?? emptyOf(source));
       const run = runBatch(plan, inputs, { clock: () => performance.now(), shareTimes: true });
       this.#run = run;
       this.#ran = { plan, pointers: steps.map(({ pointer }) => pointer) };
@@ -165,6 +170,18 @@ export class Session implements Async<Engine> {
     );
   }
 
+  async frame(series: SeriesReference, from: number): Promise<Frame> {
+    const { timeMs, value, ...own } = this.#given(series);
+    const until = Math.min(timeMs.length, from + FRAME_SAMPLES);
+    const piece = { ...own, timeMs: timeMs.subarray(from, until), value: value.subarray(from, until) };
+    return { bytes: writeFrame(piece), count: until - from, total: timeMs.length };
+  }
+
+  async differences(result: SeriesReference, other: Series): Promise<Differences> {
+    const own = this.#held(result)?.series ?? emptyOf(result);
+    return { compared: Math.max(own.timeMs.length, other.timeMs.length), different: differenceCount(own, other) };
+  }
+
   async replayStart(request: readonly object[], timezone: string, options: ReplayOptions): Promise<ReplayState> {
     const plan = createPlan(request as unknown, { timezone });
     const inputs = plan.sources.map((source) => {
@@ -199,9 +216,7 @@ export class Session implements Async<Engine> {
   /** A series as it came; of two with one name the one that was loaded last, as in a run. */
   #given(reference: SeriesReference): Series {
     const given = [...this.#sets.values()].flatMap((set) => set.given);
-    const own = given.filter((one) => keyOf(one) === keyOf(reference)).at(-1);
-    if (own === undefined) throw new Error(`the series ${nameOf(reference)} is not loaded`);
-    return own;
+    return given.filter((one) => keyOf(one) === keyOf(reference)).at(-1) ?? emptyOf(reference);
   }
 
   #held(reference: SeriesReference): Held | undefined {
@@ -216,6 +231,11 @@ export type Async<T> = {
     ? (...given: Given) => Promise<Value>
     : never;
 };
+
+// What a member of a pattern lacks.
+function emptyOf({ timeseriesId, metric }: SeriesReference): Series {
+  return { timeseriesId, metric, timeMs: new Float64Array(0), value: new Float64Array(0) };
+}
 
 const noLine: Line = { timeMs: new Float64Array(0), value: new Float64Array(0), isWhole: true };
 

@@ -1,21 +1,27 @@
-import { createPlan, type Issue, type Plan, RequestError, type SeriesReference } from '../../index.js';
+import { filledRequest, membersOf, planEvery } from '../../engine/every/index.js';
+import { type Issue, type Plan, RequestError, type SeriesReference } from '../../index.js';
 import { keyOf, nameOf, type StepToRun } from '../engine/protocol.js';
-import { type Draft, placesOf, pointerOf, resultOf } from './draft.js';
+import { type Draft, isSame, itemResults, placesOf, pointerOf, resultOf } from './draft.js';
 
 /** What is wrong with a request, and what of it can run all the same. */
 export interface Checked {
   readonly plan: Plan | undefined;
   readonly issues: readonly Issue[];
+  /** Of a step that reads a pattern one for each member. */
   readonly steps: readonly StepToRun[];
+  /** The request with plain ids: of an item with patterns one for each member. */
+  readonly request: Draft;
+  /** The results of its items. */
+  readonly results: readonly SeriesReference[];
 }
 
 /** Checks a request against itself, and against the series that are there. */
 export function checkDraft(draft: Draft, timezone: string, loaded: readonly SeriesReference[]): Checked {
-  if (draft.length === 0) return { plan: undefined, issues: [], steps: [] };
+  if (draft.length === 0) return { plan: undefined, issues: [], steps: [], request: [], results: [] };
   const issues: Issue[] = [];
   let plan: Plan | undefined;
   try {
-    plan = createPlan(draft as unknown, { timezone });
+    plan = planEvery(draft as unknown, { timezone });
   } catch (error) {
     if (error instanceof RequestError) issues.push(...error.issues);
     else issues.push({ pointer: '', code: 'request.value', expected: 'a request', received: String(error) });
@@ -23,7 +29,42 @@ export function checkDraft(draft: Draft, timezone: string, loaded: readonly Seri
   const missing = missingInputs(draft, loaded);
   const isAtFault = (pointer: string): boolean =>
     [...issues, ...missing].some((issue) => issue.pointer === pointer || issue.pointer.startsWith(`${pointer}/`));
-  return { plan, issues: [...issues, ...missing], steps: stepsToRun(draft, isAtFault, loaded) };
+  const filled = filledDrafts(draft, loaded);
+  const runs = filled.map(({ own, known }) => stepsToRun(own, isAtFault, [...loaded, ...known]));
+  const steps = placesOf(draft).flatMap((place) => {
+    const pointer = pointerOf(place);
+    return distinct(runs.flatMap((run) => run.filter((step) => step.pointer === pointer)));
+  });
+  const request = draft.flatMap((_, item) => distinct(filled.map(({ own }) => own[item]!)));
+  return { plan, issues: [...issues, ...missing], steps, request, results: itemResults(request) };
+}
+
+/** The request for each member of its patterns, with the series that it should have; alone where there is none. */
+function filledDrafts(draft: Draft, loaded: readonly SeriesReference[]) {
+  const results = new Set(placesOf(draft).flatMap((place) => namesOf(draft, place).map(keyOf)));
+  const inputs = inputsOf(draft);
+  const members = membersOf(
+    inputs.filter((one) => !results.has(keyOf(one))),
+    loaded,
+  );
+  return (members.length === 0 ? [''] : members).map((member) => {
+    // A draft has the form of a request, of which the ids alone are changed.
+    const own = filledRequest(draft, member) as Draft;
+    // A member that lacks one of its series has it without samples.
+    const isSource = (one: SeriesReference, at: number): boolean =>
+      !results.has(keyOf(inputs[at]!)) && !isSame(one, inputs[at]!);
+    const known = member === '' ? [] : inputsOf(own).filter(isSource);
+    return { own, known };
+  });
+}
+
+function inputsOf(draft: Draft): SeriesReference[] {
+  return draft.flatMap(({ operations }) => operations.flatMap(({ input }) => input));
+}
+
+/** Entries that differ; steps and items that read no pattern are the same for all members. */
+function distinct<Entry>(entries: readonly Entry[]): Entry[] {
+  return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
 }
 
 function missingInputs(draft: Draft, loaded: readonly SeriesReference[]): Issue[] {
@@ -32,8 +73,9 @@ function missingInputs(draft: Draft, loaded: readonly SeriesReference[]): Issue[
   return placesOf(draft).flatMap((place) =>
     draft[place.item]!.operations[place.step]!.input.flatMap((one, index): Issue[] => {
       if (known.has(keyOf(one)) || one.timeseriesId === '' || one.metric === '') return [];
+      if (membersOf([one], loaded).length > 0) return [];
       const pointer = `${pointerOf(place)}/input/${index}`;
-      const expected = 'a loaded series, or the result of a step';
+      const expected = 'a loaded series, a pattern that loaded series match, or the result of a step';
       return [{ pointer, code: 'input.missing', expected, received: nameOf(one) }];
     }),
   );

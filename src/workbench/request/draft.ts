@@ -1,4 +1,4 @@
-import type { SeriesReference } from '../../index.js';
+import type { Plan, SeriesReference } from '../../index.js';
 import { keyOf } from '../engine/protocol.js';
 
 /** A request as the page edits it: its form is sound, what stands in it need not be. */
@@ -101,6 +101,39 @@ export function itemResults(draft: Draft): SeriesReference[] {
 
 export function isSame(a: SeriesReference, b: SeriesReference): boolean {
   return keyOf(a) === keyOf(b);
+}
+
+/** The request as the service takes it, which knows no zone of a run: what follows from the zone is written out. */
+export function inZone(draft: Draft, plan: Plan | undefined): Draft {
+  if (plan === undefined || plan.timezone === 'UTC') return draft;
+  const planned = new Map(plan.steps.map(({ pointer, parameters }) => [pointer, parameters]));
+  return draft.map((item, at) => ({
+    ...item,
+    operations: item.operations.map((step, index) => {
+      const parameters = planned.get(pointerOf({ item: at, step: index })) ?? step.parameters;
+      return { ...step, parameters: JSON.parse(JSON.stringify(parameters, writtenInstant)) };
+    }),
+  }));
+}
+
+// A plan has instants as epoch milliseconds, a request as text.
+function writtenInstant(name: string, value: unknown): unknown {
+  const isInstant = typeof value === 'number' && ['starttime', 'endtime', 'since'].includes(name);
+  return isInstant && Number.isInteger(value) ? new Date(value).toISOString() : value;
+}
+
+/** Patterns that several series match: `zone-{n}` where ids differ in a number, `*` where a metric is of several. */
+export function patternsOf(series: readonly SeriesReference[]): (SeriesReference & { readonly count: number })[] {
+  const found = new Map<string, { reference: SeriesReference; ids: Set<string> }>();
+  for (const { timeseriesId, metric } of series) {
+    for (const id of [timeseriesId.replace(/\d+(?!.*\d)/, '{n}'), '*']) {
+      const reference = { timeseriesId: id, metric };
+      const { ids } = found.get(keyOf(reference)) ?? { ids: new Set() };
+      if (id !== timeseriesId) found.set(keyOf(reference), { reference, ids: ids.add(timeseriesId) });
+    }
+  }
+  const all = [...found.values()].map(({ reference, ids }) => ({ ...reference, count: ids.size }));
+  return all.filter(({ count }) => count > 1);
 }
 
 /** A parameter set, or left out where the value is undefined. */

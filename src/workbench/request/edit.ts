@@ -7,6 +7,7 @@ import {
   isSame,
   type Parameters,
   type Place,
+  placesOf,
   resultOf,
   without,
 } from './draft.js';
@@ -97,6 +98,8 @@ export function changeInput(draft: Draft, place: Place, index: number, to: Serie
   const step = draft[place.item]!.operations[place.step]!;
   const kept = step.input.filter((_, at) => at !== index);
   const input = to === undefined ? kept : [...step.input.slice(0, index), to, ...step.input.slice(index + 1)];
+  const before = step.input[0];
+  if (index === 0 && to !== undefined && before !== undefined) return readingFirst(draft, place, before, to);
   if (index === 0 || !takesScalar(step.operation)) return changeStep(draft, place, { input });
   // A second series stands in place of a scalar, and the other way round.
   const { scalar = 1 } = step.parameters;
@@ -105,6 +108,24 @@ export function changeInput(draft: Draft, place: Place, index: number, to: Serie
       ? { scalar, ...without(step.parameters, ['align', 'maxhold']) }
       : without(step.parameters, ['scalar']);
   return changeStep(draft, place, { input, parameters });
+}
+
+// A result that is of the first input's series goes with it, and so do the results that are made from it.
+function readingFirst(draft: Draft, place: Place, before: SeriesReference, to: SeriesReference): Draft {
+  const { input, output } = draft[place.item]!.operations[place.step]!;
+  const [own] = output;
+  const given = resultOf(draft, place);
+  const isOwn =
+    own !== undefined && own.timeseriesId === before.timeseriesId && before.timeseriesId !== to.timeseriesId;
+  const changed = changeStep(draft, place, {
+    input: [to, ...input.slice(1)],
+    ...(isOwn ? { output: [{ ...own, timeseriesId: to.timeseriesId }] } : {}),
+  });
+  if (!isOwn) return changed;
+  const moved = { ...given, timeseriesId: to.timeseriesId };
+  const readers = placesOf(changed).filter((one) => isSame(changed[one.item]!.operations[one.step]!.input[0]!, given));
+  const followed = readers.reduce((all, one) => readingFirst(all, one, given, moved), changed);
+  return rewired(followed, given, moved);
 }
 
 /** Another operation in the place of a step, with parameters of its own. */

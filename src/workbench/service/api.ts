@@ -48,9 +48,12 @@ export class ServiceProblem extends Error {
 /** The service that the page came from, with a token that is kept here and nowhere else. */
 export class ServiceClient {
   readonly #token: string;
+  /** Whether the token lets it store samples and run pipelines. */
+  readonly mayWrite: boolean;
 
-  private constructor(token: string) {
+  private constructor(token: string, mayWrite: boolean) {
     this.#token = token;
+    this.mayWrite = mayWrite;
   }
 
   /** Asks for a token to read and write with, and of a client that may not write for one to read with. */
@@ -78,7 +81,7 @@ export class ServiceClient {
     });
     const body: unknown = await answer.json();
     const { access_token: token, error, error_description: why } = isObject(body) ? body : {};
-    if (answer.ok && typeof token === 'string') return new ServiceClient(token);
+    if (answer.ok && typeof token === 'string') return new ServiceClient(token, scope.includes('core_write'));
     throw new ServiceProblem(answer.status, `${String(error)}: ${String(why ?? 'the service gave no token')}`);
   }
 
@@ -112,6 +115,15 @@ export class ServiceClient {
     request: readonly object[],
   ): Promise<{ readonly explain: string; readonly items: readonly DryRunItem[] }> {
     return this.#data('operations?dryRun=true', { method: 'POST', body: JSON.stringify(request) });
+  }
+
+  /** Stores a frame of samples. */
+  async write(
+    frame: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+  ): Promise<{ readonly missing: number; readonly duplicate: number }> {
+    const type = 'application/vnd.windrow.columns';
+    return this.#data('core/samples', { method: 'POST', body: frame, signal }, type);
   }
 
   async submit(request: readonly object[]): Promise<Transaction> {
@@ -150,8 +162,8 @@ export class ServiceClient {
     return { entries: data, next: paging.continuationToken, totalCount: paging.totalCount };
   }
 
-  async #data<Data>(path: string, init: RequestInit = {}): Promise<Data> {
-    const headers = init.body === undefined ? {} : { 'content-type': 'application/json' };
+  async #data<Data>(path: string, init: RequestInit = {}, type = 'application/json'): Promise<Data> {
+    const headers = init.body === undefined ? {} : { 'content-type': type };
     const answer = await this.#send(path, { ...init, headers });
     // The form of the service's own answers (docs/service.md).
     return ((await answer.json()) as { data: Data }).data;
@@ -167,7 +179,13 @@ export class ServiceClient {
 
 export interface DryRunItem extends SeriesReference {
   readonly replaces: string | null;
-  readonly costs: { readonly samplesRead: number; readonly samplesExpected: number };
+  /** Of a pattern: of how many series it is now. */
+  readonly members: number | null;
+  readonly costs: {
+    readonly sources: readonly StoredSeries[];
+    readonly samplesRead: number;
+    readonly samplesExpected: number;
+  };
 }
 
 function problemOf(statusCode: number, text: string): ServiceProblem {

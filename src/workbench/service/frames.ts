@@ -21,6 +21,19 @@ export function readFrames({ timeseriesId, metric }: SeriesReference, bytes: Arr
   return series;
 }
 
+/** A frame of a series, as the service takes them. */
+export function writeFrame({ timeseriesId, metric, timeMs, value }: Series): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(JSON.stringify({ timeseriesId, metric }));
+  const headLength = Math.ceil(text.length / 8) * 8;
+  const bytes = new Uint8Array(8 + headLength + 16 * timeMs.length).fill(0x20, 8, 8 + headLength);
+  new Uint32Array(bytes.buffer, 0, 2).set([headLength, timeMs.length]);
+  bytes.set(text, 8);
+  const columns = new Float64Array(bytes.buffer, 8 + headLength);
+  columns.set(timeMs);
+  columns.set(value, timeMs.length);
+  return bytes;
+}
+
 /** One server-sent event. */
 export interface ServerEvent {
   readonly id: string;

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SeriesReference } from '../../index.js';
-import { LargeChart } from '../chart/large-chart.js';
 import { countText } from '../chart/zoned-time.js';
 import { keyOf, nameOf } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
@@ -11,8 +10,7 @@ import type { PartProps } from './service-panel.js';
 import { useProblem } from './use-problem.js';
 
 /** The series that the service stores, to be drawn, worked on and followed. */
-export function SeriesPanel(props: PartProps & { readonly isShown: boolean; readonly endedCount: number }) {
-  const { client, onSignedOut, isShown, endedCount } = props;
+export function SeriesPanel({ client, onSignedOut, endedCount }: PartProps & { readonly endedCount: number }) {
   const { state } = useWorkbench();
   const { lines, attempt } = useProblem(onSignedOut);
   const [page, setPage] = useState<Page<StoredSeries>>();
@@ -55,7 +53,6 @@ export function SeriesPanel(props: PartProps & { readonly isShown: boolean; read
           onFollow={stored.toggle}
         />
       )}
-      {isShown && state.sets.some(({ isFile }) => !isFile) && <LargeChart />}
     </section>
   );
 }

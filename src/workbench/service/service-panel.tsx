@@ -1,9 +1,13 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { LargeChart } from '../chart/large-chart.js';
+import type { SeriesInfo } from '../engine/protocol.js';
+import { useWorkbench } from '../state.js';
 import { ServiceClient } from './api.js';
 import { EventsPanel } from './events-panel.js';
 import { ProblemLines } from './problem-lines.js';
+import { RunPanel } from './run-panel.js';
+import type { Sent } from './sending.js';
 import { SeriesPanel } from './series-panel.js';
-import { SubmitPanel } from './submit-panel.js';
 import { useProblem } from './use-problem.js';
 
 /** The service that the page came from: its series, the pipeline in it, and events. */
@@ -11,6 +15,8 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const [client, setClient] = useState<ServiceClient>();
   /** Requests that have ended or follow new samples: each may have stored new series. */
   const [endedCount, setEndedCount] = useState(0);
+  const sent = useRef(new WeakMap<SeriesInfo, Sent>());
+  const { state } = useWorkbench();
   if (client === undefined) return <SignInForm onClient={setClient} />;
   const signOut = (): void => setClient(undefined);
   return (
@@ -22,8 +28,14 @@ export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
           Sign out
         </button>
       </div>
-      <SeriesPanel client={client} onSignedOut={signOut} isShown={isShown} endedCount={endedCount} />
-      <SubmitPanel client={client} onSignedOut={signOut} onEnded={() => setEndedCount((count) => count + 1)} />
+      <RunPanel
+        client={client}
+        onSignedOut={signOut}
+        sent={sent.current}
+        onEnded={() => setEndedCount((count) => count + 1)}
+      />
+      {isShown && state.sets.length > 0 && <LargeChart />}
+      <SeriesPanel client={client} onSignedOut={signOut} endedCount={endedCount} />
       <EventsPanel client={client} onSignedOut={signOut} />
     </div>
   );

@@ -115,7 +115,7 @@ function ReplayForm({ options, onOptions }: { options: ReplayOptions; onOptions:
 
 /** A replay that goes on by itself while it runs; other options begin a new one. */
 function useReplay(options: ReplayOptions) {
-  const { state, engine } = useWorkbench();
+  const { state, view, engine } = useWorkbench();
   const [shown, setShown] = useState<ReplayState>();
   const [problem, setProblem] = useState('');
   const [isRunning, setIsRunning] = useState(false);
@@ -128,7 +128,7 @@ function useReplay(options: ReplayOptions) {
   };
   const step = async (count: number): Promise<void> => {
     try {
-      if (!isStarted.current) await engine.ask('replayStart', state.draft, state.timezone, options);
+      if (!isStarted.current) await engine.ask('replayStart', view.checked.request, state.timezone, options);
       isStarted.current = true;
       const next = await engine.ask('replayGoOn', count);
       setShown(next);

@@ -1,6 +1,7 @@
 // What becomes of a token: expiry, revocation, restarts; and how often somebody may guess.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createIdentity } from '../../../src/service/identity/identity.js';
+import { PASSWORD_COST } from '../../../src/service/identity/passwords.js';
 import { hashSecret } from '../../../src/service/identity/secrets.js';
 import type { ServiceSettings } from '../../../src/service/settings.js';
 import { IDENTITY_SHARD } from '../../../src/storage/shard.js';
@@ -258,7 +259,7 @@ describe('a password', () => {
   it('of somebody who is not there costs the same work', async () => {
     const client = await open();
     const { context } = service.service;
-    const { issuer } = createIdentity(context, { runningMax: 1, waitingMax: 0 }).tokens;
+    const { issuer } = createIdentity(context, { cost: PASSWORD_COST, runningMax: 1, waitingMax: 0 }).tokens;
     const sender = { authorization: [basic(client)], address: '::1' };
     const ask = (username: string) => issuer.issue(sender, new Map(Object.entries(userGrant(username, 'x'))));
     // One place in the queue: who takes it does the work.

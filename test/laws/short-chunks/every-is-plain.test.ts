@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { filled } from '../../src/core/pattern.js';
-import { openEvery, planEvery, restoreEvery, runEvery } from '../../src/engine/every/index.js';
+import { filled } from '../../../src/core/pattern.js';
+import { openEvery, planEvery, restoreEvery, runEvery } from '../../../src/engine/every/index.js';
 import {
   createPlan,
   loadSeries,
@@ -12,12 +12,12 @@ import {
   type SeriesReference,
   type Stream,
   type StreamOptions,
-} from '../../src/index.js';
-import { type Feeding, feedingArbitrary, linesOf, runFed, runWithin, sceneArbitrary } from './running.js';
-import { delayed, type Samples, toSeries } from './samples.js';
+} from '../../../src/index.js';
+import { type Feeding, feedingArbitrary, linesOf, runFed, runWithin, sceneArbitrary } from '../running.js';
+import { delayed, type Samples, toSeries } from '../samples.js';
 
 // Short chunks, so that short series have many of them.
-vi.mock('../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
+vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 
 interface Step {
   readonly input: readonly SeriesReference[];

@@ -1,0 +1,219 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ProcessingField } from '../build/pipeline.js';
+import { counted, countText } from '../chart/zoned-time.js';
+import { type Differences, keyOf, nameOf, type SeriesInfo } from '../engine/protocol.js';
+import { inZone } from '../request/draft.js';
+import { type State, useWorkbench, type View } from '../state.js';
+import type { DryRunItem, ServiceClient, Transaction } from './api.js';
+import { ProblemLines } from './problem-lines.js';
+import { SendList, type Sent, useSending } from './sending.js';
+import type { PartProps } from './service-panel.js';
+import { Timeline } from './timeline.js';
+import { useProblem } from './use-problem.js';
+
+interface RunProps extends PartProps {
+  /** What was sent of each series; it outlives a token, so that sending goes on where it stopped. */
+  readonly sent: WeakMap<SeriesInfo, Sent>;
+  /** Called once the results of a request are there. */
+  readonly onEnded: () => void;
+}
+
+type Tried = Awaited<ReturnType<ServiceClient['dryRun']>>;
+
+/** The pipeline as items of the service: what they read is sent, and what becomes of them is told. */
+export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
+  const { state, view } = useWorkbench();
+  const { lines, attempt } = useProblem(onSignedOut);
+  const { plan } = view.checked;
+  const request = useMemo(() => inZone(state.draft, plan), [state.draft, plan]);
+  const own = seriesToSend(state, view);
+  const [tried, setTried] = useState<Tried>();
+  const [watched, setWatched] = useState<string>();
+  const { compared, compare, forget } = useComparison(client);
+  const sending = useSending(client, own, sent);
+  const isReady = state.draft.length > 0 && plan !== undefined && client.mayWrite && sending.stop === undefined;
+  const submit = async (isOwn: boolean): Promise<void> => {
+    const { id } = await client.submit(request);
+    forget(isOwn ? id : '');
+    setTried(undefined);
+    setWatched(id);
+  };
+  const sendAndRun = async (isAgreed: boolean): Promise<void> => {
+    const found = await client.dryRun(request);
+    // Of a pattern a dry run does not say what is stored of its series: it does of the items of its members.
+    const { items } = plan?.every === undefined ? found : await client.dryRun(view.checked.request);
+    if (!isAgreed && sending.wouldMeet(items)) return;
+    if (await sending.send()) await submit(true);
+  };
+  const ended = (isFailed: boolean): void => {
+    onEnded();
+    if (!isFailed && watched !== undefined) void attempt(() => compare(watched));
+  };
+  return (
+    <section class="panel" aria-labelledby="submit-title">
+      <RunButtons
+        isReady={isReady}
+        isSending={own.length > 0}
+        isBegun={sending.isBegun}
+        onDryRun={() => attempt(async () => setTried(await client.dryRun(request)))}
+        onSubmit={() => attempt(() => submit(own.length === 0))}
+        onSend={() => attempt(() => sendAndRun(false))}
+      />
+      {!client.mayWrite && <p class="faint">This client may only read: to run pipelines it needs core_write.</p>}
+      {state.draft.length === 0 && <p class="faint">Build a pipeline first.</p>}
+      {state.draft.map((_, index) => (
+        <ProcessingField key={index} index={index} isNamed />
+      ))}
+      <SendList own={own} sent={sent} sending={sending} onAgree={() => attempt(() => sendAndRun(true))} />
+      <ProblemLines lines={lines} />
+      {tried !== undefined && <DryRun {...tried} />}
+      {watched !== undefined && (
+        <Timeline key={watched} id={watched} client={client} onSignedOut={onSignedOut} onEnded={ended} />
+      )}
+      {compared !== undefined && <Verdict {...compared} />}
+      <Latest client={client} onSignedOut={onSignedOut} watched={watched} onWatch={setWatched} />
+    </section>
+  );
+}
+
+interface ButtonsProps {
+  readonly isReady: boolean;
+  /** Whether there is anything to send. */
+  readonly isSending: boolean;
+  /** Whether some of it was sent. */
+  readonly isBegun: boolean;
+  readonly onDryRun: () => void;
+  readonly onSubmit: () => void;
+  readonly onSend: () => void;
+}
+
+function RunButtons({ isReady, isSending, isBegun, onDryRun, onSubmit, onSend }: ButtonsProps) {
+  return (
+    <div class="row wrap">
+      <h2 id="submit-title">Run the pipeline in the service</h2>
+      <span class="spring" />
+      <button type="button" disabled={!isReady} onClick={onDryRun}>
+        Dry run
+      </button>
+      <button type="button" disabled={!isReady} onClick={onSubmit}>
+        Submit
+      </button>
+      <button type="button" class="primary" disabled={!isReady || !isSending} onClick={onSend}>
+        {isBegun ? 'Go on sending, and run it there' : 'Send the samples and run it there'}
+      </button>
+    </div>
+  );
+}
+
+/** The series of files that the pipeline reads; what came from the service is there. */
+function seriesToSend({ sets }: State, { checked }: View): SeriesInfo[] {
+  const read = new Set(
+    checked.request.flatMap(({ operations }) => operations.flatMap((step) => step.input.map(keyOf))),
+  );
+  // Of two with one name that which was loaded last, as in a run.
+  const last = new Map(sets.flatMap(({ series, isFile }) => series.map((info) => [keyOf(info), { info, isFile }])));
+  return [...last.values()].flatMap(({ info, isFile }) => (isFile && read.has(keyOf(info)) ? info : []));
+}
+
+/** Reads the results of a request of this page, once they are there, and lays them beside the page's own. */
+function useComparison(client: ServiceClient) {
+  const { state, view, engine, act } = useWorkbench();
+  const [compared, setCompared] = useState<Differences>();
+  const submitted = useRef('');
+  const current = useRef({ state, view });
+  current.current = { state, view };
+  const compare = async (id: string): Promise<void> => {
+    const { checked } = current.current.view;
+    // What was changed since would be compared with what the service was not asked for.
+    if (id !== submitted.current || current.current.state.ranSteps !== checked.steps) return;
+    const sum = { compared: 0, different: 0 };
+    const stored = [];
+    for (const result of checked.results) {
+      const series = await client.samples(result, '', '');
+      const found = await engine.ask('differences', result, series);
+      sum.compared += found.compared;
+      sum.different += found.different;
+      stored.push({ ...series, metric: `${series.metric}, stored` });
+    }
+    act({ type: 'loaded', set: await engine.ask('put', 'Results in the service', stored, false) });
+    for (const series of stored) act({ type: 'draw', series, isDrawn: true });
+    setCompared(sum);
+  };
+  const forget = (id: string): void => {
+    submitted.current = id;
+    setCompared(undefined);
+  };
+  return { compared, compare, forget };
+}
+
+function Verdict({ compared, different }: Differences) {
+  return (
+    <p class="verdict" role="status">
+      {different === 0
+        ? `The service has the same: all ${counted(compared, 'result')} equal those of this page, bit for bit.`
+        : `${countText(different)} of ${counted(compared, 'result')} differ from those of this page: the service has ` +
+          'other samples of these series, too.'}
+    </p>
+  );
+}
+
+/** The latest requests of the client. */
+function Latest({ client, watched, onSignedOut, onWatch }: LatestProps) {
+  const { lines, attempt } = useProblem(onSignedOut);
+  const [latest, setLatest] = useState<readonly Transaction[]>([]);
+  useEffect(() => {
+    void attempt(async () => setLatest((await client.listTransactions(null)).entries));
+  }, [client, watched]);
+  return (
+    <>
+      <ProblemLines lines={lines} />
+      {latest.length > 0 && (
+        <details>
+          <summary>Latest requests</summary>
+          <ul class="requests">
+            {latest.map(({ id, state: now, receivedTimestamp }) => (
+              <li key={id} class="row">
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={`Watch the request of ${receivedTimestamp}`}
+                  onClick={() => onWatch(id)}
+                >
+                  Watch
+                </button>
+                <span>{receivedTimestamp}</span> <span class="state">{now}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+interface LatestProps extends PartProps {
+  readonly watched: string | undefined;
+  readonly onWatch: (id: string) => void;
+}
+
+function DryRun({ explain, items }: { readonly explain: string; readonly items: readonly DryRunItem[] }) {
+  return (
+    <div role="status">
+      <h3>Dry run: nothing was stored</h3>
+      <ul>
+        {items.map((item) => (
+          <li key={nameOf(item)}>
+            {nameOf(item)}: reads {countText(item.costs.samplesRead)} samples, gives{' '}
+            {countText(item.costs.samplesExpected)} at most
+            {item.members === null ? '' : `; for ${counted(item.members, 'series', '')} there are now`}
+            {item.replaces === null ? '' : '; replaces the item that is there'}
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>The plan in words</summary>
+        <pre class="line">{explain}</pre>
+      </details>
+    </div>
+  );
+}

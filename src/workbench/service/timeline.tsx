@@ -1,0 +1,75 @@
+import { useEffect, useState } from 'preact/hooks';
+import { timeText } from '../chart/zoned-time.js';
+import { useWorkbench } from '../state.js';
+import type { Transaction } from './api.js';
+import { ProblemLines } from './problem-lines.js';
+import type { PartProps } from './service-panel.js';
+import { useProblem } from './use-problem.js';
+
+const POLL_MS = 500;
+const ENDED = ['Active', 'Completed', 'Failed'];
+
+/** A state of a transaction, and when this page saw it first. */
+interface Moment {
+  readonly who: string;
+  readonly state: string;
+  readonly message: string | null;
+  readonly atMs: number;
+}
+
+interface TimelineProps extends PartProps {
+  readonly id: string;
+  /** Called once the results are there, or will not come. */
+  readonly onEnded: (isFailed: boolean) => void;
+}
+
+/** A transaction and those of its items, from state to state. */
+export function Timeline({ id, client, onSignedOut, onEnded }: TimelineProps) {
+  const { view } = useWorkbench();
+  const { lines, attempt } = useProblem(onSignedOut);
+  const [moments, setMoments] = useState<readonly Moment[]>([]);
+  useEffect(() => {
+    let timer = 0;
+    let seen: readonly Moment[] = [];
+    const look = (): Promise<void> =>
+      attempt(async () => {
+        const request = await client.transaction(id);
+        const items = await Promise.all(request.transactionIDList.map((one) => client.transaction(one)));
+        const now = [request, ...items].map((one, index) => momentOf(one, index === 0 ? 'request' : nameOfItem(one)));
+        seen = [
+          ...seen,
+          ...now.filter((moment) => !seen.some((one) => one.who === moment.who && one.state === moment.state)),
+        ];
+        setMoments(seen);
+        if (now.every(({ state }) => ENDED.includes(state)))
+          return onEnded(now.some(({ state }) => state === 'Failed'));
+        timer = setTimeout(look, POLL_MS);
+      });
+    void look();
+    return () => clearTimeout(timer);
+  }, [id, client]);
+  return (
+    <div>
+      <h3>What became of it</h3>
+      <ol class="timeline" aria-live="polite">
+        {moments.map(({ who, state, message, atMs }) => (
+          <li key={`${who} ${state}`}>
+            <time>{timeText(atMs, view.chartZone)}</time>
+            <span class={`state ${state.toLowerCase()}`}>{state}</span>
+            <span>{who}</span>
+            {message !== null && <span class="faint">{message}</span>}
+          </li>
+        ))}
+      </ol>
+      <ProblemLines lines={lines} />
+    </div>
+  );
+}
+
+function nameOfItem({ payload }: Transaction): string {
+  return `${payload.TimeseriesId}/${payload.TimeseriesType}`;
+}
+
+function momentOf({ state, message }: Transaction, who: string): Moment {
+  return { who, state, message, atMs: Date.now() };
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { createPlan, runBatch } from '../../src/index.js';
+import { serve, temporaryFolder, tokenOf } from '../service/serving.js';
+import { addStep, eventually, missingBrowser, openCsv, requestText, useBrowser, violations } from './browser.js';
+
+const demoIsReady = /\/core\/events"\n\n$/;
+const examples = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
+const office = readFileSync(`${examples}office-temperature.csv`, 'utf8');
+
+/** More samples than go into two parts: one a second, the last twice, one without a value. */
+const SAMPLES = 201_000;
+const START_MS = Date.parse('2024-03-01T00:00Z');
+const times = Array.from({ length: SAMPLES }, (_, i) => new Date(START_MS + 1000 * Math.min(i, SAMPLES - 2)));
+const rows = times.map((time, i) => `${time.toISOString()},${i === 5 ? '' : i % 1000}`);
+const meter = ['timestamp,value', ...rows, ''].join('\n');
+
+describe.skipIf(missingBrowser !== undefined)('a file of the page, in the service', () => {
+  const open = useBrowser();
+  const sendButton = (page: Page) => page.getByRole('button', { name: /run it there$/ });
+  const verdict = (page: Page) => page.locator('.verdict');
+
+  async function openDemo() {
+    const demo = await serve(['--demo', '--data-dir', temporaryFolder(), '--log-level', 'error'], demoIsReady);
+    const [clientId = '', clientSecret = ''] = ['CLIENT', 'SECRET'].map(
+      (name) => new RegExp(`WINDROW_${name}=(\\S+)`).exec(demo.stderr)?.[1],
+    );
+    return { url: demo.url, clientId, clientSecret, ...(await open(`${demo.url}/`)) };
+  }
+
+  async function signIn(page: Page, { clientId, clientSecret }: { clientId: string; clientSecret: string }) {
+    await page.getByRole('button', { name: 'Send it to the service…' }).click();
+    await page.getByLabel('Client id').fill(clientId);
+    await page.getByLabel('Client secret').fill(clientSecret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  it('goes there whole, over a broken connection and after a stop, and its results are those of the page', async () => {
+    const demo = await openDemo();
+    const { page, faults } = demo;
+    await openCsv(page, 'meter.csv', meter);
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await addStep(page, 'aggregate');
+    await page.getByLabel('interval').fill('Daily');
+    await page.getByLabel('result, as metric').fill('Mean');
+    await signIn(page, demo);
+    await page.getByRole('combobox', { name: 'How the service computes Mean' }).selectOption('stream ');
+
+    let count = 0;
+    let release = (): void => undefined;
+    await page.route('**/core/samples', async (route) => {
+      count++;
+      if (count === 2) return route.abort('connectionreset');
+      if (count === 3) await new Promise<void>((resolve) => (release = resolve));
+      await route.continue().catch(() => undefined); // that one was cancelled
+    });
+    await sendButton(page).click();
+    await eventually(() => page.getByRole('alert').allTextContents()).toContainEqual(expect.stringMatching(/fetch/i));
+    expect(await page.getByText('meter/Raw: sent').textContent()).toContain(
+      'sent 100,000 of 201,000 samples; the service left out 1 missing',
+    );
+    expect(await sendButton(page).textContent()).toBe('Go on sending, and run it there');
+    await sendButton(page).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Stopped: what was sent stays in the service').waitFor();
+    release();
+    expect(await violations(page)).toEqual([]);
+    await sendButton(page).click();
+    await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 3 results equal/);
+    expect(await page.getByText('meter/Raw: sent').textContent()).toMatch(
+      /sent 201,000 of 201,000 samples; the service left out 1 missing, 1 replaced by a later sample of the same time$/,
+    );
+    await eventually(() => page.locator('.legend').textContent()).toContain('meter/Mean, stored');
+    expect(await page.locator('.timeline').textContent()).toContain('Active');
+    expect(await violations(page)).toEqual([]);
+
+    const headers = { ...(await tokenOf(demo.url, demo)), accept: 'text/csv' };
+    const stored = await fetch(`${demo.url}/core/timeseries/meter/samples?metric=Mean`, { headers });
+    const series = {
+      timeseriesId: 'meter',
+      metric: 'Raw',
+      timeMs: Float64Array.from(times, Number),
+      value: Float64Array.from(times, (_, i) => (i === 5 ? Number.NaN : i % 1000)),
+    };
+    const plan = createPlan(JSON.parse(await requestText(page)), { timezone: 'Europe/Berlin' });
+    const [own] = runBatch(plan, [series]).series;
+    const expected = Array.from(own!.timeMs, (ms, i) => `${new Date(ms).toISOString()},meter,Mean,${own!.value[i]}`);
+    expect((await stored.text()).trim().split('\n').slice(1)).toEqual(expected);
+    expect(faults.filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+  });
+
+  it('asks before samples that are stored are replaced, and says where the results differ', async () => {
+    const demo = await openDemo();
+    const { page, faults } = demo;
+    // Of the samples that the demo has stored the first thousand, the first of them another.
+    const [header = '', , ...others] = office.split('\n').slice(0, 1001);
+    await openCsv(page, 'office-temperature.csv', [header, '2013-07-04 00:00:00,99', ...others, ''].join('\n'));
+    await addStep(page, 'gte');
+    await page.getByLabel('scalar').fill('70');
+    await page.getByLabel('result, as metric').fill('IsWarmer');
+    await signIn(page, demo);
+    await sendButton(page).click();
+    const met = page.getByRole('alert').filter({ hasText: 'The service has' });
+    await eventually(() => met.textContent()).toContain('7,267 samples of office-temperature/Raw, 2013-07-04T00:00:00');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Do not send' }).click();
+    expect(await page.getByText('to be sent from this page').count()).toBe(1);
+    await sendButton(page).click();
+    await page.getByRole('button', { name: 'Send all the same' }).click();
+    await eventually(() => verdict(page).textContent()).toMatch(/^6,267 of 7,267 results differ/);
+    expect(faults).toEqual([]);
+  });
+});
