@@ -73,7 +73,7 @@ interface Seen {
 
 const SEEN_COUNT_MAX = 10_000;
 
-/** Asks the store with each token whether anything has changed: one that another process has revoked holds no longer. */
+/** Asks the store with each token whether any has changed: one that another process has revoked holds no longer. */
 export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'storage' | 'clock'>) {
   const deadlines = createDeadlines(clock, DEADLINE_COUNT_MAX);
   // Requests that wait together with one token ask once.
