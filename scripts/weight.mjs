@@ -32,7 +32,8 @@ function sizeOf(text) {
 }
 
 /** Empty lists in the place of what the interface does not have. */
-const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {}, pairsInto = 0;
+const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
+export const pairsInto = 0, between = 0, ownParameters = {}, checkOwn = () => {};
 export const moreFunctions = new Map(), pairFunctions = new Map();`;
 
 const withoutExtensions = {

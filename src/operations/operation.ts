@@ -85,7 +85,12 @@ export interface Description {
 export type Reach =
   | { readonly kind: 'sample' }
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
-  | { readonly kind: 'window'; readonly lengthMsMax: number; readonly isCarriedIn: boolean }
+  | {
+      readonly kind: 'window';
+      readonly lengthMsMax: number;
+      readonly isCarriedIn: boolean;
+      readonly isCarriedOut?: true;
+    }
   | { readonly kind: 'trailing'; readonly lengthMs: number }
   | { readonly kind: 'session'; readonly gapMs: number }
   | { readonly kind: 'past' }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import { patternOf } from '../../core/pattern.js';
 import { seriesName } from '../../core/series.js';
@@ -77,7 +78,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
 }
 
 function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Job {
-  const { mode, chunkRows, onBadRow, from, until, timezone, lateness, maxOutputSamples } = settings;
+  const { mode, chunkRows, onBadRow, from, until, warmup, timezone, lateness, maxOutputSamples } = settings;
   return {
     plan,
     mode,
@@ -92,6 +93,7 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
       maxOutputSamples,
       ...(from === undefined ? {} : { from: instantOption(from) }),
       ...(until === undefined ? {} : { until: instantOption(until) }),
+      ...(warmup === undefined ? {} : { warmup }),
       ...(timezone === undefined ? {} : { timezone }),
       ...(lateness === undefined ? {} : { allowedLateness: lateness }),
     },
@@ -115,13 +117,15 @@ function instantOption(text: string): string | number {
 }
 
 // What of a file may be left unread.
-function spanOf({ from, until, timezone }: Settings): Job['span'] {
+function spanOf({ from, until, warmup, timezone }: Settings): Job['span'] {
   const zone = timezone === undefined ? undefined : zoneOf(timezone);
   const msOf = (text: string | undefined): number | undefined => {
     const reading = text === undefined ? undefined : readTime(text, zone);
     return reading !== undefined && 'timeMs' in reading ? reading.timeMs : undefined;
   };
-  return { fromMs: msOf(from), untilMs: msOf(until) };
+  const warmupMs = warmup === undefined ? 0 : (parseDuration(warmup) ?? Number.POSITIVE_INFINITY);
+  const fromMs = msOf(from);
+  return { fromMs: fromMs === undefined ? undefined : fromMs - warmupMs, untilMs: msOf(until) };
 }
 
 function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {
