@@ -51,7 +51,7 @@ async function tokenOf({ clientId, clientSecret }) {
   const answer = await fetch(`${server.url}/idm/ims/connect/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${basic}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write' }),
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_write' }),
   });
   if (!answer.ok) throw new Error(await answer.text());
   return (await answer.json()).access_token;

@@ -9,7 +9,7 @@
 // take turns in each round, after a second that is not counted; shown are medians of the rounds.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,6 +36,8 @@ const folder = mkdtempSync(join(tmpdir(), 'windrow-bench-service-'));
 const startMs = Date.UTC(2002, 0, 1);
 const SERIES_COUNT = 100;
 const DAY_MS = 86_400_000;
+/** Of the processor time that Linux tells of a process. */
+const TICK_US = 10_000;
 /** Bodies of a run lie within a day, and are sent again as of the next ones. */
 const RUN_DAYS = 300;
 /** What has been printed, as a page. */
@@ -118,6 +120,7 @@ async function startWindrow() {
   const { access_token: token } = await answer.json();
   return {
     url,
+    pid: child.pid,
     token,
     tokenRequest,
     stop: async () => {
@@ -154,9 +157,21 @@ async function benchIngest() {
     const peers = cases.find((one) => one.rival === 'influx' && one.batch === batch && one.connections === connections);
     const times = rival === 'influx' || peers === undefined ? '' : (rate / median(peers.runs, 'rate')).toFixed(2);
     const latencies = ['p50', 'p99'].map((field) => median(runs, field).toFixed(1));
-    return [rival, batch, connections, Math.round(rate * batch), Math.round(rate), ...latencies, times];
+    const costs = ['cpuUs', 'writtenBytes'].map((field) => Math.round(median(runs, field)));
+    return [rival, batch, connections, Math.round(rate * batch), Math.round(rate), ...latencies, ...costs, times];
   });
-  const columns = ['server', 'batch', 'connections', 'samples/s', 'requests/s', 'p50 ms', 'p99 ms', 'x influx'];
+  const costs = ['CPU µs/request', 'bytes written/request'];
+  const columns = [
+    'server',
+    'batch',
+    'connections',
+    'samples/s',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    ...costs,
+    'x influx',
+  ];
   print('Ingest, durable', columns, rows);
 }
 
@@ -164,18 +179,37 @@ async function ingestOnce(rival, batch, connections, run) {
   // Made beforehand: the load should cost little beside the server.
   const count = Math.max(connections, Math.min(6000, Math.ceil(400_000 / batch)));
   const requests = Array.from({ length: count }, (_, index) => createRequest(rival, run, batch, index));
+  let sentCount = 0;
   const nexts = Array.from({ length: connections }, (_, lane) => {
     const own = requests.filter((_request, index) => index % connections === lane);
     let sent = 0;
     return () => {
       const { bytes, setDay } = own[sent % own.length];
+      sentCount++;
       setDay(Math.floor(sent++ / own.length));
       return bytes;
     };
   });
-  const url = rival === 'windrow' ? windrow.url : influx.url;
+  const { url, pid } = rival === 'windrow' ? windrow : influx;
+  const before = usageOf(pid);
   const { seconds: took, latencies } = await pour({ url, nexts, warmSeconds: 1, seconds });
-  return { rate: latencies.length / took, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
+  const after = usageOf(pid);
+  const [cpuUs, writtenBytes] = after.map((used, i) => (used - before[i]) / sentCount);
+  return {
+    rate: latencies.length / took,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    cpuUs,
+    writtenBytes,
+  };
+}
+
+/** Of a process as Linux tells it: processor time in µs, and bytes that it wrote to disk and sockets. */
+function usageOf(pid) {
+  const [, after] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = after.split(' ');
+  const [, written] = /wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'));
+  return [(Number(fields[11]) + Number(fields[12])) * TICK_US, Number(written)];
 }
 
 /** A request as bytes, whose samples can be moved to another day. */

@@ -13,6 +13,8 @@ import type { Table, Value } from './table.js';
 export interface Storage {
   /** Reads a state of the shard in which no commit is half done. */
   read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result>;
+  /** The number of the shard's last commit: what was read of that one still holds. */
+  lastCommit(shard: number): Promise<number>;
   /**
    * Runs `work` and commits what it wrote, whole or not at all; what `work` throws is thrown on, nothing written.
    * Commits that wait for the disk together are put there together (group commit).

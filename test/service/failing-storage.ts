@@ -18,6 +18,10 @@ export function failingStorage(storage: Storage, trouble: Trouble): Storage {
       stop(trouble.read);
       return storage.read(shard, work);
     },
+    lastCommit: async (shard) => {
+      stop(trouble.read);
+      return storage.lastCommit(shard);
+    },
     transaction: async (shard, work, claim) => {
       stop(trouble.write);
       return storage.transaction(shard, work, claim);

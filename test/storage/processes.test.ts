@@ -41,6 +41,7 @@ describe('several processes over one file', () => {
     for (let i = 0; i < 20; i++) {
       expect(await (i % 2 === 0 ? a : b).transaction(SHARD, insert(`${i}`))).toBe(i + 1);
       for (const storage of storages) {
+        expect(await storage.lastCommit(SHARD)).toBe(i + 1);
         expect(await storage.read(SHARD, async (tx) => [tx.lastCommit, tx.durableCommit])).toEqual([i + 1, i + 1]);
         expect(await storage.read(SHARD, ids)).toHaveLength(i + 1);
       }

@@ -65,29 +65,54 @@ const DEADLINE_COUNT_MAX = 100_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** Asks the store for each token anew: one that another process has revoked holds no longer. */
+/** Tokens as of a commit of their shard: those of a later one are asked for anew. */
+interface Seen {
+  readonly commit: number;
+  readonly rows: Map<string, TokenRow>;
+}
+
+const SEEN_COUNT_MAX = 10_000;
+
+/** Asks the store with each token whether any has changed: one that another process has revoked holds no longer. */
 export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'storage' | 'clock'>) {
   const deadlines = createDeadlines(clock, DEADLINE_COUNT_MAX);
   // Requests that wait together with one token ask once.
   const waiting = new Map<string, Promise<TokenRow | undefined>>();
 
+  let seen: Seen = { commit: -1, rows: new Map() };
+
   const ask = (tokenHash: string): Promise<TokenRow | undefined> =>
     storage
-      .read(IDENTITY_SHARD, (tx) => {
+      .read(IDENTITY_SHARD, async (tx) => {
         // Who comes from now on may know of a revocation that this reader does not see.
         waiting.delete(tokenHash);
-        return findToken(tx, tokenHash, clock.nowMs());
+        const row = await findToken(tx, tokenHash, clock.nowMs());
+        if (seen.commit < tx.lastCommit || seen.rows.size >= SEEN_COUNT_MAX) {
+          seen = { commit: tx.lastCommit, rows: new Map() };
+        }
+        if (row !== undefined && seen.commit === tx.lastCommit) seen.rows.set(tokenHash, row);
+        return row;
       })
       .finally(() => waiting.delete(tokenHash));
 
-  const find = async (token: string): Promise<TokenRow | undefined> => {
-    const tokenHash = hashSecret(token);
+  const seenRow = async (tokenHash: string): Promise<TokenRow | undefined> => {
+    const row = seen.rows.get(tokenHash);
+    const { commit } = seen;
+    return row !== undefined && (await storage.lastCommit(IDENTITY_SHARD)) === commit ? row : undefined;
+  };
+
+  const askOnce = (tokenHash: string): Promise<TokenRow | undefined> => {
     let asked = waiting.get(tokenHash);
     if (asked === undefined) {
       asked = ask(tokenHash);
       waiting.set(tokenHash, asked);
     }
-    const row = await asked;
+    return asked;
+  };
+
+  const find = async (token: string): Promise<TokenRow | undefined> => {
+    const tokenHash = hashSecret(token);
+    const row = (await seenRow(tokenHash)) ?? (await askOnce(tokenHash));
     if (row === undefined) deadlines.forget(tokenHash);
     return row === undefined || deadlines.hasPassed(row) ? undefined : row;
   };

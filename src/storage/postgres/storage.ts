@@ -76,6 +76,10 @@ export class PostgresStorage implements Storage {
     });
   }
 
+  lastCommit(shard: number): Promise<number> {
+    return this.read(shard, async (tx) => tx.lastCommit);
+  }
+
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
     const { hints, session } = this.#parts;

@@ -61,7 +61,8 @@ export class Catalogue {
       else found.set(key, known);
     }
     for await (const some of inTurns(cut([...missing], SERIES_LOOKED_UP), 1)) {
-      const rows = await tx.find(series, { where: [['seriesKey', 'in', some]] });
+      // In the order of their index: in that of the primary key SQLite would go through all series of the shard.
+      const rows = await tx.find(series, { where: [['seriesKey', 'in', some]], orderBy: [{ column: 'seriesKey' }] });
       for (const row of rows) found.set(row.seriesKey, this.#keep(tx, shelf, row));
     }
     return found;

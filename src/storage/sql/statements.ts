@@ -29,7 +29,7 @@ export interface Target<Row> {
 const NEVER: Statement = { sql: 'FALSE', values: [] };
 
 export function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+  return name.includes('"') ? `"${name.replaceAll('"', '""')}"` : `"${name}"`;
 }
 
 export function insert<Row>(target: Target<Row>, row: Row): Statement {
@@ -37,20 +37,48 @@ export function insert<Row>(target: Target<Row>, row: Row): Statement {
 }
 
 export function put<Row>(target: Target<Row>, row: Row): Statement {
-  const { table } = target;
-  const others = columnNames(table).filter((name) => !table.key.includes(name));
-  const changes = others.map((name) => `${quote(name)} = excluded.${quote(name)}`);
-  return writeRow(target, row, changes.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${changes.join(', ')}`);
+  return writeRow(target, row, textsOf(target.table).replaceAll);
 }
 
 function writeRow<Row>(target: Target<Row>, row: Row, onConflict: string): Statement {
   const { dialect, table, shard } = target;
-  const names = columnNames(table);
+  const { names, insertHead, conflictHead } = textsOf(table);
   const places = joined([dialect.place(shard), ...names.map((name) => encodeColumn(target, name, row[name]))], ', ');
-  const sql =
-    `INSERT INTO ${quote(table.name)} ("shard", ${names.map(quote).join(', ')}) VALUES (${places.sql}) ` +
-    `ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) ${onConflict}`;
-  return { sql, values: places.values };
+  return { sql: `${insertHead}${places.sql}${conflictHead}${onConflict}`, values: places.values };
+}
+
+/** Of a table's statements what is always the same: made once, as there are thousands of them a second. */
+interface Texts<Row> {
+  readonly names: readonly (keyof Row & string)[];
+  readonly replaceAll: string;
+  readonly insertHead: string;
+  readonly conflictHead: string;
+  readonly selectHead: string;
+}
+
+const textsOfTables = new WeakMap<object, Texts<never>>();
+
+function textsOf<Row>(table: Table<Row>): Texts<Row> {
+  // `as`: what is kept by a table was made of its own columns.
+  const known = textsOfTables.get(table) as Texts<Row> | undefined;
+  if (known !== undefined) return known;
+  // `as`: a table's columns are the fields of its rows.
+  const names = Object.keys(table.columns) as (keyof Row & string)[];
+  const changes = names
+    .filter((name) => !table.key.includes(name))
+    .map((name) => {
+      return `${quote(name)} = excluded.${quote(name)}`;
+    });
+  const all = names.map(quote).join(', ');
+  const texts: Texts<Row> = {
+    names,
+    replaceAll: changes.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${changes.join(', ')}`,
+    insertHead: `INSERT INTO ${quote(table.name)} ("shard", ${all}) VALUES (`,
+    conflictHead: `) ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) `,
+    selectHead: `SELECT ${all} FROM ${quote(table.name)} WHERE `,
+  };
+  textsOfTables.set(table, texts);
+  return texts;
 }
 
 export function update<Row>(
@@ -96,7 +124,7 @@ export function get<Row>(target: Target<Row>, key: Partial<Row>): Statement {
   }
   const conditions = table.key.map((name) => [name, '=', key[name]] as unknown as Condition<Row>);
   const { sql, values } = whereOf(target, conditions);
-  return { sql: `SELECT ${selection(table)} FROM ${quote(table.name)} WHERE ${sql}`, values };
+  return { sql: `${textsOf(table).selectHead}${sql}`, values };
 }
 
 export function find<Row>(target: Target<Row>, query: Query<Row>): Statement {
@@ -105,10 +133,8 @@ export function find<Row>(target: Target<Row>, query: Query<Row>): Statement {
   const parts = [whereOf(target, where)];
   if (after !== undefined) parts.push(afterOf(target, orderBy, after));
   const condition = joined(parts, ' AND ');
-  const order = orderBy.map((one) => orderOf(table, one));
-  const sql =
-    `SELECT ${selection(table)} FROM ${quote(table.name)} WHERE ${condition.sql}` +
-    (order.length === 0 ? '' : ` ORDER BY ${order.join(', ')}`);
+  const order = orderBy.map((one) => orderOf(table, one)).join(', ');
+  const sql = `${textsOf(table).selectHead}${condition.sql}${order === '' ? '' : ` ORDER BY ${order}`}`;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
     throw new StorageError('storage.value', `${table.name}: expected a limit of 0 or more, received ${limit}`);
   }
@@ -195,7 +221,13 @@ function boundOf<Row>(
 }
 
 export function joined(parts: readonly Statement[], by: string): Statement {
-  return { sql: parts.map(({ sql }) => sql).join(by), values: parts.flatMap(({ values }) => values) };
+  let sql = '';
+  const bound: Bound[] = [];
+  for (const [i, part] of parts.entries()) {
+    sql += i === 0 ? part.sql : by + part.sql;
+    for (const value of part.values) bound.push(value);
+  }
+  return { sql, values: bound };
 }
 
 function prefixed(text: string, { sql, values }: Statement): Statement {
@@ -206,13 +238,8 @@ function bracketed({ sql, values }: Statement): Statement {
   return { sql: `(${sql})`, values };
 }
 
-function selection<Row>(table: Table<Row>): string {
-  return columnNames(table).map(quote).join(', ');
-}
-
-export function columnNames<Row>(table: Table<Row>): (keyof Row & string)[] {
-  // `as`: a table's columns are the fields of its rows.
-  return Object.keys(table.columns) as (keyof Row & string)[];
+export function columnNames<Row>(table: Table<Row>): readonly (keyof Row & string)[] {
+  return textsOf(table).names;
 }
 
 function columnOf<Row>(table: Table<Row>, name: keyof Row & string): Column {

@@ -38,6 +38,11 @@ export class CommitCounters {
     return this.settle();
   }
 
+  /** Outside of a transaction: whether other processes have committed nothing since. */
+  isCurrent(): boolean {
+    return versionOf(this.#database) === this.#version;
+  }
+
   numbersOf(shard: number): { readonly lastCommit: number; readonly durableCommit: number } {
     return { lastCommit: this.#last[shard]!, durableCommit: this.#durable[shard]! };
   }

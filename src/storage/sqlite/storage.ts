@@ -95,6 +95,19 @@ export class SqliteStorage implements Storage {
     );
   }
 
+  async lastCommit(shard: number): Promise<number> {
+    this.#assertUsable(shard);
+    const { database, explain } = this.#parts;
+    try {
+      // Within a transaction SQLite tells what was when that began.
+      const isKnown = !database.isInTransaction && this.#counters.isCurrent();
+      if (isKnown) return this.#counters.numbersOf(shard).durableCommit;
+    } catch (error) {
+      throw explain(error);
+    }
+    return this.read(shard, async (tx) => tx.lastCommit);
+  }
+
   /** Whether the readers that read now see all that has been committed, by other processes too. */
   #isSeen(): boolean {
     this.#watch ??= this.#parts.openWatch();

@@ -24,6 +24,7 @@ async function openFailing() {
         }),
       transaction,
       transactionOver: storage.transactionOver.bind(storage),
+      lastCommit: storage.lastCommit.bind(storage),
       claim: storage.claim.bind(storage),
       release: storage.release.bind(storage),
       keeps: storage.keeps.bind(storage),

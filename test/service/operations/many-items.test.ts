@@ -1,44 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
-import type { Transaction } from '../../../src/storage/storage.js';
 import { linesOf } from '../../laws/running.js';
 import { item, START_MS } from './posted.js';
-import { openRig, type Rig } from './rig.js';
-
-/** What the store was asked: by method and table, and the most within one turn of the event loop. */
-interface Asked {
-  readonly counts: Map<string, number>;
-  mostInTurn: number;
-  stop(): void;
-}
-
-function countStatements({ context }: Rig): Asked {
-  let inTurn = 0;
-  let timer: NodeJS.Immediate;
-  const countTurns = (): void => {
-    inTurn = 0;
-    timer = setImmediate(countTurns);
-  };
-  const asked: Asked = { counts: new Map(), mostInTurn: 0, stop: () => clearImmediate(timer) };
-  countTurns();
-  const { storage } = context;
-  const transaction = storage.transaction.bind(storage);
-  const counted = (tx: Transaction): Transaction =>
-    new Proxy(tx, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function') return value;
-        return (...given: readonly unknown[]) => {
-          const key = `${String(name)} ${Object(given[0]).name}`;
-          asked.counts.set(key, (asked.counts.get(key) ?? 0) + 1);
-          asked.mostInTurn = Math.max(asked.mostInTurn, ++inTurn);
-          return value.apply(target, given);
-        };
-      },
-    });
-  storage.transaction = (shard, work, claim) => transaction(shard, (tx) => work(counted(tx)), claim);
-  return asked;
-}
+import { openRig } from './rig.js';
+import { countStatements } from './statements.js';
 
 /** Items of `seriesCount` series, so many each, and one body with a sample for each series. */
 async function runMany(seriesCount: number, itemsOfSeries: number) {

@@ -183,6 +183,7 @@ function mortalStorage(storage: Storage) {
   const isFailing = (): boolean => left-- <= 0 && timesLeft-- > 0;
   const mortal: Storage = {
     read: (shard, work) => storage.read(shard, work),
+    lastCommit: (shard) => storage.lastCommit(shard),
     transaction: (shard, work, claim) => {
       const inTransaction = async (tx: Transaction) => {
         const result = await work(tx);

@@ -13,6 +13,7 @@ import {
   type SampleDefaults,
   SampleIssues,
 } from '../../../src/service/timeseries/write/json.js';
+import { UsualSamples } from '../../../src/service/timeseries/write/usual-json.js';
 
 const name = fc.oneof(
   fc.constantFrom('room', 'Raw', 'a"b', 'ü', '\\', '日本'),
@@ -66,7 +67,7 @@ const defaults = fc.record(
 async function readInto(batch: SampleBatch, text: string, defaults: SampleDefaults = {}): Promise<string[]> {
   const issues = new SampleIssues();
   try {
-    const samples = await parseSamples(new TextEncoder().encode(text), issues);
+    const samples = await parseSamples(text, issues);
     readSamples(samples, 0, samples.length, batch, issues, defaults);
   } catch (error) {
     return [String(error)];
@@ -106,6 +107,54 @@ describe('bodies of samples', () => {
       { numRuns: 2000 },
     );
     expect(rowCount).toBeGreaterThan(200);
+  });
+
+  it('of the usual form are read as JSON is, and all others are left to that', async () => {
+    const decimal = fc.tuple(fc.integer(), fc.stringMatching(/^[0-9]{0,18}$/)).map(([a, b]) => `${a}${b && `.${b}`}`);
+    const usualOf = (text: string, fixed: SampleDefaults) => {
+      const batch = createSampleBatch();
+      const reader = new UsualSamples(text, fixed);
+      while (reader.state === 'reading') reader.read(batch, 2);
+      return reader.state === 'done' ? rowsOf(batch) : undefined;
+    };
+    const withDecimal = decimal.map((val) => `[{"timeseriesId":"a","timestamp":"2024-01-31T12:00:00Z","val":${val}}]`);
+    const named = fc.record({
+      timeseriesId: fc.constantFrom('room', 'ü', 'a "b"', '\\'),
+      timestamp: fc.integer({ min: 0, max: 4e12 }).map((timeMs) => formatInstant(timeMs)),
+      val: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    });
+    const ofAll = fc.array(named, { minLength: 1, maxLength: 4 }).map((samples) => JSON.stringify(samples));
+    const cut = fc.tuple(ofAll, fc.nat(), fc.nat({ max: 2 }), fc.constantFrom('', '0', '"', '\\', ',', '-', 'é'));
+    const mangled = cut.map(([text, at, count, put]) => {
+      const from = at % text.length;
+      return `${text.slice(0, from)}${put}${text.slice(from + count)}`;
+    });
+    let doneCount = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(body, ofAll, withDecimal, mangled),
+        fc.oneof(fc.constant({}), defaults),
+        async (text, fixed) => {
+          const rows = usualOf(text, fixed);
+          if (rows === undefined) return;
+          doneCount++;
+          const batch = createSampleBatch();
+          expect(await readInto(batch, text, fixed)).toEqual([]);
+          expect(rows).toEqual(rowsOf(batch));
+        },
+      ),
+      { numRuns: 4000 },
+    );
+    expect(doneCount).toBeGreaterThan(500);
+    const samples = Array.from({ length: 50 }, (_, i) => ({
+      timeseriesId: `sensor-${i % 7}`,
+      metric: 'Raw',
+      timestamp: formatInstant(1.7e12 + i),
+      val: i / 7,
+    }));
+    for (const text of [JSON.stringify(samples), JSON.stringify(samples, null, 2)]) {
+      expect(usualOf(text, {})?.length).toBe(50);
+    }
   });
 
   it('are read alike as an array and line by line', async () => {
@@ -174,7 +223,7 @@ describe('bodies of samples', () => {
       5,
       { timeseriesId: '', timestamp: '2024-01-01', val: 'x', colour: 'red' },
     ]);
-    const samples = await parseSamples(new TextEncoder().encode(text), issues);
+    const samples = await parseSamples(text, issues);
     readSamples(samples, 0, samples.length, createSampleBatch(), issues, {});
     expect(issues.shown.map(({ pointer }) => pointer)).toEqual([
       '/0/timestamp',

@@ -19,6 +19,7 @@ export function describeCommits(current: Current): void {
     expect(await Promise.all(works)).toEqual([1, 1, 2, 2, 3, 3]);
     expect(await storage.read(SHARD, async (tx) => tx.lastCommit)).toBe(3);
     expect(await storage.read(1, async (tx) => tx.lastCommit)).toBe(0);
+    expect(await Promise.all([SHARD, 0, 1].map((shard) => storage.lastCommit(shard)))).toEqual([3, 3, 0]);
   });
 
   it('what writes nothing has no number', async () => {

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../storage/storage.js';
-import { checkpointChecksum, type ItemCheckpointRow, itemCheckpoints } from '../../../storage/tables/operations.js';
+import { defineTable, integer, type RowIn, realOrNull, text } from '../../../storage/table.js';
+import { checkpointChecksum, itemCheckpoints } from '../../../storage/tables/operations.js';
 import { equal } from '../../store.js';
 import type { Positions } from '../compute/slice.js';
 import type { WorkerSizes } from './sizes.js';
@@ -69,27 +70,37 @@ export interface CheckpointSession {
   readonly sizes: WorkerSizes;
 }
 
+/** `item_checkpoints` without their states, which may be large: these are read when they are gone on from. */
+export const checkpointHeads = defineTable(
+  itemCheckpoints.name,
+  {
+    organisation: text,
+    itemId: text,
+    ordinal: integer,
+    positions: text,
+    emittedMs: realOrNull,
+    sampleCount: integer,
+    byteCount: integer,
+  },
+  ['organisation', 'itemId', 'ordinal'],
+);
+export type CheckpointHead = RowIn<typeof checkpointHeads>;
+
 const SAMPLE_BYTES = 16;
 
 export class Checkpoints {
   readonly #ofItem: ReturnType<typeof equal<'organisation' | 'itemId'>>;
   readonly #key: { readonly organisation: string; readonly itemId: string };
-  #list: readonly Checkpoint[] = [];
+  #list: readonly Checkpoint[];
 
-  constructor({ organisation, itemId }: { readonly organisation: string; readonly itemId: string }) {
+  /** @param heads in the order of their ordinals. */
+  constructor(
+    { organisation, itemId }: Pick<CheckpointHead, 'organisation' | 'itemId'>,
+    heads: readonly CheckpointHead[],
+  ) {
     this.#key = { organisation, itemId };
     this.#ofItem = equal({ organisation, itemId });
-  }
-
-  /** A checkpoint that is damaged is dropped: all of it follows from the samples. */
-  async load(session: CheckpointSession): Promise<void> {
-    const { tx } = session;
-    const rows = await tx.find(itemCheckpoints, { where: this.#ofItem, orderBy: [{ column: 'ordinal' }] });
-    const isSound = (row: ItemCheckpointRow) => row.checksum === null || row.checksum === checkpointChecksum(row);
-    for (const { ordinal } of rows.filter((row) => !isSound(row))) {
-      await session.writer.delete(itemCheckpoints, [...this.#ofItem, ['ordinal', '=', ordinal]]);
-    }
-    this.#list = rows.filter(isSound).map(({ ordinal, positions, emittedMs, sampleCount, byteCount }) => ({
+    this.#list = heads.map(({ ordinal, positions, emittedMs, sampleCount, byteCount }) => ({
       ordinal,
       positions: positionsFromText(positions),
       emittedMs,
@@ -102,12 +113,16 @@ export class Checkpoints {
     return this.#list.at(-1);
   }
 
-  async readLastState({ tx }: CheckpointSession): Promise<Uint8Array | undefined> {
-    const { last } = this;
-    if (last === undefined) return undefined;
-    const found = await tx.get(itemCheckpoints, { ...this.#key, ordinal: last.ordinal });
-    if (found === undefined) throw new Error(`assertion failed: ${this.#key.itemId} has no checkpoint ${last.ordinal}`);
-    return found.state;
+  /** The state to go on from. What is damaged is dropped: all of it follows from the samples. */
+  async readLastState(session: CheckpointSession): Promise<Uint8Array | undefined> {
+    for (let { last } = this; last !== undefined; last = this.last) {
+      const { ordinal } = last;
+      const row = await session.tx.get(itemCheckpoints, { ...this.#key, ordinal });
+      if (row === undefined) throw new Error(`assertion failed: ${this.#key.itemId} has no checkpoint ${ordinal}`);
+      if (row.checksum === null || row.checksum === checkpointChecksum(row)) return row.state;
+      await this.dropLast(session);
+    }
+    return undefined;
   }
 
   /** Whether so many samples have been taken since the last one that the next is due: of a large state more. */

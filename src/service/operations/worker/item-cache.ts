@@ -1,13 +1,17 @@
+import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { RequestError } from '../../../index.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
+import type { RowIn } from '../../../storage/table.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
 import { definitionOf, isPattern } from '../request.js';
-import { Item, type ItemSession, type Producers } from './item.js';
+import { type CheckpointHead, Checkpoints, checkpointHeads } from './checkpoints.js';
+import { Item, type ItemSession } from './item.js';
 import { PatternMembers } from './members.js';
 import { Schedule } from './schedule.js';
 import type { WorkerSizes } from './sizes.js';
+import type { SourceCache } from './source-cache.js';
 
 const IDS_LOOKED_UP = 500;
 const READERS_MAX = 200_000;
@@ -26,6 +30,14 @@ export class ItemCache {
   readonly #readers = new Map<string, Map<string, string[]>>();
   /** The patterns of organisations, as of the commit of the catalogue. */
   readonly #patterns = new Map<string, PatternMembers>();
+  readonly #shard: number;
+  /** Of all shards. */
+  readonly sources: SourceCache;
+
+  constructor(shard: number, sources: SourceCache) {
+    this.#shard = shard;
+    this.sources = sources;
+  }
 
   /**
    * Begins a transaction: keeps what is known where that holds for it. Each commit of the worker leaves its number in
@@ -58,6 +70,7 @@ export class ItemCache {
     this.#items.clear();
     this.#readers.clear();
     this.#patterns.clear();
+    this.sources.clear(this.#shard);
   }
 
   forgetReaders(): void {
@@ -113,51 +126,86 @@ export class ItemCache {
     return this.#readers.get(readersKey(organisation, series.timeseriesId))?.get(series.metric) ?? NONE;
   }
 
-  /** An item, as of now; undefined when there is none. */
-  async itemOf(session: ItemSession, organisation: string, itemId: string): Promise<Item | undefined> {
-    const known = this.#items.get(itemId);
-    // To the end of the line: the first ones are forgotten first.
-    this.#items.delete(itemId);
-    if (known !== undefined && known.checkedCommit === this.#catalogCommit) {
-      this.#items.set(itemId, known);
-      return known;
+  /** Items, as of now, those that there are: what is not known of them is looked up for many at once. */
+  async itemsOf(session: ItemSession, organisation: string, itemIds: readonly string[]): Promise<Item[]> {
+    const unknown = itemIds.filter((itemId) => this.#items.get(itemId)?.checkedCommit !== this.#catalogCommit);
+    for (let from = 0; from < unknown.length; from += IDS_LOOKED_UP) {
+      await this.#lookUp(session, organisation, unknown.slice(from, from + IDS_LOOKED_UP));
     }
-    const row = await session.tx.get(items, { organisation, itemId });
-    // An item with patterns computes nothing itself.
-    if (row === undefined || isPattern(row)) return undefined;
-    const item = known?.schedule.row.revision === row.revision ? known : await load(session, row);
-    if (item === undefined) return undefined;
-    this.#items.set(itemId, item);
-    item.checkedCommit = this.#catalogCommit;
-    item.producers = await this.#producersOf(session, item);
-    return item;
+    const found: Item[] = [];
+    for (const itemId of itemIds) {
+      const item = this.#items.get(itemId);
+      if (item === undefined) continue;
+      // To the end of the line: the first ones are forgotten first.
+      this.#items.delete(itemId);
+      this.#items.set(itemId, item);
+      found.push(item);
+    }
+    return found;
   }
 
-  // Items never wait for each other in a circle, so this ends.
-  async #producersOf(session: ItemSession, { plan, results }: Item): Promise<Producers> {
-    const resultSources: number[] = [];
-    let rank = 0;
-    for (const [index, source] of plan.sources.entries()) {
-      const { organisation } = results;
-      const [itemId = null] = await session.context.samples.itemIdsOf(session.tx, organisation, [source]);
-      if (itemId === null) continue;
-      resultSources.push(index);
-      // Of a replica it lies in another shard, and is not waited for.
-      const item = await this.itemOf(session, organisation, itemId);
-      rank = Math.max(rank, 1 + (item?.producers.rank ?? 0));
+  async #lookUp(session: ItemSession, organisation: string, itemIds: readonly string[]): Promise<void> {
+    const ofIds = (ids: readonly string[]) =>
+      [
+        ['organisation', '=', organisation],
+        ['itemId', 'in', ids],
+      ] as const;
+    const { tx } = session;
+    // An item with patterns computes nothing itself.
+    const rows = (await tx.find(items, { where: ofIds(itemIds) })).filter((row) => !isPattern(row));
+    const isKnown = ({ itemId, revision }: ItemRow) => this.#items.get(itemId)?.schedule.row.revision === revision;
+    const changed = rows.filter((row) => !isKnown(row)).map(({ itemId }) => itemId);
+    const work = new Map((await tx.find(itemWork, { where: ofIds(changed) })).map((row) => [row.itemId, row]));
+    const heads = groupBy(await tx.find(checkpointHeads, { where: ofIds(changed) }), ({ itemId }) => itemId);
+    const looked: Item[] = [];
+    for (const row of rows) {
+      const { itemId } = row;
+      const loaded = { work: work.get(itemId), heads: heads.get(itemId) ?? [] };
+      const item = isKnown(row) ? this.#items.get(itemId) : await load(session, row, loaded);
+      if (item !== undefined) looked.push(item);
+      await session.giveWay();
     }
-    return { resultSources, rank };
+    for (const itemId of itemIds) this.#items.delete(itemId);
+    for (const item of looked) {
+      item.checkedCommit = this.#catalogCommit;
+      this.#items.set(item.schedule.row.itemId, item);
+    }
+    await this.#findProducers(session, organisation, looked);
+  }
+
+  /** Tells items what they read of others. */
+  async #findProducers(session: ItemSession, organisation: string, looked: readonly Item[]): Promise<void> {
+    const read = looked.flatMap(({ sources }) => sources.series);
+    const ids = await session.context.samples.itemIdsOf(session.tx, organisation, read);
+    // The item of a replica lies in another shard, and is not waited for.
+    await this.itemsOf(session, organisation, [...new Set(ids.filter((itemId) => typeof itemId === 'string'))]);
+    let at = 0;
+    const unsettled = new Map(looked.map((item) => [item, item.sources.series.map(() => ids[at++])] as const));
+    // Items never wait for each other in a circle, so this ends.
+    const rankOf = (item: Item | undefined): number => {
+      const own = item === undefined ? undefined : unsettled.get(item);
+      if (item === undefined || own === undefined) return item?.sources.producers.rank ?? 0;
+      unsettled.delete(item);
+      const resultSources = own.flatMap((itemId, index) => (typeof itemId === 'string' ? [index] : []));
+      const ranks = resultSources.map((index) => 1 + rankOf(this.#items.get(own[index]!)));
+      item.sources.producers = { resultSources, rank: Math.max(0, ...ranks) };
+      return item.sources.producers.rank;
+    };
+    for (const item of looked) rankOf(item);
   }
 }
 
-async function load(session: ItemSession, row: ItemRow): Promise<Item | undefined> {
-  const { organisation, itemId } = row;
-  const schedule = new Schedule(row, await session.tx.get(itemWork, { organisation, itemId }));
+/** An item of its rows. */
+async function load(
+  session: ItemSession,
+  row: ItemRow,
+  { work, heads }: { readonly work: RowIn<typeof itemWork> | undefined; readonly heads: readonly CheckpointHead[] },
+): Promise<Item | undefined> {
+  const schedule = new Schedule(row, work);
   try {
     // Written when it was registered.
     const { plan, output, planHash } = definitionOf(JSON.parse(row.request) as unknown[]);
-    const item = new Item(plan, output, schedule);
-    await item.checkpoints.load(session);
+    const item = new Item(plan, output, schedule, new Checkpoints(row, heads));
     if (planHash !== row.planHash) await item.restart(session, { planHash });
     return item;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
+import type { SeriesReference } from '../../../core/series.js';
 import { CheckpointError, OutputLimitError, type Plan, type Stream } from '../../../index.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
 import {
@@ -10,19 +10,23 @@ import {
 } from '../../../storage/samples/samples.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
 import { lastTimeMs } from '../compute/columns.js';
-import { cutSlice, type Positions, type Slice, startPositions } from '../compute/slice.js';
+import { type Positions, type Slice, startPositions } from '../compute/slice.js';
 import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
-import { type CheckpointSession, Checkpoints, type Progress } from './checkpoints.js';
-import { type ResultSession, Results, rangeAfter } from './results.js';
+import type { CheckpointSession, Checkpoints, Progress } from './checkpoints.js';
+import { type ResultSession, Results } from './results.js';
 import type { Schedule, ScheduleSession } from './schedule.js';
+import { Sources, type SourcesSession } from './sources.js';
 
 /** What an item asks of the transaction that it works in. */
-export interface ItemSession extends CheckpointSession, ResultSession, ScheduleSession {
+export interface ItemSession extends CheckpointSession, ResultSession, ScheduleSession, SourcesSession {
   /** How many more samples may be read again within the transaction. */
   replayRoom: number;
   /** Has an item settled: after those whose results it reads. */
   touch(item: Item, isReplay: boolean): void;
   tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
+  readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
+  /** Lets requests be answered while thousands of items are at work. */
+  giveWay(): Promise<void>;
 }
 
 /** A step of an item that is to be computed outside of any transaction. */
@@ -57,36 +61,27 @@ interface Live extends Progress {
   sampleCount: number;
 }
 
-/** What an item reads beside clients' series. */
-export interface Producers {
-  /** Sources that are results: they may end with samples that the next input changes. */
-  readonly resultSources: readonly number[];
-  /** 0, or one more than the greatest of the items whose results it reads. */
-  readonly rank: number;
-}
-
 /** A registered item at work. All of it follows from the store, and may be forgotten at any time. */
 export class Item {
   readonly plan: Plan;
   readonly schedule: Schedule;
   readonly results: Results;
   readonly checkpoints: Checkpoints;
-  /** As of the commit of the catalogue at which the item was last looked up. */
-  producers: Producers = { resultSources: [], rank: 0 };
+  readonly sources: Sources;
+  /** The commit of the catalogue at which it was last looked up. */
   checkedCommit = -1;
-  readonly #sourceIndex: ReadonlyMap<string, number>;
   #live: Live | undefined;
   #running: RunningStep | undefined;
   /** Its samples make more results than are to be made while others wait. */
   #needsThread = false;
 
-  constructor(plan: Plan, output: SeriesReference, schedule: Schedule) {
+  constructor(plan: Plan, output: SeriesReference, schedule: Schedule, checkpoints: Checkpoints) {
     const { organisation, itemId } = schedule.row;
     this.plan = plan;
     this.schedule = schedule;
     this.results = new Results(organisation, itemId, output);
-    this.checkpoints = new Checkpoints(schedule.row);
-    this.#sourceIndex = new Map(plan.sources.map((source, index) => [seriesKey(source), index]));
+    this.checkpoints = checkpoints;
+    this.sources = new Sources(organisation, plan);
   }
 
   get isRunning(): boolean {
@@ -95,8 +90,7 @@ export class Item {
 
   /** Takes a change of a source: pushes it into the live stream, or leaves it to a replay or to a turn. */
   async push(session: ItemSession, change: TakenChange, firstMs: number): Promise<void> {
-    const source = this.#sourceIndex.get(seriesKey(change));
-    if (source === undefined) throw new Error('assertion failed: the item does not read the series');
+    const source = this.sources.indexOf(change);
     await this.checkpoints.dropUntrue(session, source, firstMs);
     const running = this.#running;
     if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
@@ -155,14 +149,16 @@ export class Item {
 
   async #replay(session: ItemSession): Promise<void> {
     const limit = Math.min(session.sizes.inlineSamplesMax, session.replayRoom);
-    const slice = await this.#readSlice(session, limit);
+    // First: where it turns out to be damaged, the samples of one before it are read.
+    const state = await this.checkpoints.readLastState(session);
+    const slice = await this.sources.readSlice(session, this.#progress().positions, limit);
     if (!slice.isLast || slice.sampleCount > limit) return this.makeDue(session);
     session.replayRoom -= slice.sampleCount;
-    await this.#finish(session, slice, await this.checkpoints.readLastState(session));
+    await this.#finish(session, slice, state);
   }
 
   async #renewPreview(session: ItemSession, live: Live): Promise<void> {
-    const tail = await this.#readTail(session, live.positions);
+    const tail = await this.sources.readTail(session, live.positions);
     let preview: Columns;
     try {
       preview = previewOf(this.plan, live.stream, tail, { maxOutputSamples: session.sizes.inlineOutputMax });
@@ -202,10 +198,9 @@ export class Item {
    * Results up to here stay as they are: those that are final, and those that were computed of samples which retention
    * has deleted meanwhile, for nothing could be computed in their place.
    */
-  async #fixedUntil({ context, tx }: ItemSession, emittedMs: number | null): Promise<number | null> {
-    const forgottenMs = await context.samples.forgottenMs(tx, this.results.organisation, this.plan.sources);
-    if (forgottenMs === undefined) return emittedMs;
-    return Math.max(emittedMs ?? forgottenMs, forgottenMs);
+  async #fixedUntil(session: ItemSession, emittedMs: number | null): Promise<number | null> {
+    const forgottenMs = await this.sources.forgottenMs(session);
+    return forgottenMs === null ? emittedMs : Math.max(emittedMs ?? forgottenMs, forgottenMs);
   }
 
   /** Stores what came of a step, and goes on. */
@@ -249,9 +244,9 @@ export class Item {
       return undefined;
     }
     const untilMs = boundaryOf(row, nowMs);
-    const slice = await this.#readSlice(session, sizes.sliceSamples, untilMs);
-    const isSmall = slice.isLast && (slice.sampleCount === 0 || !this.#needsThread);
     const state = known ?? (await this.checkpoints.readLastState(session));
+    const slice = await this.sources.readSlice(session, this.#progress().positions, sizes.sliceSamples, untilMs);
+    const isSmall = slice.isLast && (slice.sampleCount === 0 || !this.#needsThread);
     session.replayRoom -= slice.sampleCount;
     if (isSmall && slice.sampleCount <= sizes.inlineSamplesMax) {
       if (await this.#finish(session, slice, state, untilMs)) await this.#endTurn(session, untilMs);
@@ -284,7 +279,7 @@ export class Item {
   async #finish(session: ItemSession, slice: Slice, state: Uint8Array | undefined, untilMs?: number): Promise<boolean> {
     const { row } = this.schedule;
     const from = this.#progress();
-    const tail = await this.#readTail(session, slice.positions, untilMs);
+    const tail = await this.sources.readTail(session, slice.positions, untilMs);
     let stream: Stream;
     let results: Columns;
     let preview: Columns;
@@ -344,37 +339,6 @@ export class Item {
   #progress(): Progress {
     const start = { positions: startPositions(this.plan.sources.length), emittedMs: null, sampleCount: 0 };
     return this.checkpoints.last ?? start;
-  }
-
-  /** The next samples of the sources, at most about so many. */
-  async #readSlice(session: ItemSession, limit: number, untilMs?: number): Promise<Slice> {
-    const { positions } = this.#progress();
-    const { sources } = this.plan;
-    // Results of this transaction are samples too.
-    await session.flush();
-    const { context, tx, sizes } = session;
-    const ofSource = Math.max(sizes.sourceSamplesMin, Math.ceil(limit / Math.max(1, sources.length)));
-    const read: Columns[] = [];
-    for (const [index, source] of sources.entries()) {
-      const range = { ...rangeAfter(positions[index]!, untilMs), limit: ofSource, isFinalOnly: true };
-      read.push(await context.samples.read(tx, this.results.organisation, source, range));
-    }
-    return cutSlice(sources, positions, read, ofSource);
-  }
-
-  /** Samples of results behind their final ones: the next input may change them, so no state rests on them. */
-  async #readTail(session: ItemSession, positions: Positions, untilMs?: number): Promise<Series[]> {
-    const { resultSources } = this.producers;
-    const tail: Series[] = [];
-    if (resultSources.length === 0) return tail;
-    await session.flush();
-    const { context, tx } = session;
-    for (const index of resultSources) {
-      const source = this.plan.sources[index]!;
-      const range = rangeAfter(positions[index]!, untilMs);
-      tail.push({ ...source, ...(await context.samples.read(tx, this.results.organisation, source, range)) });
-    }
-    return tail;
   }
 }
 

@@ -1,5 +1,5 @@
 import { groupBy } from '../../../core/group.js';
-import type { SeriesReference } from '../../../core/series.js';
+import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Columns, LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
@@ -10,6 +10,7 @@ import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { ResultChange, Results } from './results.js';
 import type { WorkerSizes } from './sizes.js';
+import type { SourceCache } from './source-cache.js';
 
 const CHANGES_READ = 1000;
 
@@ -19,7 +20,7 @@ class TouchedItems {
   readonly #byRank: Map<Item, boolean>[] = [];
 
   add(item: Item, isReplay: boolean): void {
-    const { rank } = item.producers;
+    const { rank } = item.sources.producers;
     while (this.#byRank.length <= rank) this.#byRank.push(new Map());
     const ofRank = this.#byRank[rank]!;
     ofRank.set(item, isReplay || ofRank.get(item) === true);
@@ -51,6 +52,7 @@ export class Session implements ItemSession {
   readonly #touched = new TouchedItems();
   /** Changes of results that are not in the log yet, by organisation. */
   readonly #published = new Map<string, { itemId: string; changes: SampleChange[] }>();
+  readonly #forgottenMs = new Map<string, number | undefined>();
   #hasWritten = false;
   #isWorkDue: boolean;
   #workCount = 0;
@@ -106,18 +108,28 @@ export class Session implements ItemSession {
     this.#touched.add(item, isReplay);
   }
 
-  itemOf(organisation: string, itemId: string): Promise<Item | undefined> {
-    return this.#cache.itemOf(this, organisation, itemId);
+  get sources(): SourceCache {
+    return this.#cache.sources;
+  }
+
+  async itemOf(organisation: string, itemId: string): Promise<Item | undefined> {
+    return (await this.itemsOf(organisation, [itemId]))[0];
+  }
+
+  itemsOf(organisation: string, itemIds: readonly string[]): Promise<readonly Item[]> {
+    return this.#cache.itemsOf(this, organisation, itemIds);
   }
 
   async readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]> {
-    const found: Item[] = [];
-    for (const itemId of await this.#cache.readersOf(this.tx, organisation, series)) {
-      const item = await this.itemOf(organisation, itemId);
-      if (item !== undefined) found.push(item);
-      await this.giveWay();
+    return this.itemsOf(organisation, await this.#cache.readersOf(this.tx, organisation, series));
+  }
+
+  async forgottenMs(organisation: string, source: SeriesReference): Promise<number | undefined> {
+    const key = `${organisation.length}:${organisation}${seriesKey(source)}`;
+    if (!this.#forgottenMs.has(key)) {
+      this.#forgottenMs.set(key, await this.context.samples.forgottenMs(this.tx, organisation, [source]));
     }
-    return found;
+    return this.#forgottenMs.get(key);
   }
 
   /** Takes in what the log holds that items have not seen. */
@@ -183,18 +195,25 @@ export class Session implements ItemSession {
 
   // Items, and who reads their results, are looked up for many at once before the first of them takes its change.
   async #tell(organisation: string, changes: readonly LoggedChange[]): Promise<void> {
+    const ids: string[] = [];
+    for (const change of changes) ids.push(...(await this.#cache.readersOf(this.tx, organisation, change)));
+    await this.itemsOf(organisation, [...new Set(ids)]);
     const told: (readonly [LoggedChange, readonly Item[]])[] = [];
-    for (const change of changes) told.push([change, await this.readersOf(organisation, change)]);
+    for (const change of changes) {
+      told.push([change, await this.readersOf(organisation, change)]);
+      await this.giveWay();
+    }
     const outputs = told.flatMap(([, readers]) => readers.map(({ results }) => results.series));
     if (outputs.length > 0) await this.#cache.findReaders(this.tx, organisation, outputs);
-    for (const [change, readers] of told) await this.#pushTo(readers, change);
+    for (const [change, readers] of told) await this.#pushTo(organisation, readers, change);
   }
 
-  async #pushTo(readers: readonly Item[], change: Parameters<Item['push']>[1]): Promise<void> {
+  async #pushTo(organisation: string, readers: readonly Item[], change: Parameters<Item['push']>[1]): Promise<void> {
     const { deleted, damage, timeMs } = change;
     const starts = [deleted?.fromMs, damage?.fromMs, timeMs[0]];
     const firstMs = Math.min(...starts.map((startMs) => startMs ?? Number.POSITIVE_INFINITY));
     if (firstMs === Number.POSITIVE_INFINITY) return;
+    this.sources.changed(this.tx.shard, organisation, change, firstMs);
     for (const item of readers) {
       if (!item.schedule.isOver) await item.push(this, change, firstMs);
       await this.giveWay();
@@ -207,7 +226,7 @@ export class Session implements ItemSession {
     const published = this.#published.get(organisation);
     if (published === undefined) this.#published.set(organisation, { itemId, changes: [full] });
     else published.changes.push(full);
-    await this.#pushTo(await this.readersOf(organisation, series), full);
+    await this.#pushTo(organisation, await this.readersOf(organisation, series), full);
   }
 
   async flush(): Promise<void> {

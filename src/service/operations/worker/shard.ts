@@ -1,3 +1,4 @@
+import { groupBy } from '../../../core/group.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
@@ -8,6 +9,7 @@ import { ItemCache } from './item-cache.js';
 import { Replication } from './replication.js';
 import { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
+import type { SourceCache } from './source-cache.js';
 
 /** An item whose work is due. */
 export interface DueItem {
@@ -19,6 +21,7 @@ export interface DueItem {
 export interface WorkerParts {
   readonly pool: StepPool;
   readonly sizes: WorkerSizes;
+  readonly sources: SourceCache;
 }
 
 /** The work of one shard, for as long as its claim is held. */
@@ -26,7 +29,7 @@ export class ShardWorker {
   readonly claim: Claim;
   readonly #context: ServiceContext;
   readonly #parts: WorkerParts;
-  readonly #cache = new ItemCache();
+  readonly #cache: ItemCache;
   readonly #replication: Replication;
   #replicating: Promise<boolean> | undefined;
   /** Whether something has come since the replication that runs has begun. */
@@ -44,6 +47,7 @@ export class ShardWorker {
   private constructor(context: ServiceContext, claim: Claim, parts: WorkerParts) {
     this.#context = context;
     this.claim = claim;
+    this.#cache = new ItemCache(claim.shard, parts.sources);
     this.#parts = parts;
     this.#replication = new Replication(context, claim.shard, parts.sizes, (work) => this.#run(work));
   }
@@ -101,6 +105,12 @@ export class ShardWorker {
   /** Does what is due of these items, as far as one transaction goes; gives a step to compute where one needs that. */
   beginTurns(due: readonly DueItem[]): Promise<PendingStep | undefined> {
     return this.#run(async (session) => {
+      for (const [organisation, own] of groupBy(due, (one) => one.organisation)) {
+        await session.itemsOf(
+          organisation,
+          own.map(({ itemId }) => itemId),
+        );
+      }
       for (const { organisation, itemId } of due) {
         const item = await session.itemOf(organisation, itemId);
         if (item === undefined) await session.catchUp(organisation);

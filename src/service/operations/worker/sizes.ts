@@ -16,6 +16,8 @@ const sizes = {
   turnsATransaction: 50,
   /** So many samples of all items together are read again within a transaction for want of memory. */
   replaySamplesMax: 500_000,
+  /** Samples of sources that are kept for other items that read them: 32 MB. */
+  sharedSamplesMax: 2_000_000,
   /** A checkpoint is written after so many samples. */
   checkpointSamples: 16_384,
   /** Checkpoints kept of an item: so many, and so many bytes. */

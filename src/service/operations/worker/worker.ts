@@ -5,6 +5,7 @@ import { createId, type ServiceContext } from '../../context.js';
 import type { StepPool } from '../compute/pool.js';
 import { ShardWorker, type WorkerParts } from './shard.js';
 import { defaultSizes, type WorkerSizes } from './sizes.js';
+import { SourceCache } from './source-cache.js';
 
 interface Holding {
   readonly worker: ShardWorker;
@@ -38,7 +39,8 @@ export class Worker {
   /** @param pool where steps are computed; it is the worker's, and ends with it. */
   constructor(context: ServiceContext, pool: StepPool, sizes: Partial<WorkerSizes> = {}) {
     this.#context = context;
-    this.#parts = { pool, sizes: { ...defaultSizes, ...sizes } };
+    const all = { ...defaultSizes, ...sizes };
+    this.#parts = { pool, sizes: all, sources: new SourceCache(all.sharedSamplesMax) };
     this.#owner = createId(context);
   }
 

@@ -3,7 +3,6 @@ import { nextTurn } from '../../../storage/next-turn.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { type BatchCounts, createSampleBatch, isSound, type SampleBatch, takeRows } from './batch.js';
-import { readSamples, SampleIssues } from './json.js';
 import type { Ingest } from './sink.js';
 
 export interface Gathered {
@@ -41,15 +40,15 @@ export class Gatherer {
     this.#context = context;
   }
 
-  /** Undefined, and nothing taken, for a body that is large, has a fault, lacks values, or goes back in time. */
-  take(job: Ingest, samples: readonly unknown[]): Gathered | undefined {
-    if (samples.length > BODY_SAMPLES_MAX) return undefined;
+  /**
+   * @param read adds the samples of a body to a batch; false where it is not to be gathered.
+   * @returns undefined, and has taken nothing, for such a body, for a large one, and one that goes back in time.
+   */
+  take(job: Ingest, read: (batch: SampleBatch) => boolean): Gathered | undefined {
     const waiting = this.#waitingOf(job.organisation);
     const { batch } = waiting;
     const { rowCount } = batch;
-    const issues = new SampleIssues();
-    readSamples(samples, 0, samples.length, batch, issues, job.defaults);
-    if (issues.count > 0 || !isSound(batch, rowCount)) {
+    if (!read(batch) || batch.rowCount - rowCount > BODY_SAMPLES_MAX || !isSound(batch, rowCount)) {
       batch.rowCount = rowCount;
       return undefined;
     }

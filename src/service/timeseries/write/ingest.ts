@@ -2,6 +2,7 @@ import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
+import { decodeBody } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { createFrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
@@ -11,9 +12,13 @@ import type { Gathered, Gatherer } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
 import { takeLines } from './lines.js';
 import { createSink, type Ingest, type Ingested, type Sink, tellStored } from './sink.js';
+import { UsualSamples } from './usual-json.js';
 
 /** So many samples are read before others are answered: some milliseconds of work. */
 const SAMPLES_A_TURN = 5000;
+
+/** Longer bodies gain nothing by company. */
+const GATHERED_CHARS_MAX = 131_072;
 
 /** Frames without samples cost as much to read as others, and say nothing. */
 const EMPTY_FRAMES_MAX = 10_000;
@@ -41,23 +46,57 @@ async function ingestJson(
   job: Ingest,
   body: StreamedBody,
 ): Promise<Ingested> {
-  const bytes = await readWhole(body, context.settings.bodyBytesMax);
-  const parseIssues = new SampleIssues();
-  const samples = await parseSamples(bytes, parseIssues);
-  parseIssues.refuse(0);
+  const { origin } = job;
+  const text = decodeBody(await readWhole(body, context.settings.bodyBytesMax));
   // What a queue delivered is taken once, or not at all, by itself.
-  const gathered = job.origin === undefined ? gatherer.take(job, samples) : undefined;
+  const mayGather = origin === undefined && text.length <= GATHERED_CHARS_MAX;
+  const gathered = mayGather ? await gather(gatherer, job, text) : undefined;
   if (gathered !== undefined && (await isStored(gathered, job))) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
-  return ingestAlone(context, job, async ({ batch, issues, checkSize }) => {
-    for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
-      if (from > 0) await nextTurn();
-      readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, job.defaults);
-      checkSize();
-    }
+  return ingestAlone(context, job, async (sink) => {
+    if (!(await takeUsual(text, job, sink))) await takeParsed(text, job, sink);
   });
+}
+
+async function gather(gatherer: Gatherer, job: Ingest, text: string): Promise<Gathered | undefined> {
+  const reader = new UsualSamples(text, job.defaults);
+  const gathered = gatherer.take(job, (batch) => {
+    reader.read(batch, Number.POSITIVE_INFINITY);
+    return reader.state === 'done';
+  });
+  if (gathered !== undefined || reader.state === 'done') return gathered;
+  const issues = new SampleIssues();
+  const samples = await parseSamples(text, issues);
+  issues.refuse(0);
+  return gatherer.take(job, (batch) => {
+    readSamples(samples, 0, samples.length, batch, issues, job.defaults);
+    return issues.count === 0;
+  });
+}
+
+/** @returns false, and has taken nothing, for a body that is written otherwise. */
+async function takeUsual(text: string, { defaults }: Ingest, { batch, checkSize }: Sink): Promise<boolean> {
+  const reader = new UsualSamples(text, defaults);
+  for (;;) {
+    reader.read(batch, SAMPLES_A_TURN);
+    checkSize();
+    if (reader.state !== 'reading') break;
+    await nextTurn();
+  }
+  if (reader.state === 'done') return true;
+  batch.rowCount = 0;
+  return false;
+}
+
+async function takeParsed(text: string, { defaults }: Ingest, { batch, issues, checkSize }: Sink): Promise<void> {
+  const samples = await parseSamples(text, issues);
+  for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
+    if (from > 0) await nextTurn();
+    readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, defaults);
+    checkSize();
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 import { describeValue } from '../../../core/errors.js';
 import { RAW_METRIC } from '../../../formats/table/naming.js';
 import { readTime } from '../../../formats/table/read-text.js';
-import { decodeBody } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { JsonIssueError, parseJson, parseJsonBody, pointerPart } from '../../http/json.js';
 import { addSample, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
@@ -66,8 +65,8 @@ export function describeStored(samplesStored: number): string {
 }
 
 /** The samples of a body `[{timeseriesId, metric, timestamp, val}]`, not checked yet. */
-export async function parseSamples(bytes: Uint8Array, issues: SampleIssues): Promise<readonly unknown[]> {
-  const samples = await parseJsonBody(decodeBody(bytes));
+export async function parseSamples(text: string, issues: SampleIssues): Promise<readonly unknown[]> {
+  const samples = await parseJsonBody(text);
   if (Array.isArray(samples)) return samples;
   issues.add({ pointer: '', expected: `an array of ${SAMPLE}`, received: describeValue(samples) });
   return [];
