@@ -17,6 +17,8 @@ function installed() {
     const { status, stdout, stderr } = spawnSync(process.execPath, [world.path('dist/cli/main.js'), ...words], {
       cwd: world.folder,
       encoding: 'utf8',
+      // Packages in a folder above, such as /tmp/node_modules, would be found, and a service would go on for ever.
+      timeout: 60_000,
     });
     return { status, stdout, stderr };
   };
