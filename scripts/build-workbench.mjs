@@ -57,7 +57,7 @@ function packed(path, stepMs, rowsMax) {
 // JavaScript loops run, which give the same bits.
 const WITHOUT_KERNELS = {
   'open-module': 'export const openModule = () => undefined;',
-  module: "export const kernelsHex = '';",
+  module: "export const kernelsText = '';",
   'scan-rows': `export const scanned = { end: 0 };
     export const scanColumns = () => undefined;
     export const beginScan = () => {};

@@ -35,11 +35,11 @@ function renderOperations(operations) {
     '# Operations',
     `All ${operations.length} operations, as the engine itself describes them; \`windrow operations NAME\` prints the
 same. What they mean down to the last sample is in [semantics.md](semantics.md).`,
-    `Names of operations, functions and intervals are matched in any case. Operations and parameters marked **+** are
-extensions of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`, \`Daily\` or an ISO 8601
-duration; operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A *duration* is ISO 8601: weeks,
-days, hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two inputs meet as \`align\` says: by
-default, at equal times.`,
+    `Names of operations, functions and intervals are matched in any case. What is marked **+** is an
+extension of the interface. An *interval* is \`QuarterHourly\`, \`HalfHourly\`, \`Hourly\`,
+\`Daily\` or an ISO 8601 duration; operations with windows also take \`Weekly\`, \`Monthly\` and \`Yearly\`. A
+*duration* is ISO 8601: weeks, days, hours, minutes and seconds, like \`PT15M\`. A *timezone* is an IANA name. Two
+inputs meet as \`align\` says: by default, at equal times.`,
     `Times without a date in the examples are on one day in UTC. The tests run each example as batch and as stream.`,
     table(['operation', 'what it does', 'results'], rows),
     ...operations.map(renderOperation),
@@ -67,7 +67,10 @@ function renderOperation({ name, aliases, summary, shape, inputs, parameters, ex
 function describeValues(schema) {
   if (schema.oneOf) return schema.oneOf.map(describeValues).join(', or ');
   if (schema.properties) return describeItem(schema);
-  if (schema.enum) return schema.enum.map(code).join(', ');
+  if (schema.enum) {
+    const mark = (name) => (schema['x-extensions']?.includes(name) ? ' **+**' : '');
+    return schema.enum.map((name) => code(name) + mark(name)).join(', ');
+  }
   if (schema.type === 'array') return `list of ${describeItem(schema.items)}`;
   if (schema.format === 'duration') return 'duration';
   if (schema.format === 'timezone') return 'timezone';

@@ -127,6 +127,8 @@ function describe(operation: Operation): string {
     const indent = ' '.repeat(width + 4);
     lines.push(`  ${parameter.padEnd(width)}  ${words} (${need})`);
     if (Array.isArray(schema.enum)) lines.push(...wrap(`one of ${schema.enum.join(', ')}`, indent));
+    const added = schema['x-extensions'];
+    if (Array.isArray(added)) lines.push(...wrap(`extensions of the interface: ${added.join(', ')}`, indent));
   }
   lines.push('', 'Examples:');
   for (const example of examplesOf(name)) lines.push(...describeExample(example));

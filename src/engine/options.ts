@@ -54,6 +54,14 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
   return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
 }
 
+/** How long before `from` a run takes samples to warm up. @throws InputError */
+export function readWarmup({ warmup, from }: { readonly warmup?: string; readonly from?: Instant }): number {
+  const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup ?? 'PT0S');
+  if (lengthMs !== undefined && (warmup === undefined || from !== undefined)) return lengthMs;
+  const expected = 'a duration like P1D, or all, and an instant from';
+  throw new InputError('option.value', `warmup: expected ${expected}, received ${describeValue(warmup)}`);
+}
+
 /** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */
 export function toMs(name: string, instant: Instant, timezone: string): number {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch milliseconds';

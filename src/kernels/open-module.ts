@@ -6,17 +6,16 @@ const compiled = new Map<string, WebAssembly.Module | undefined>();
  * or where the platform forbids to compile so many bytes at once (Chrome before 115, outside of workers). The
  * JavaScript loops are then the whole truth.
  *
- * @param hex its bytes as hexadecimal digits, which gzip packs better than base64: the same bytes look the same.
+ * @param text its bytes as `scripts/build-kernels.mjs` writes them.
  */
-export function openModule(hex: string, memory: WebAssembly.Memory): unknown {
-  if (!compiled.has(hex)) compiled.set(hex, compile(hex));
-  const module = compiled.get(hex);
+export function openModule(text: string, memory: WebAssembly.Memory): unknown {
+  if (!compiled.has(text)) compiled.set(text, compile(text));
+  const module = compiled.get(text);
   return module === undefined ? undefined : new WebAssembly.Instance(module, { env: { memory } }).exports;
 }
 
-function compile(hex: string): WebAssembly.Module | undefined {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+function compile(text: string): WebAssembly.Module | undefined {
+  const bytes = bytesOf(text);
   if (!WebAssembly.validate(bytes)) return undefined;
   try {
     return new WebAssembly.Module(bytes);
@@ -24,4 +23,20 @@ function compile(hex: string): WebAssembly.Module | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+// A letter a byte, from ( to ~ without the backslash; after ! and # of the bytes from 86 and from 172 on.
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  let count = 0;
+  let base = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 40) base = code === 33 ? 86 : 172;
+    else {
+      bytes[count++] = base + code - (code < 92 ? 40 : 41);
+      base = 0;
+    }
+  }
+  return bytes.slice(0, count);
 }

@@ -11,7 +11,7 @@ import {
   SCAN_VALUES_FROM,
 } from './memory-layout.js';
 import { openModule } from './open-module.js';
-import { scanHex } from './scan-module.js';
+import { scanText } from './scan-module.js';
 
 /** The parser of CSV rows: a module of its own, so that whoever reads no CSV does not load it. */
 interface ScanKernels {
@@ -45,7 +45,7 @@ export function scanArea(): ScanArea | undefined {
 function openArea() {
   const { memory } = homeArena();
   // The interface above is the one that assembly/csv.ts exports.
-  const kernels = memory === undefined ? undefined : (openModule(scanHex, memory) as ScanKernels | undefined);
+  const kernels = memory === undefined ? undefined : (openModule(scanText, memory) as ScanKernels | undefined);
   if (memory === undefined || kernels === undefined) return undefined;
   const { buffer } = memory;
   const column = (from: number): Float64Array => new Float64Array(buffer, from, SCAN_ROWS_MAX);

@@ -1,4 +1,4 @@
-import { kernelsHex } from './module.js';
+import { kernelsText } from './module.js';
 import { openModule } from './open-module.js';
 
 type Scalar = (value: number, count: number, scalar: number, out: number) => number;
@@ -58,5 +58,5 @@ export interface SimdKernels
 /** The kernels over a memory, compiled once for all memories; undefined without WebAssembly SIMD. */
 export function openKernels(memory: WebAssembly.Memory): SimdKernels | undefined {
   // The interface above is the one that assembly/index.ts exports.
-  return openModule(kernelsHex, memory) as SimdKernels | undefined;
+  return openModule(kernelsText, memory) as SimdKernels | undefined;
 }

@@ -272,3 +272,9 @@ export type AggregateFunction = (typeof aggregateFunctionNames)[number];
 
 /** The functions of two inputs. */
 export const pairFunctionNames = ['Covariance', 'Correlation'] as const;
+
+/** Those that the interface does not have. */
+export const extensionFunctionNames: readonly string[] = [
+  ...aggregateFunctionNames.slice(aggregateFunctionNames.indexOf('Mode')),
+  ...pairFunctionNames,
+];

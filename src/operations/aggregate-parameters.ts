@@ -1,18 +1,21 @@
 import type { Instant } from '../core/instant.js';
-import { type IntervalName, SHORTEST_MS } from '../core/interval.js';
+import type { IntervalName } from '../core/interval.js';
 import {
   type AggregateFunction,
   aggregateFunctionNames,
+  extensionFunctionNames,
   type FunctionSettings,
   pairFunctionNames,
   timeWeightedNames,
 } from './aggregate-functions.js';
+import { checkOwn, ownParameters } from './extensions/index.js';
 import {
   choice,
   duration,
   durationMsIn,
   number,
   numberIn,
+  type Parameter,
   type Parameters,
   type Report,
   textIn,
@@ -23,12 +26,14 @@ import { interval } from './windowing.js';
 
 /** What aggregates are told: their parameters, how these fit together, and their types. */
 
+/** The parameter of a step or a stage that may have these functions. */
+export function functionIn(names: readonly string[]): Parameter {
+  return choice({ summary: 'What to compute from the samples of a window.' }, names, extensionFunctionNames);
+}
+
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
-  function: choice(
-    { summary: 'What to compute from the samples of a window; those from Mode on are extensions of the interface.' },
-    aggregateFunctionNames,
-  ),
+  function: functionIn(aggregateFunctionNames),
   interval: interval('The length of the windows.'),
   percentile: number({
     summary: 'Which percentile, for the function Percentile.',
@@ -47,43 +52,21 @@ export const functionParameters = {
   ),
   maxhold: duration(
     {
-      summary:
-        'How long a value is held, for TimeWeightedAverage, Integral, Coverage and TimeInState; ' +
-        'of two inputs, how old it may be.',
+      summary: 'How long a value is held, for the time-weighted functions; of two inputs, how old it may be.',
       optional: true,
       extension: true,
     },
     0,
   ),
-  unit: duration(
-    {
-      summary: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
-      optional: true,
-      extension: true,
-    },
-    SHORTEST_MS,
-  ),
-  max: number({
-    summary: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.',
-    optional: true,
-    extension: true,
-  }),
-  lower: number({
-    summary: 'The least value of the state, for TimeInState and Transitions.',
-    optional: true,
-    extension: true,
-  }),
-  upper: number({
-    summary: 'The greatest value of the state, for TimeInState and Transitions.',
-    optional: true,
-    extension: true,
-  }),
+  ...ownParameters,
 };
 
-/** Which parameters belong to which functions; those of Percentile are checked by hand. */
+/** Which parameters belong to which functions. */
 const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
+  percentile: ['Percentile'],
   align: pairFunctionNames,
-  maxgap: pairFunctionNames,
+  maxgap: [...timeWeightedNames, ...pairFunctionNames],
+  method: ['Integral', 'TimeWeightedAverage'],
   maxhold: [...timeWeightedNames, ...pairFunctionNames],
   unit: ['Integral', 'TimeInState', 'Rate', 'Slope'],
   max: ['Increase', 'Rate'],
@@ -130,6 +113,8 @@ export type AggregateWindow =
 export type AggregateSettings = {
   readonly empty?: 'omit' | 'zero' | 'hold';
   readonly maxhold?: string;
+  readonly maxgap?: string;
+  readonly method?: 'step' | 'linear';
   readonly unit?: string;
   readonly max?: number;
   readonly lower?: number;
@@ -179,22 +164,10 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   if (name === 'Percentile' && parameters.percentile === undefined) {
     report('/percentile', 'request.missing', 'a number of 0 to 100 with the function Percentile', 'nothing');
   }
-  if (name !== 'Percentile' && parameters.percentile !== undefined) {
-    report('/percentile', 'request.conflict', 'percentile only with the function Percentile', `the function ${name}`);
-  }
   for (const [parameter, names] of Object.entries(FUNCTIONS_WITH)) {
     if (parameters[parameter] === undefined || names.includes(name)) continue;
     const expected = `${parameter} only with ${names.join(', ')}`;
     report(`/${parameter}`, 'request.conflict', expected, `the function ${name}`, `leave ${parameter} out`);
   }
-  const { lower, upper, maxhold } = parameters;
-  if (FUNCTIONS_WITH.lower?.includes(name) && lower === undefined && upper === undefined) {
-    report('/lower', 'request.missing', `a bound of the state with the function ${name}`, 'neither lower nor upper');
-  }
-  if (lower !== undefined && upper !== undefined && lower > upper) {
-    report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
-  }
-  if (name === 'Coverage' && maxhold === undefined) {
-    report('/maxhold', 'request.missing', 'how long a sample counts as data, with the function Coverage', 'nothing');
-  }
+  checkOwn(parameters, report);
 }

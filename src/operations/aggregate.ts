@@ -13,6 +13,7 @@ import {
   type AggregateSettings,
   checkFunction,
   checkInputs,
+  functionIn,
   functionParameters,
   isOfPairs,
   type PairSettings,
@@ -23,6 +24,7 @@ import {
 import { windowRunner } from './aggregate-windows.js';
 import type { KindOptions } from './extensions/aggregates/window-kind.js';
 import {
+  between,
   moreFunctions,
   windowParameters as ownWindows,
   pairFunctions,
@@ -30,8 +32,8 @@ import {
   windowIn,
 } from './extensions/index.js';
 import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
-import { choice, durationMsIn, type Parameters, textIn, within } from './parameters.js';
-import { heldFunctionOf, timeWeightedRunner } from './time-weighted-average.js';
+import { durationMsIn, type Parameters, textIn, within } from './parameters.js';
+import { heldFunctionOf, isBetween, timeWeightedRunner } from './time-weighted-average.js';
 import { alignParameters, describeTwo } from './two-inputs.js';
 import { checkedInterval, checkInterval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
@@ -58,12 +60,10 @@ export const aggregate: Operation<AggregateMethods> = {
   methods: { aggregate: (...[parameters, second]) => ({ parameters, others: second === undefined ? [] : [second] }) },
   parameters: {
     ...functionParameters,
-    function: choice({ summary: 'What to compute from the samples of a window.' }, [
-      ...aggregateFunctionNames,
-      ...pairFunctionNames,
-    ]),
+    function: functionIn([...aggregateFunctionNames, ...pairFunctionNames]),
     ...alignParameters,
     maxhold: functionParameters.maxhold,
+    maxgap: functionParameters.maxgap,
     interval: { ...functionParameters.interval, isRequired: false },
     ...ownWindows,
     ...windowParameters,
@@ -136,16 +136,16 @@ export const aggregateExamples: readonly WrittenExample[] = [
     output: '2024-03-29T23:00:00Z 1, 2024-03-30T23:00:00Z 6, 2024-03-31T22:00:00Z 8',
   },
   {
-    title: 'The 90th percentile',
-    parameters: { function: 'Percentile', percentile: 90, interval: 'Daily' },
-    inputs: ['00:00 10, 06:00 20, 12:00 30'],
-    output: '00:00 28',
+    title: 'Energy from power: 6 kW for ten minutes and then fifty offline are 1 kWh',
+    parameters: { function: 'Integral', maxgap: 'PT10M', interval: 'Hourly' },
+    inputs: ['00:00 6, 00:10 6, 01:00 6, 01:10 3'],
+    output: '00:00 1, 01:00 1',
   },
   {
-    title: 'Energy from power: 6 kW for ten minutes, and then nothing is known, are 1 kWh',
-    parameters: { function: 'Integral', unit: 'PT1H', maxhold: 'PT5M', interval: 'Hourly' },
-    inputs: ['00:00 6, 00:05 6, 01:00 0'],
-    output: '00:00 1, 01:00 0',
+    title: 'An integral along straight lines, cut where a window ends',
+    parameters: { function: 'Integral', method: 'linear', interval: 'Hourly' },
+    inputs: ['00:30 0, 01:30 6'],
+    output: '00:00 0.75, 01:00 2.25',
   },
   {
     title: 'Consumption from a meter that rolls over at 100000',
@@ -217,7 +217,7 @@ export function openAggregate(
   if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, of, empty });
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const { label, closed } = options;
-  if ('held' in of) return timeWeightedRunner({ windows, label, empty, ...of });
+  if ('held' in of) return (isBetween(of) ? between.open : timeWeightedRunner)({ windows, label, empty, ...of });
   return windowRunner(of.accumulator, { windows, label, closed, empty }, column);
 }
 
@@ -228,12 +228,18 @@ function functionOf(parameters: Parameters, second: Float64Array = new Float64Ar
   if (ofPairs !== undefined) return { accumulator: ofPairs(second) };
   if (!timeWeightedNames.includes(name)) return { accumulator: accumulatorOf(name, settings) };
   const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-  return { held: heldFunctionOf(name, settings), maxHoldMs };
+  const maxGapMs = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+  return { held: heldFunctionOf(name, settings), maxHoldMs, maxGapMs, isLinear: parameters.method === 'linear' };
 }
 
 /** What one function over one interval, or other windows, does, in words. */
 export function describeAggregate(parameters: Parameters): Description {
   const of = functionOf(parameters);
+  const described = describeWindows(parameters, of);
+  return 'held' in of && isBetween(of) ? between.describe(described, parameters, of) : described;
+}
+
+function describeWindows(parameters: Parameters, of: KindOptions['of']): Description {
   const { words } = 'held' in of ? of.held : of.accumulator;
   const accumulator = 'held' in of ? undefined : of.accumulator;
   const isCarriedIn = accumulator === undefined || accumulator.keptSlotCount !== undefined;

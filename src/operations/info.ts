@@ -14,7 +14,10 @@ export interface OperationInfo {
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: Inputs;
-  /** JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`. */
+  /**
+   * JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`; of names
+   * to choose from, as those of functions, `"x-extensions"` lists the ones that it lacks.
+   */
   readonly parameters: JsonSchema;
   readonly examples: readonly Example[];
 }

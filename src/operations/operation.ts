@@ -81,11 +81,19 @@ export interface Description {
   readonly final: string;
 }
 
+/** The part of a description that all operations on each sample by itself have in common. */
+export const ofEachSample = { reads: { kind: 'sample' }, keeps: 'nothing', final: 'with its sample' } as const;
+
 /** Which samples of the input one output depends on. */
 export type Reach =
   | { readonly kind: 'sample' }
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
-  | { readonly kind: 'window'; readonly lengthMsMax: number; readonly isCarriedIn: boolean }
+  | {
+      readonly kind: 'window';
+      readonly lengthMsMax: number;
+      readonly isCarriedIn: boolean;
+      readonly isCarriedOut?: true;
+    }
   | { readonly kind: 'trailing'; readonly lengthMs: number }
   | { readonly kind: 'session'; readonly gapMs: number }
   | { readonly kind: 'past' }

@@ -81,9 +81,10 @@ function numberHint(value: unknown): string | undefined {
   return `write ${Number(value)} without quotes`;
 }
 
-/** One of several names, in any case; the plan holds it as it is spelled here. */
-export function choice(words: Words, names: readonly string[]): Parameter {
-  return parameter(words, { type: 'string', enum: names }, (value, report) => readName(value, names, report));
+/** One of several names, in any case; the plan holds it as it is spelled here. The interface lacks some, perhaps. */
+export function choice(words: Words, names: readonly string[], extensions?: readonly string[]): Parameter {
+  const mark = extensions && { 'x-extensions': names.filter((name) => extensions.includes(name)) };
+  return parameter(words, { type: 'string', enum: names, ...mark }, (value, report) => readName(value, names, report));
 }
 
 /** The name that `value` means, or undefined after reporting that it means none. */

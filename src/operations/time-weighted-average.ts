@@ -25,27 +25,40 @@ const INTEGRAL = 8; // an exact sum of value·length
 const KNOWN = INTEGRAL + SUM_SLOTS; // an exact sum of lengths
 const SLOT_COUNT = KNOWN + SUM_SLOTS;
 
-/** The windows, how long a value is held, and what comes of it. */
-interface HoldOptions extends Omit<WindowOptions, 'closed'> {
-  readonly maxHoldMs: number;
+/** What is held, and for how long. */
+export interface Holding {
   readonly held: HeldFunction;
+  readonly maxHoldMs: number;
+  /** Samples further apart have nothing between them; Infinity, like a held value, where no `maxgap` is given. */
+  readonly maxGapMs: number;
+  /** The line to the next sample, in place of the value. */
+  readonly isLinear: boolean;
 }
+
+/** Whether only what lies between two samples counts, so that a result waits for the sample after it. */
+export function isBetween({ isLinear, maxGapMs }: Holding): boolean {
+  return isLinear || maxGapMs < Number.POSITIVE_INFINITY;
+}
+
+type HoldOptions = Omit<WindowOptions, 'closed'> & Pick<Holding, 'held' | 'maxHoldMs'>;
 
 /** A function of how long values were held in a window. */
 export interface HeldFunction {
   readonly words: string;
   /** What is held in place of the value. */
   readonly weigh?: (value: number) => number;
-  /** From Σ(value·length), Σ(length), and the length of the window. */
-  readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum) => number;
+  /** From Σ(value·length), Σ(length), and the length of the window; `mean` divides the first by one of the others. */
+  readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum, mean: Mean) => number;
 }
+
+export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
 /** The function of that name, of which `unitMs` is the unit of time and `lower` and `upper` the bounds of a state. */
 export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionSettings): HeldFunction {
   const unit = sumOfLength(0, unitMs);
   switch (name) {
     case 'Integral':
-      return { words: 'the integral over time', result: (products) => weightedMeanOf(products, unit) };
+      return { words: 'the integral over time', result: (products, _lengths, _window, mean) => mean(products, unit) };
     case 'Coverage':
       return {
         words: 'the share of time with data',
@@ -58,7 +71,10 @@ export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionS
         result: (products) => weightedMeanOf(products, unit),
       };
     default:
-      return { words: 'the time-weighted average', result: (products, lengths) => weightedMeanOf(products, lengths) };
+      return {
+        words: 'the time-weighted average',
+        result: (products, lengths, _window, mean) => mean(products, lengths),
+      };
   }
 }
 
@@ -161,7 +177,7 @@ function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out:
   // Lengths are above 0, so their sum begins with one that is, or has gone to the list.
   if (slots[KNOWN]! > 0 || lists[1]!.length > 0) {
     const window = sumOfLength(slots[START_MS]!, slots[END_MS]!);
-    const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window);
+    const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window, weightedMeanOf);
     out.add(timeMs, result);
     if (Number.isFinite(result)) {
       slots[HAS_RESULT] = 1;

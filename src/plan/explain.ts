@@ -75,7 +75,8 @@ export function describeReach(reach: Reach): string {
     case 'window':
       return (
         `the samples of its window, at most ${formatDuration(reach.lengthMsMax)}` +
-        (reach.isCarriedIn ? ', and the last one before it' : '')
+        (reach.isCarriedIn ? ', and the last one before it' : '') +
+        (reach.isCarriedOut ? ' and the next one after it' : '')
       );
     case 'trailing':
       return `the samples of the last ${formatDuration(reach.lengthMs)} up to it`;

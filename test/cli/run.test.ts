@@ -144,4 +144,20 @@ describe('windrow run', () => {
     expect(stdout).toBe(`${HEADER}2023-12-31T23:00:00.000Z,office,Result,2\n`);
     expect(stderr).toContain('2 samples of office/Raw: outside --from and --until');
   });
+
+  it('warms up, so that days one by one are one run', async () => {
+    const world = doubling();
+    const rows = ['2024-01-01 00:30,1', '2024-01-01 18:00,4', '2024-01-02 06:00,2', '2024-01-03 12:00,0'];
+    world.write('office.csv', `timestamp,value\n${rows.join('\n')}\n`);
+    const parameters = { function: 'TimeWeightedAverage', interval: 'PT6H' };
+    world.write('request.json', requestText('Aggregate', parameters));
+    const words = ['run', '~/request.json', '--input', '~/office.csv', '--quiet'];
+    const whole = await world.run(...words, '--until', '2024-01-04');
+    const parts: string[] = [];
+    for (const day of [1, 2, 3]) {
+      const span = ['--from', `2024-01-0${day}`, '--until', `2024-01-0${day + 1}`, '--warmup', 'P5D'];
+      parts.push((await world.run(...words, ...span)).stdout.slice(HEADER.length));
+    }
+    expect(HEADER + parts.join('')).toBe(whole.stdout);
+  });
 });

@@ -62,7 +62,12 @@ function stageOf(name: string, interval: string, percent: number, hold: string |
   const maxhold = name === 'Coverage' ? (hold ?? 'PT1H') : hold;
   const isWeighted = timeWeightedNames.includes(name);
   const isState = name === 'TimeInState' || name === 'Transitions';
+  // What lies between two samples alone: with some of the ages, along lines too.
+  const isLinear = (name === 'Integral' || name === 'TimeWeightedAverage') && percent > 60;
+  const isGapped = isWeighted && percent % 2 >= 1;
   return present({
+    method: isLinear ? 'linear' : undefined,
+    maxgap: isGapped ? (hold ?? 'PT30M') : undefined,
     lower: isState ? percent - 50 : undefined,
     upper: isState && percent > 50 ? percent : undefined,
     max: (name === 'Increase' || name === 'Rate') && percent < 50 ? percent : undefined,
@@ -70,7 +75,7 @@ function stageOf(name: string, interval: string, percent: number, hold: string |
     function: name === 'WeightedAverage' && interval !== 'QuarterHourly' ? 'TimeWeightedAverage' : name,
     interval,
     percentile: name === 'Percentile' ? percent : undefined,
-    maxhold: isWeighted ? maxhold : undefined,
+    maxhold: isWeighted && !isLinear && (!isGapped || percent > 30) ? maxhold : undefined,
     empty: fill,
   });
 }

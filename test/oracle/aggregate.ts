@@ -32,6 +32,8 @@ export interface AggregateParameters {
   readonly empty?: string | undefined;
   readonly percentile?: number | undefined;
   readonly maxhold?: string | undefined;
+  readonly maxgap?: string | undefined;
+  readonly method?: string | undefined;
   readonly unit?: string | undefined;
   readonly max?: number | undefined;
   readonly lower?: number | undefined;
@@ -288,6 +290,8 @@ export interface Hold {
   readonly value: number;
   readonly fromMs: number;
   readonly toMs: number;
+  /** With lines: the sample to which one goes. */
+  readonly next?: Sample | undefined;
 }
 
 /** What is held, the last value to an instant. */
@@ -295,10 +299,27 @@ export function holdsOf(samples: readonly Sample[], parameters: AggregateParamet
   const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
   const isState = parameters.function.toLowerCase() === 'timeinstate';
   return samples.map((sample, index) => {
-    const nextMs = samples[index + 1]?.timeMs ?? lastToMs;
+    const next = samples[index + 1];
+    const isLinear = parameters.method?.toLowerCase() === 'linear';
+    if (isLinear || parameters.maxgap !== undefined) {
+      const maxgapMs = parameters.maxgap === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxgap);
+      const isKnown = next !== undefined && next.timeMs - sample.timeMs <= maxgapMs;
+      if (!isKnown) return { value: 0, fromMs: sample.timeMs, toMs: sample.timeMs };
+      if (isLinear) return { value: sample.value, fromMs: sample.timeMs, toMs: next.timeMs, next };
+    }
+    const nextMs = next?.timeMs ?? lastToMs;
     const value = isState ? Number(isInState(sample.value, parameters)) : sample.value;
     return { value, fromMs: sample.timeMs, toMs: Math.min(nextMs, sample.timeMs + maxholdMs) };
   });
+}
+
+/** What a hold, or a line, comes to between two instants, divided by their distance. */
+function meanBetween({ value, fromMs, next }: Hold, from: number, to: number): Fraction {
+  if (next === undefined) return fractionOf(value);
+  const [start, end] = [fractionOf(fromMs), fractionOf(next.timeMs)];
+  const middle = dividedBy(plus(fractionOf(from), fractionOf(to)), fractionOf(2));
+  const share = dividedBy(minus(middle, start), minus(end, start));
+  return plus(fractionOf(value), times(minus(fractionOf(next.value), fractionOf(value)), share));
 }
 
 /** The time-weighted function over the part of a window that is known. */
@@ -309,11 +330,17 @@ export function heldResult(
   parameters: AggregateParameters,
 ): WindowResult {
   const parts = held
-    .map(({ value, fromMs, toMs }) => ({ value, from: Math.max(fromMs, startMs), to: Math.min(toMs, endMs) }))
+    .map((hold) => ({ hold, from: Math.max(hold.fromMs, startMs), to: Math.min(hold.toMs, endMs) }))
     .filter(({ from, to }) => from < to)
-    .map(({ value, from, to }) => ({ value: fractionOf(value), length: minus(fractionOf(to), fractionOf(from)) }));
+    .map(({ hold, from, to }) => ({
+      value: meanBetween(hold, from, to),
+      length: minus(fractionOf(to), fractionOf(from)),
+    }));
   if (parts.length === 0) return 'empty';
-  const area = total(parts.map(({ value, length }) => times(value, length)));
+  const areas = parts.map(({ value, length }) => times(value, length));
+  const area = areas.some(({ denominator }) => (denominator & (denominator - 1n)) !== 0n)
+    ? areas.reduce(plus)
+    : total(areas);
   const known = total(parts.map(({ length }) => length));
   switch (parameters.function.toLowerCase()) {
     case 'integral':

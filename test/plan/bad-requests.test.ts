@@ -133,7 +133,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   [
     'a percentile of a sum',
     ofStep('Aggregate', { function: 'Sum', interval: 'Hourly', percentile: 5 }),
-    [`${P}/percentile`, 'request.conflict', 'the function Sum'],
+    [`${P}/percentile`, 'request.conflict', 'the function Sum', 'leave percentile out'],
   ],
   [
     'maxhold of a sum',

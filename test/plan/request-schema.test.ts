@@ -27,6 +27,16 @@ function isPlanned(request: unknown): boolean {
 }
 
 describe('the schema of a request', () => {
+  test('says which functions are extensions of the interface, as the listing does', () => {
+    const extensions = ['Mode', 'DistinctCount', 'Increase', 'Rate', 'Slope', 'TimeOfMin', 'TimeOfMax', 'Integral'];
+    const all = [...extensions, 'Coverage', 'TimeInState', 'Transitions', 'Covariance', 'Correlation'];
+    const schemaOf = (value: unknown): string => JSON.stringify(value);
+    expect(operations.get('Aggregate')?.parameters).toMatchObject({
+      properties: { function: { 'x-extensions': all } },
+    });
+    expect(schemaOf(requestSchema())).toContain(`"x-extensions":${schemaOf(all)}`);
+  });
+
   test.each([...operations.values()].map((one) => [one.name, one] as const))(
     '%s: its examples',
     (name, { examples }) => {

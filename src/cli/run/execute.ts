@@ -1,5 +1,6 @@
 import { OutputLimitError } from '../../core/errors.js';
 import type { Series, SeriesReference } from '../../core/series.js';
+import type { BatchOptions } from '../../engine/batch/run-batch.js';
 import { openEvery, runEvery } from '../../engine/every/index.js';
 import type { StreamOptions } from '../../engine/options.js';
 import type { Report } from '../../engine/report.js';
@@ -12,7 +13,7 @@ import { type FileListener, type FileOutcome, type FileSettings, readFile } from
 export interface Job extends Omit<FileSettings, 'timezone'> {
   readonly inputs: readonly InputFile[];
   readonly mode: 'batch' | 'stream';
-  readonly options: StreamOptions & { readonly maxOutputSamples: number };
+  readonly options: StreamOptions & Pick<BatchOptions, 'warmup'> & { readonly maxOutputSamples: number };
 }
 
 /** What a run reports while it goes on. */
@@ -33,9 +34,11 @@ export interface Outcome {
 
 /**
  * Runs the files through the plan. A batch is run as a stream, which needs little memory as long as each series is in
- * time order. At the first sample that is not, it starts again with everything in memory.
+ * time order. At the first sample that is not, it starts again with everything in memory, where a run that warms up is
+ * from the start: what its series have before `from` may stand anywhere in the files.
  */
 export async function execute(job: Job, listener: Listener, io: Io): Promise<Outcome> {
+  if (job.options.warmup !== undefined) return runInMemory(job, listener, undefined, io);
   const streamed = await streamThrough(job, listener, io);
   if ('report' in streamed) return streamed;
   listener.onRestart(streamed);
@@ -74,7 +77,12 @@ async function streamThrough(job: Job, listener: Listener, io: Io): Promise<Outc
   return { report, files, unordered: undefined };
 }
 
-async function runInMemory(job: Job, listener: Listener, unordered: SeriesReference, io: Io): Promise<Outcome> {
+async function runInMemory(
+  job: Job,
+  listener: Listener,
+  unordered: SeriesReference | undefined,
+  io: Io,
+): Promise<Outcome> {
   const settings = { ...job, timezone: job.options.timezone };
   const files: FileOutcome[] = [];
   const parts: Series[] = [];

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseDuration } from '../../core/duration.js';
 import { WindrowError } from '../../core/errors.js';
 import { patternOf } from '../../core/pattern.js';
 import { seriesName } from '../../core/series.js';
@@ -14,11 +15,10 @@ import { openTarget, type Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 import { Progress } from '../terminal/progress.js';
-import { EveryResults } from './every-results.js';
 import { execute, type Job, type Listener } from './execute.js';
-import { FormatResults } from './format-results.js';
 import { Rejects, Results } from './results.js';
 import type { Settings } from './run.js';
+import { SpooledResults } from './spooled-results.js';
 import { describeRun, type RunFacts, reportText } from './summary.js';
 import { threadsFor } from './thread-count.js';
 
@@ -32,11 +32,9 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const outputs = plan.items.map((item) => item.output);
   const { outputFormat: format } = settings;
   const results =
-    plan.every !== undefined
-      ? new EveryResults(format, outputs, output, io, temps)
-      : format.name === 'csv'
-        ? new Results(outputs, output, io, temps)
-        : new FormatResults(format, outputs, output, io, temps);
+    plan.every === undefined && format.name === 'csv'
+      ? new Results(outputs, output, io, temps)
+      : new SpooledResults(format, outputs, output, io, temps);
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && new Rejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);
@@ -68,7 +66,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const isHeard = await finishQuietly(() => results.finish());
   const seconds = (io.clock() - startedMs) / 1000;
   const { sampleCounts } = results;
-  const seriesCounts = 'seriesCounts' in results ? results.seriesCounts : undefined;
+  const seriesCounts = plan.every !== undefined && 'seriesCounts' in results ? results.seriesCounts : undefined;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts, seriesCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));
   for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();
@@ -77,7 +75,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
 }
 
 function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Job {
-  const { mode, chunkRows, onBadRow, from, until, timezone, lateness, maxOutputSamples } = settings;
+  const { mode, chunkRows, onBadRow, from, until, warmup, timezone, lateness, maxOutputSamples } = settings;
   return {
     plan,
     mode,
@@ -92,6 +90,7 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
       maxOutputSamples,
       ...(from === undefined ? {} : { from: instantOption(from) }),
       ...(until === undefined ? {} : { until: instantOption(until) }),
+      ...(warmup === undefined ? {} : { warmup }),
       ...(timezone === undefined ? {} : { timezone }),
       ...(lateness === undefined ? {} : { allowedLateness: lateness }),
     },
@@ -115,13 +114,15 @@ function instantOption(text: string): string | number {
 }
 
 // What of a file may be left unread.
-function spanOf({ from, until, timezone }: Settings): Job['span'] {
+function spanOf({ from, until, warmup, timezone }: Settings): Job['span'] {
   const zone = timezone === undefined ? undefined : zoneOf(timezone);
   const msOf = (text: string | undefined): number | undefined => {
     const reading = text === undefined ? undefined : readTime(text, zone);
     return reading !== undefined && 'timeMs' in reading ? reading.timeMs : undefined;
   };
-  return { fromMs: msOf(from), untilMs: msOf(until) };
+  const warmupMs = warmup === undefined ? 0 : (parseDuration(warmup) ?? Number.POSITIVE_INFINITY);
+  const fromMs = msOf(from);
+  return { fromMs: fromMs === undefined ? undefined : fromMs - warmupMs, untilMs: msOf(until) };
 }
 
 function optionalTarget(path: string | undefined, io: Io, temps: TempFiles): Target | undefined {

@@ -26,6 +26,11 @@ const runOptions: readonly CommandOption[] = [
   { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
   { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
   {
+    flag: '--warmup',
+    value: 'DURATION',
+    summary: 'warm up with the samples this long before --from, or with `all`: the results are the same as of one run',
+  },
+  {
     flag: '--timezone',
     value: 'ZONE',
     summary: 'time zone of local days and of times without an offset (default: UTC)',
@@ -75,6 +80,9 @@ Tables of all formats are understood alike; of Parquet, row groups outside --fro
     `The output is timestamp,timeseriesId,metric,value, ordered by result, then by time. An output file appears complete
 or not at all. A batch uses little memory as long as every series is in time order. If one is not, the run starts
 again, sorts in memory, and says so.`,
+    `A run in parts, such as day by day with --from and --until, gives with --warmup what one run gives: each part takes
+the samples before --from into account, and gives the results that were not final by then. Where two parts give a result
+of the same time, as of a window that --until cut, that of the later part counts. The input is held in memory.`,
     `With --threads N, up to N threads read large files: one per 16 MB, or per 128 MB if a row is a time and one value.
 This is faster when cores are idle, above all for the long and wide layouts, but takes about a third more CPU time.
 Streams, compressed files and pipes are always read by one thread.`,
@@ -133,6 +141,7 @@ function readSettings(given: Given) {
   const mode = nameOf(given, '--mode', MODES) ?? 'batch';
   const lateness = textOf(given, '--lateness');
   checkLateness(lateness, mode);
+  checkWarmup(given, mode);
   return {
     inputs,
     input: readInputOptions(given),
@@ -144,6 +153,7 @@ function readSettings(given: Given) {
     threads: checkedCount(given, '--threads', THREADS_MAX),
     from: textOf(given, '--from'),
     until: textOf(given, '--until'),
+    warmup: textOf(given, '--warmup'),
     timezone: textOf(given, '--timezone'),
     lateness,
     report: textOf(given, '--report'),
@@ -168,6 +178,23 @@ function checkedCount(given: Given, flag: string, most: number): number | undefi
   const count = countOf(given, flag, 1);
   if (count === undefined || count <= most) return count;
   throw new WindrowError('arguments', `${flag}: expected at most ${most}, received ${count}`);
+}
+
+function checkWarmup(given: Given, mode: 'batch' | 'stream'): void {
+  const warmup = textOf(given, '--warmup');
+  if (warmup === undefined) return;
+  if (warmup !== 'all' && parseDuration(warmup) === undefined) {
+    const received = JSON.stringify(warmup);
+    throw new WindrowError(
+      'arguments',
+      `--warmup: expected an ISO 8601 duration like P1D, or all, received ${received}`,
+    );
+  }
+  if (mode === 'stream' || textOf(given, '--from') === undefined) {
+    const hint =
+      mode === 'stream' ? 'a stream warms up by what it was given; leave --mode stream out' : 'add --from TIME';
+    throw new WindrowError('arguments', `--warmup: expected only in a batch with --from; ${hint}`);
+  }
 }
 
 function checkLateness(lateness: string | undefined, mode: 'batch' | 'stream'): void {

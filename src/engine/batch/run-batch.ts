@@ -11,7 +11,7 @@ import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import type { SourceCounts } from '../graph/counts.js';
 import { buildGraph, type Graph } from '../graph/graph.js';
 import { GraphCache } from '../graph/graph-cache.js';
-import { type RunOptions, type RunSettings, readOptions } from '../options.js';
+import { type RunOptions, type RunSettings, readOptions, readWarmup } from '../options.js';
 import { createReport, type Report } from '../report.js';
 import { BatchSink, CountingSink } from './batch-sink.js';
 import { checkExpectedCounts, expectedCounts } from './expected-counts.js';
@@ -25,6 +25,11 @@ export interface BatchOptions extends RunOptions {
    * false by default. It saves memory and time where nobody changes, transfers or gives away these arrays.
    */
   readonly shareTimes?: boolean;
+  /**
+   * How far before `from` samples are taken as a stream would have taken them by then: an ISO 8601 duration, or `all`.
+   * The results are those that were not final at `from`, so runs one after another give what one run gives.
+   */
+  readonly warmup?: string;
 }
 
 /**
@@ -38,14 +43,14 @@ export interface BatchOptions extends RunOptions {
  */
 export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
   const planned = planInTimezone(plan, options.timezone);
-  const settings = readOptions(options, planned.timezone);
+  const asked = readOptions(options, planned.timezone);
+  const settings = { ...asked, fromMs: asked.fromMs - readWarmup(options) };
+  const warmUntilMs = options.warmup === undefined ? undefined : asked.fromMs;
   const startedMs = settings.clock();
   checkList(inputs);
   const { given, unused } = chooseInputs(planned, inputs);
-  const shareTimes = options.shareTimes === true;
-  const { series, report, shared } = workIn(arenaOf(given), () =>
-    runGiven({ plan: planned, settings, shareTimes }, given),
-  );
+  const job = { plan: planned, settings, shareTimes: options.shareTimes === true, warmUntilMs };
+  const { series, report, shared } = workIn(arenaOf(given), () => runGiven(job, given));
   const durationMs = settings.clock() - startedMs;
   return new FinishedRun(series, { ...report, unused, durationMs }, shared);
 }
@@ -55,6 +60,7 @@ interface Job {
   readonly plan: Plan;
   readonly settings: RunSettings;
   readonly shareTimes: boolean;
+  readonly warmUntilMs: number | undefined;
 }
 
 interface Results {
@@ -130,19 +136,28 @@ function sorted(given: SortedInput, settings: RunSettings): SortedInput {
 }
 
 // Undefined when an input does not rise in time: then nothing has been lost but the time until it was seen.
-function tryRun({ plan, settings, shareTimes }: Job, inputs: readonly SortedInput[]): Results | undefined {
-  const series = inputs.map((input) => input.series);
-  checkExpectedCounts(plan, series, settings);
+function tryRun(job: Job, inputs: readonly SortedInput[]): Results | undefined {
+  const { plan, settings, warmUntilMs } = job;
+  const whole = inputs.map((input) => input.series);
+  checkExpectedCounts(plan, whole, settings);
   const machine = graphs.take(plan, settings) ?? buildMachine(plan, settings);
   const { graph, sinks } = machine;
+  const isWarm = warmUntilMs === undefined || warmUp(plan, machine, whole, warmUntilMs);
+  const series =
+    warmUntilMs === undefined ? whole : whole.map((one) => partOf(one, warmUntilMs, Number.POSITIVE_INFINITY));
+  // Parts do not have the times of their input.
+  const shareTimes = job.shareTimes && warmUntilMs === undefined;
   const expected = expectedCounts(plan, series, settings);
-  const isCounted = expected.some(({ count, isFiltered }) => isFiltered && count >= COUNTED_MIN) && isElementwise(plan);
+  const isCounted =
+    warmUntilMs === undefined &&
+    expected.some(({ count, isFiltered }) => isFiltered && count >= COUNTED_MIN) &&
+    isElementwise(plan);
   const counts = isCounted ? countResults(plan, machine, series) : expected.map(({ count }) => count);
   if (counts === undefined) return undefined;
   const own = plan.items.map(({ output }, item) => new BatchSink(output, counts[item]!, shareTimes));
   sinks.push(...own);
   for (const [index, source] of graph.sources.entries()) addCounts(source.counts, inputs[index]!, settings);
-  const isRising = pushAll(plan, graph, series, isCounted);
+  const isRising = isWarm && pushAll(plan, graph, series, isCounted);
   if (isRising) graph.close(Number.NEGATIVE_INFINITY);
   const results = own.map((sink) => sink.take());
   const shared = new Set(results.flatMap(({ timeMs }, item) => (own[item]!.isTimeShared ? [timeMs] : [])));
@@ -150,6 +165,24 @@ function tryRun({ plan, settings, shareTimes }: Job, inputs: readonly SortedInpu
   sinks.length = 0;
   graphs.keep(plan, settings, machine);
   return isRising ? { series: results, report, shared } : undefined;
+}
+
+// Takes the samples before a time as a stream would, to its advance; false when an input does not rise in time.
+function warmUp(plan: Plan, { graph, sinks }: Machine, inputs: readonly Series[], untilMs: number): boolean {
+  sinks.push(...plan.items.map(() => new CountingSink()));
+  const before = inputs.map((one) => partOf(one, Number.NEGATIVE_INFINITY, untilMs));
+  const isRising = pushAll(plan, graph, before, false);
+  for (const source of graph.sources) source.advance(untilMs);
+  graph.advance();
+  sinks.length = 0;
+  return isRising;
+}
+
+function partOf(series: Series, fromMs: number, untilMs: number): Series {
+  const { timeMs, value } = series;
+  const from = firstAtOrAfter(timeMs, 0, timeMs.length, fromMs);
+  const to = firstAtOrAfter(timeMs, from, timeMs.length, untilMs);
+  return { ...series, timeMs: timeMs.subarray(from, to), value: value.subarray(from, to) };
 }
 
 /** Fewer results are copied as fast as they are counted. */

@@ -147,6 +147,25 @@ export function slopeOf(
   return ratioOf(rise, run, unit);
 }
 
+/** A part of a straight line from one sample to the next, `end` and `next`. */
+export type Line = readonly [from: number, until: number, start: number, end: number, x: number, next: number];
+
+/** A sum and twice the areas under some lines, times a number, divided by the second sum. */
+export function lineMeanOf(sum: ExactSum, lines: readonly Line[], divisor: ExactSum, times: number): number {
+  if (lines.length === 0) return weightedMeanOf(sum, divisor, times);
+  let area = sumInteger(...sum);
+  let parts = 1n;
+  for (const line of lines) {
+    const [from = 0n, until = 0n, start = 0n, end = 0n, x = 0n, next = 0n] = line.map(toInteger);
+    // The sum of the values at both ends of the part times the length of the whole line, in units of time and value.
+    const heights = x * (2n * end - from - until) + next * (from + until - 2n * start);
+    const length = end - start;
+    area = area * length + ((heights * (until - from) * parts) >> 2148n);
+    parts *= length;
+  }
+  return ratioOf(area, sumInteger(...divisor) * parts, times);
+}
+
 // The units of the divisor are put back; `times` need not be whole.
 function ratioOf(dividend: bigint, divisor: bigint, times: number): number {
   return roundQuotient(dividend * toInteger(times), divisor);

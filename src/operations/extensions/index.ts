@@ -1,4 +1,6 @@
 import type { Operation } from '../operation.js';
+import { between } from './aggregates/between.js';
+import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
 import { windowIn, windowParameters } from './aggregates/window-parameter.js';
@@ -59,4 +61,4 @@ export const extensions = [
   gaps,
 ] as const satisfies readonly Operation[];
 
-export { moreFunctions, pairFunctions, pairsInto, windowIn, windowParameters };
+export { between, checkOwn, moreFunctions, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };

@@ -1,138 +1,171 @@
-import { type ExactSum, sumOf, sumOfLength } from '../../../kernels/exact/results.js';
+import { DoubleList } from '../../../core/list.js';
+import {
+  type ExactSum,
+  type Line,
+  lineMeanOf,
+  sumOf,
+  sumOfLength,
+  weightedMeanOf,
+} from '../../../kernels/exact/results.js';
 import { SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator, Held } from '../../aggregate-functions.js';
-import { addHeld, type HeldFunction } from '../../time-weighted-average.js';
+import { addHeld, type Holding, isBetween, type Mean } from '../../time-weighted-average.js';
 import type { MovingFunction } from './moving-functions.js';
 
-/** The functions of how long values were held, over windows that are none of an interval. */
+/**
+ * The functions of how long values were held, over windows that are none of an interval; and over any, where only what
+ * lies between two samples counts.
+ *
+ * Along lines sums are of twice their area and twice their length, as a line has the mean of its ends. Where a window
+ * cuts one, its area there is a fraction, and is added for the result alone.
+ */
 
-// Slots: the last sample, which stays from window to window.
-const HAS_LAST = 0;
-const LAST_MS = 1;
-const LAST_VALUE = 2;
-const KEPT = 3;
-
-const START_MS = 3; // of the window
-const SUMS = 4; // Σ(value·length), and Σ(length)
-
-function isKnown(lengths: ExactSum): boolean {
-  return sumOf(...lengths) > 0;
+/** Where sums of a state are. */
+interface Sums {
+  readonly products: ExactSum;
+  readonly lengths: ExactSum;
 }
 
-/** Over the time from the start of a window to its last sample. */
-export function heldSoFar({ words, weigh, result }: HeldFunction, maxHoldMs: number): Accumulator {
+function sumsAt({ slots, lists }: Held, at: number): Sums {
+  return { products: [slots, at, lists[0]!], lengths: [slots, at + SUM_SLOTS, lists[1]!] };
+}
+
+/** How long the value of one sample counts, when the next is at `nextMs`: Infinity where that is not known. */
+function endOf(holding: Holding, sampleMs: number, nextMs: number): number {
+  const isUnknown = nextMs === Number.POSITIVE_INFINITY || nextMs - sampleMs > holding.maxGapMs;
+  return isUnknown && isBetween(holding) ? sampleMs : Math.min(nextMs, sampleMs + holding.maxHoldMs);
+}
+
+/** Adds what lies between two samples, within bounds, or takes it away; gives the line where these cut it. */
+function addBetween(
+  holding: Holding,
+  { products, lengths }: Sums,
+  sampleMs: number,
+  x: number,
+  nextMs: number,
+  next: number,
+  startMs: number,
+  endMs: number,
+  sign: 1 | -1,
+): [Line] | undefined {
+  const [slots, at, productList] = products;
+  const [, , lengthList] = lengths;
+  const { isLinear } = holding;
+  const fromMs = Math.max(sampleMs, startMs);
+  const untilMs = Math.min(endOf(holding, sampleMs, nextMs), endMs);
+  if (!(fromMs < untilMs)) return undefined;
+  const isCut = isLinear && (fromMs > sampleMs || untilMs < nextMs);
+  addHeld(slots, at, productList, lengthList, isCut ? 0 : x, fromMs, untilMs, sign);
+  if (isLinear) addHeld(slots, at, productList, lengthList, isCut ? 0 : next, fromMs, untilMs, sign);
+  return isCut ? [[fromMs, untilMs, sampleMs, nextMs, x, next]] : undefined;
+}
+
+function tidy({ products, lengths }: Sums): void {
+  tidySum(...products);
+  tidySum(...lengths);
+}
+
+function resultOf({ held, isLinear }: Holding, { products, lengths }: Sums, window: ExactSum, cut: readonly Line[]) {
+  if (!(sumOf(...lengths) > 0)) return undefined;
+  const mean: Mean = (sum, divisor) => lineMeanOf(sum, cut, divisor, divisor === lengths ? 1 : 0.5);
+  return held.result(products, lengths, window, isLinear ? mean : weightedMeanOf);
+}
+
+// Slots: the last sample before the window, its newest, the one that comes next (Infinity where that is not known), its
+// first, its start, and the sums over the time between the samples in it. What lies before its first sample and after
+// its newest is added for a result alone.
+const BEFORE = 0; // whether there is one, its time and its value
+const NEWEST = 3;
+const NEXT_MS = 6;
+const NEXT_VALUE = 7;
+const KEPT = 8;
+const FIRST_MS = 8;
+const FIRST_VALUE = 9;
+const START_MS = 10;
+const SUMS = 11;
+
+/** Over windows that move on. */
+export function heldMoving(holding: Holding): MovingFunction {
+  const { words, weigh } = holding.held;
+  const held = (x: number): number => (weigh === undefined ? x : weigh(x));
+  const everMs = Number.POSITIVE_INFINITY;
   return {
     slotCount: SUMS + 2 * SUM_SLOTS,
     keptSlotCount: KEPT,
-    listCount: 2,
-    sampleCountMin: 1,
-    words,
-    open: ({ slots }, at, startMs) => {
-      slots[at + START_MS] = startMs;
-    },
-    add: ({ slots, lists }, at, { timeMs, value }, from, to) => {
-      for (let i = from; i < to; i++) {
-        const t = timeMs[i]!;
-        if (slots[at + HAS_LAST] === 1) {
-          const lastMs = slots[at + LAST_MS]!;
-          const fromMs = Math.max(lastMs, slots[at + START_MS]!);
-          const untilMs = Math.min(t, lastMs + maxHoldMs);
-          addHeld(slots, at + SUMS, lists[0]!, lists[1]!, slots[at + LAST_VALUE]!, fromMs, untilMs, 1);
-        }
-        slots[at + HAS_LAST] = 1;
-        slots[at + LAST_MS] = t;
-        slots[at + LAST_VALUE] = weigh === undefined ? value[i]! : weigh(value[i]!);
-      }
-    },
-    result: ({ slots, lists }, at) => {
-      const lengths: ExactSum = [slots, at + SUMS + SUM_SLOTS, lists[1]!];
-      if (!isKnown(lengths)) return undefined;
-      const window = sumOfLength(slots[at + START_MS]!, slots[at + LAST_MS]!);
-      return result([slots, at + SUMS, lists[0]!], lengths, window);
-    },
-  };
-}
-
-// Slots of a window that moves on: the last sample before it, the last sample, and the sums over the time between the
-// samples in it. What lies before its first sample and after its last is added for a result alone.
-const HAS_BEFORE = 0;
-const BEFORE_MS = 1;
-const BEFORE_VALUE = 2;
-const NEWEST_MS = 3;
-const NEWEST_VALUE = 4;
-const MOVING_SUMS = 5;
-
-/** Over windows that move on. */
-export function heldMoving({ words, weigh, result }: HeldFunction, maxHoldMs: number): MovingFunction {
-  const held = (x: number): number => (weigh === undefined ? x : weigh(x));
-
-  function addPart(
-    state: Held,
-    at: number,
-    sampleMs: number,
-    x: number,
-    fromMs: number,
-    untilMs: number,
-    sign: 1 | -1,
-  ) {
-    const endMs = Math.min(untilMs, sampleMs + maxHoldMs);
-    const { slots, lists } = state;
-    addHeld(slots, at + MOVING_SUMS, lists[0]!, lists[1]!, x, Math.max(sampleMs, fromMs), endMs, sign);
-  }
-
-  // The parts of a window outside of its samples.
-  function addEnds(state: Held, at: number, firstMs: number, startMs: number, endMs: number, sign: 1 | -1): void {
-    const { slots } = state;
-    const beforeMs = slots[at + BEFORE_MS]!;
-    if (slots[at + HAS_BEFORE] === 1) addPart(state, at, beforeMs, slots[at + BEFORE_VALUE]!, startMs, firstMs, sign);
-    if (firstMs === endMs) return;
-    addPart(state, at, slots[at + NEWEST_MS]!, slots[at + NEWEST_VALUE]!, startMs, endMs, sign);
-  }
-
-  return {
-    slotCount: MOVING_SUMS + 2 * SUM_SLOTS,
-    keptSlotCount: MOVING_SUMS,
     listCount: 2,
     sampleCountMin: 0,
     words,
     add: (state, at, { timeMs, value }, from, to, countBefore) => {
       const { slots } = state;
+      const sums = sumsAt(state, at + SUMS);
       for (let i = from; i < to; i++) {
-        const newestMs = slots[at + NEWEST_MS]!;
-        if (countBefore > 0 || i > from) {
-          addPart(state, at, newestMs, slots[at + NEWEST_VALUE]!, newestMs, timeMs[i]!, 1);
-        }
-        slots[at + NEWEST_MS] = timeMs[i]!;
-        slots[at + NEWEST_VALUE] = held(value[i]!);
+        const t = timeMs[i]!;
+        const x = held(value[i]!);
+        if (countBefore === 0 && i === from) {
+          slots[at + FIRST_MS] = t;
+          slots[at + FIRST_VALUE] = x;
+        } else addBetween(holding, sums, slots[at + NEWEST + 1]!, slots[at + NEWEST + 2]!, t, x, -everMs, everMs, 1);
+        slots[at + NEWEST] = 1;
+        slots[at + NEWEST + 1] = t;
+        slots[at + NEWEST + 2] = x;
       }
     },
     remove: (state, at, { times, values }) => {
       const { slots } = state;
-      const x = held(values.at(0));
-      slots[at + HAS_BEFORE] = 1;
-      slots[at + BEFORE_MS] = times.at(0);
-      slots[at + BEFORE_VALUE] = x;
+      slots[at + BEFORE] = 1;
+      slots[at + BEFORE + 1] = times.at(0);
+      slots[at + BEFORE + 2] = held(values.at(0));
       if (times.length === 1) return;
-      addPart(state, at, times.at(0), x, times.at(0), times.at(1), -1);
-      for (const sum of sumsOf(state, at)) tidySum(...sum);
+      const t = times.at(1);
+      const x = held(values.at(1));
+      slots[at + FIRST_MS] = t;
+      slots[at + FIRST_VALUE] = x;
+      const sums = sumsAt(state, at + SUMS);
+      addBetween(holding, sums, times.at(0), held(values.at(0)), t, x, -everMs, everMs, -1);
+      tidy(sums);
     },
-    result: (state, at, count, { times }, startMs, endMs) => {
-      const [sum, known] = sumsOf(state, at);
-      const firstMs = count === 0 ? endMs : times.at(0);
-      addEnds(state, at, firstMs, startMs, endMs, 1);
-      const value = isKnown(known) ? result(sum, known, sumOfLength(startMs, endMs)) : undefined;
-      addEnds(state, at, firstMs, startMs, endMs, -1);
-      tidySum(...sum);
-      tidySum(...known);
-      return value;
+    result: (state, at, count, _samples, startMs, endMs) => {
+      const { slots } = state;
+      const sums = sumsAt(state, at + SUMS);
+      // From the last sample before to the first or, without one, to what comes; and from the newest to what comes.
+      const addEnd = (from: number, to: number, sign: 1 | -1): Line[] => {
+        if (slots[at + from] === 0) return [];
+        const [sampleMs, x] = [slots[at + from + 1]!, slots[at + from + 2]!];
+        const [nextMs, next] = [slots[at + to]!, slots[at + to + 1]!];
+        return addBetween(holding, sums, sampleMs, x, nextMs, next, startMs, endMs, sign) ?? [];
+      };
+      const addEnds = (sign: 1 | -1): Line[] => [
+        ...addEnd(BEFORE, count === 0 ? NEXT_MS : FIRST_MS, sign),
+        ...(count === 0 ? [] : addEnd(NEWEST, NEXT_MS, sign)),
+      ];
+      const result = resultOf(holding, sums, sumOfLength(startMs, endMs), addEnds(1));
+      addEnds(-1);
+      tidy(sums);
+      return result;
     },
-    heldUntilMs: ({ slots }, at) => slots[at + BEFORE_MS]! + maxHoldMs,
+    coming: ({ slots }, at, timeMs, value) => {
+      slots[at + NEXT_MS] = timeMs;
+      slots[at + NEXT_VALUE] = held(value);
+    },
+    heldUntilMs: ({ slots }, at) => endOf(holding, slots[at + BEFORE + 1]!, slots[at + NEXT_MS]!),
+    openUntilMs: ({ slots }, at) => (isBetween(holding) ? slots[at + NEWEST + 1]! + holding.maxGapMs : -everMs),
   };
 }
 
-function sumsOf({ slots, lists }: Held, at: number): readonly [products: ExactSum, lengths: ExactSum] {
-  return [
-    [slots, at + MOVING_SUMS, lists[0]!],
-    [slots, at + MOVING_SUMS + SUM_SLOTS, lists[1]!],
-  ];
+/** Over the time from the start of a window to its last sample. */
+export function heldSoFar(holding: Holding): Accumulator {
+  const moving = heldMoving(holding);
+  return {
+    ...moving,
+    open: ({ slots }, at, startMs) => {
+      slots.copyWithin(at + BEFORE, at + NEWEST, at + NEWEST + 3);
+      slots[at + START_MS] = startMs;
+    },
+    result: (state, at, count) => {
+      const { slots } = state;
+      return moving.result(state, at, count, NO_SAMPLES, slots[at + START_MS]!, slots[at + NEWEST + 1]!);
+    },
+  };
 }
+
+const NO_SAMPLES = { times: new DoubleList(), values: new DoubleList(), seconds: new DoubleList() };

@@ -29,6 +29,10 @@ export interface MovingFunction extends Omit<Accumulator, 'result' | 'ofWhole' |
   ) => number | undefined;
   /** Of values that are held: windows without samples have results too, until the last value is too old. */
   readonly heldUntilMs?: (state: Held, at: number) => number;
+  /** Is told of the sample after the window, where one has come: the time Infinity takes that back. */
+  readonly coming?: (state: Held, at: number, timeMs: number, value: number) => void;
+  /** The time up to which a sample may still come that a window which has ended waits for. */
+  readonly openUntilMs?: (state: Held, at: number) => number;
 }
 
 /** A function that finds its result among values in order. */

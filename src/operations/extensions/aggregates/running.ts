@@ -24,7 +24,7 @@ export const running: WindowKind = {
     final: 'with its sample',
   }),
   open: (window, { name, settings, of, timezone, closed }) => {
-    const accumulator = 'held' in of ? heldSoFar(of.held, of.maxHoldMs) : repeatedly(name, of.accumulator, settings);
+    const accumulator = 'held' in of ? heldSoFar(of) : repeatedly(name, of.accumulator, settings);
     const isRight = closed === 'right' && !('held' in of);
     return runningRunner(accumulator, startsOf(window, timezone), isRight);
   },

@@ -24,7 +24,7 @@ export const session: WindowKind = {
     };
   },
   open: (window, { of, label }) => {
-    const accumulator = 'held' in of ? heldSoFar(of.held, of.maxHoldMs) : of.accumulator;
+    const accumulator = 'held' in of ? heldSoFar(of) : of.accumulator;
     return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
   },
 };

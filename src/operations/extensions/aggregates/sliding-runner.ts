@@ -43,7 +43,11 @@ class MovingWindow {
   moveTo(state: State, startMs: number, isStartOut: boolean): void {
     const samples = this.#samplesOf(state);
     const { times, values, seconds } = samples;
-    while (times.length > 0 && (isStartOut ? times.at(0) <= startMs : times.at(0) < startMs)) {
+    const isOut = (t: number): boolean => (isStartOut ? t <= startMs : t < startMs);
+    // Where all go, nothing is left to be put right: the last is let go of by itself, for what is kept of it.
+    const isEmptied = times.length > 1 && isOut(times.at(times.length - 1));
+    if (isEmptied) for (const list of [times, values, seconds]) list.shift(Math.max(list.length - 1, 0));
+    while (times.length > 0 && isOut(times.at(0))) {
       this.#of.remove(state, FUNCTION, samples);
       times.shift(1);
       values.shift(1);
@@ -117,7 +121,11 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
       const { timeMs, count } = chunk;
       for (let from = 0; from < count; ) {
         const t = timeMs[from]!;
-        if (slots[IS_ON] === 1) borders.giveTo(state, t, t, out);
+        if (slots[IS_ON] === 1) {
+          of.coming?.(state, FUNCTION, t, chunk.value[from]!);
+          borders.giveTo(state, t, t, out);
+        }
+        of.coming?.(state, FUNCTION, Number.POSITIVE_INFINITY, 0);
         if (slots[IS_ON] === 0) {
           slots[IS_ON] = 1;
           slots[END_MS] = endFor(t);
@@ -128,6 +136,7 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
       }
     },
     advance: (state, watermarkMs, out, comingMs) => {
+      if (watermarkMs <= (of.openUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY)) return;
       borders.giveTo(state, watermarkMs, Math.min(watermarkMs, comingMs), out);
     },
     close: (state, _advancedMs, out) => {

@@ -46,7 +46,7 @@ export const sliding: WindowKind = {
     return label === 'end' ? { startMs: startFor(timeMs), endMs: timeMs } : boundsFrom(timeMs, startFor, ends);
   },
   open: (window, { name, settings, of, timezone, label, closed, empty }) => {
-    const own = 'held' in of ? heldMoving(of.held, of.maxHoldMs) : moving(name, of.accumulator, settings);
+    const own = 'held' in of ? heldMoving(of) : moving(name, of.accumulator, settings);
     if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
     const isRight = closed === 'right' && own.heldUntilMs === undefined;
     return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });

@@ -1,7 +1,7 @@
 import type { Accumulator, FunctionSettings } from '../../aggregate-functions.js';
 import type { Description, RegridRunner, WindowsMade } from '../../operation.js';
 import type { Parameter, Parameters, Report } from '../../parameters.js';
-import type { HeldFunction } from '../../time-weighted-average.js';
+import type { Holding } from '../../time-weighted-average.js';
 
 /** Windows of an Aggregate other than those of an interval: what a request says of them, and how they run. */
 export interface WindowKind {
@@ -46,7 +46,7 @@ export interface KindOptions {
   readonly name: string;
   readonly settings: FunctionSettings;
   /** A function goes by the samples of a window, or by how long values were held in it. */
-  readonly of: { readonly accumulator: Accumulator } | { readonly held: HeldFunction; readonly maxHoldMs: number };
+  readonly of: { readonly accumulator: Accumulator } | Holding;
   readonly timezone: string;
   readonly label: 'start' | 'end';
   readonly closed: 'left' | 'right';

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { runEvery } from '../../src/engine/every/index.js';
+import {
+  createPlan,
+  InputError,
+  OutputLimitError,
+  openStream,
+  pipeline,
+  runBatch,
+  type Series,
+} from '../../src/index.js';
+import { joinParts } from '../conformance/conformance.js';
+import { linesOf, runWithin, sceneArbitrary, seriesOf } from './running.js';
+import { risingArbitrary } from './steps.js';
+
+/** A run in parts, each of which warms up with the samples before it, equals one run. */
+
+function before(series: readonly Series[], untilMs: number): Series[] {
+  return series.map((one) => {
+    const kept = [...one.timeMs.keys()]
+      .filter((i) => one.timeMs[i]! < untilMs)
+      .sort((a, b) => one.timeMs[a]! - one.timeMs[b]!);
+    return {
+      ...one,
+      timeMs: Float64Array.from(kept, (i) => one.timeMs[i]!),
+      value: Float64Array.from(kept, (i) => one.value[i]!),
+    };
+  });
+}
+
+test('what a stream gives by an instant, and a run from there on with all before it, are one run', () => {
+  const property = fc.property(
+    sceneArbitrary(5),
+    fc.integer({ min: 0, max: 40 }),
+    ({ request, samples, options }, at) => {
+      const { from: _from, ...own } = options;
+      // Without an end the last advance is one for HoldLastValue.
+      fc.pre(own.until !== undefined || !JSON.stringify(request).includes('HoldLastValue'));
+      const series = seriesOf(samples);
+      const times = series.flatMap(({ timeMs }) => [...timeMs]).sort((a, b) => a - b);
+      const cutMs = times[Math.min(at, times.length - 1)];
+      fc.pre(cutMs !== undefined && (own.until === undefined || cutMs < Number(own.until)));
+      const plan = createPlan(request, own.timezone === undefined ? {} : { timezone: own.timezone });
+      const whole = runWithin(plan, series, own);
+      if (whole === undefined) return;
+      const stream = openStream(plan, own);
+      const parts: Series[][] = [];
+      try {
+        parts.push(stream.push(before(series, cutMs!)), stream.advance(cutMs!));
+      } catch (error) {
+        if (error instanceof OutputLimitError) return;
+        throw error;
+      }
+      const rest = runBatch(plan, series, { ...own, from: cutMs!, warmup: 'all' });
+      const given = [...parts.flat(), ...rest.series];
+      expect(linesOf(plan.items.map(({ output }) => joinParts(output, given)))).toEqual(linesOf(whole.series));
+    },
+  );
+  fc.assert(property, { numRuns: 250 });
+});
+
+const DAY_MS = 86_400_000;
+
+// Of results of one time, those of the later part stay.
+function joined(parts: readonly Series[]): Map<number, number> {
+  return new Map(parts.flatMap(({ timeMs, value }) => [...timeMs].map((t, i): [number, number] => [t, value[i]!])));
+}
+
+const s = (): ReturnType<typeof pipeline> => pipeline('s');
+const hourly = { interval: 'Hourly' } as const;
+const sliding = { window: { type: 'sliding', size: 'P2D', every: 'PT6H' } } as const;
+const plans = [
+  s().aggregate({ function: 'TimeWeightedAverage', ...hourly }),
+  s().aggregate({ function: 'Integral', method: 'linear', maxgap: 'PT9H', ...hourly }),
+  s().aggregate({ function: 'Increase', interval: 'Daily', label: 'end' }),
+  s().aggregate({ function: 'Median', ...sliding }),
+  s().aggregate({ function: 'Sum', window: { type: 'running', since: 'Weekly' } }),
+  s().aggregate({ function: 'Count', window: { type: 'session', gap: 'PT5H' } }),
+  s().aggregate({ function: 'Transitions', lower: 0, ...hourly, empty: 'hold' }),
+  s().difference().movingAverage('PT40H'),
+  s().exponentialAverage('PT3H'),
+  s().cumulativeSum(),
+  s().resample({ frequency: 'PT25M', method: 'linear' }),
+  s().hampel({ samples: 4 }),
+  s().hysteresis({ on: 2, off: -2 }).delay({ on: 'PT2H' }),
+];
+
+describe('days run one by one are one run', () => {
+  test.each(plans.map((plan, index) => [index, plan] as const))('plan %i', (_index, built) => {
+    const plan = createPlan([built.as('Out')]);
+    const property = fc.property(risingArbitrary(), ({ timeMs, value }) => {
+      // The days around a week, so that parts have gaps, and some have nothing.
+      const startMs = Date.UTC(2024, 2, 28);
+      const firstMs = timeMs[0] ?? 0;
+      const spanMs = Math.max(1, (timeMs.at(-1) ?? 0) - firstMs);
+      const scaled = [
+        ...new Set([...timeMs].map((t) => Math.round(startMs + ((t - firstMs) / spanMs) * 6.9 * DAY_MS))),
+      ];
+      const series = {
+        timeseriesId: 's',
+        metric: 'Raw',
+        timeMs: Float64Array.from(scaled),
+        value: value.slice(0, scaled.length),
+      };
+      const until = startMs + 7 * DAY_MS;
+      const whole = runBatch(plan, [series], { from: startMs, until }).series;
+      const parts = Array.from({ length: 7 }, (_, day) => {
+        const from = startMs + day * DAY_MS;
+        return runBatch(plan, [series], { from, until: from + DAY_MS, warmup: `P${day}D` }).series;
+      });
+      const rows = [...joined(parts.flat())].sort(([a], [b]) => a - b);
+      expect(rows).toEqual([...joined(whole)]);
+    });
+    fc.assert(property, { numRuns: 10 });
+  });
+});
+
+test('members of a pattern warm up as they would by themselves', () => {
+  const plan = createPlan([s().difference().as('Out')]);
+  const timeMs = Float64Array.of(0, 1000, 2000, 3000);
+  const one = { timeseriesId: 's', metric: 'Raw', timeMs, value: Float64Array.of(1, 3, 6, 10) };
+  const run = runEvery(plan, [one], { from: 2000, warmup: 'PT1S' });
+  expect([[...run.series[0]!.timeMs], [...run.series[0]!.value]]).toEqual([
+    [2000, 3000],
+    [3, 4],
+  ]);
+  expect(run.report.sources[0]).toMatchObject({ samplesIn: 4, samplesOut: 3, dropped: { outOfRun: 1 } });
+});
+
+test.each([[{ warmup: 'P1D' }], [{ warmup: '1d', from: 0 }]])('%j is refused', (options) => {
+  const plan = createPlan([s().difference().as('Out')]);
+  const empty = { timeseriesId: 's', metric: 'Raw', timeMs: new Float64Array(0), value: new Float64Array(0) };
+  expect(() => runBatch(plan, [empty], options)).toThrow(InputError);
+});
