@@ -87,12 +87,16 @@ export function countOf(given: Given, flag: string, least: number): number | und
 export function argumentOf(given: Given, command: Command): string {
   if (given.argument !== undefined) return given.argument;
   const name = command.argument?.name ?? 'argument';
-  const swallowed = given.options.get('--input')?.find((file) => file.endsWith('.json'));
+  const ending = /\.\w+$/.exec(name)?.[0] ?? '.';
+  const taken = command.options.flatMap(({ flag, isList }) => {
+    const words = isList ? (given.options.get(flag) ?? []) : [];
+    return words.filter((word) => word.endsWith(ending)).map((word) => ({ flag, word }));
+  })[0];
   const hint =
-    swallowed === undefined
+    taken === undefined
       ? `see \`windrow ${command.name} --help\``
-      : 'write it before --input, which takes all the files after it: ' +
-        `\`windrow ${command.name} ${swallowed} --input …\``;
+      : `write it before ${taken.flag}, which takes all words after it: ` +
+        `\`windrow ${command.name} ${taken.word} ${taken.flag} …\``;
   throw new WindrowError('arguments', `${command.name}: expected ${name}, received nothing; ${hint}`);
 }
 

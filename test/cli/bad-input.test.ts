@@ -169,9 +169,10 @@ describe('arguments that are wrong', () => {
     [['run', '~/request.json', '--input'], "option '--input <FILE...>' argument missing"],
     [['run', '~/request.json', 'more', '--input', 'x'], 'too many arguments'],
     [['run', '--input', '~/office.csv'], 'run: expected REQUEST.json, received nothing; see `windrow run --help`'],
+    [['run', '--input', '~/office.csv', '~/request.json'], 'write it before --input, which takes all words after it'],
     [
-      ['run', '--input', '~/office.csv', '~/request.json'],
-      'write it before --input, which takes all the files after it',
+      ['plot', '--series', 'office/Raw', '~/office.csv'],
+      'plot: expected FILE.csv, received nothing; write it before --series, which takes all words after it',
     ],
     [['run', '~/request.json'], 'run: expected --input FILE.csv, received none'],
     [[...RUN, '--mode', 'fast'], '--mode: expected batch or stream, received "fast"'],

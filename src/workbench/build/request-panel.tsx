@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { explain } from '../../index.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { copyText, download } from '../download.js';
 import { nameOf } from '../engine/protocol.js';
@@ -149,9 +148,7 @@ function ServiceSection({ onService }: { readonly onService: () => void }) {
 }
 
 function ReportSection() {
-  const { state, view } = useWorkbench();
-  const { plan } = view.checked;
-  const words = useMemo(() => (plan === undefined ? '' : explain(plan)), [plan]);
+  const { state } = useWorkbench();
   if (state.answer.steps.length === 0) return null;
   return (
     <section class="panel" aria-labelledby="report-title">
@@ -193,12 +190,6 @@ function ReportSection() {
           </tbody>
         </table>
       </div>
-      {words !== '' && (
-        <details>
-          <summary>The plan in words</summary>
-          <pre class="line">{words}</pre>
-        </details>
-      )}
     </section>
   );
 }
