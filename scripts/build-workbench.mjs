@@ -1,5 +1,5 @@
 // Builds the workbench (src/workbench) into one static HTML file, dist/workbench.html. Script and style stand in it,
-// and its Content-Security-Policy names both by their hashes.
+// and its Content-Security-Policy names both by their hashes. The reader of Parquet is dist/workbench-parquet.js.
 //
 //   node scripts/build-workbench.mjs
 
@@ -75,6 +75,7 @@ const withoutUnused = [
     /engine[/\\]checkpoint[/\\]bytes\.ts$/,
     () => `${NONE} export { none as createWriter, none as openCheckpoint };`,
   ),
+  replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
 
 // What an assertion would say is for who works on the engine, who does not do that in the page.
@@ -106,22 +107,35 @@ function replacing(id, textOf) {
   };
 }
 
-async function bundle() {
+// The page reads Parquet, and writes none. Snappy it unpacks by hyparquet's own JavaScript in place of WebAssembly.
+const ofParquet = [
+  replacing(/formats[/\\]parquet[/\\]writer\.ts$/, () => 'export const openParquetWriter = undefined;'),
+  replacing(
+    /hysnappy[/\\]js[/\\]index\.js$/,
+    () => 'export const snappyUncompress = undefined, snappyUncompressor = () => undefined;',
+  ),
+];
+
+async function bundle(entry) {
   const bundler = await rolldown({
-    input: fileURLToPath(new URL('src/workbench/main.tsx', rootUrl)),
+    input: fileURLToPath(new URL(entry, rootUrl)),
     platform: 'browser',
-    // No property of the page or its libraries does anything when it is read.
-    treeshake: { propertyReadSideEffects: false },
+    // No property of the page or its libraries does anything when it is read, nor what d3-array makes as it is loaded.
+    treeshake: { propertyReadSideEffects: false, manualPureFunctions: ['bisector', 'Blur2', 'shuffler'] },
     resolve: { extensionAlias: { '.js': ['.ts', '.tsx', '.js'] } },
     transform: {
       target: 'es2022',
-      jsx: { runtime: 'automatic', importSource: 'preact' },
+      jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
+      inject: { h: ['preact', 'h'], Fragment: ['preact', 'Fragment'] },
       define: { SAMPLE_DATA: JSON.stringify(sampleData()) },
     },
-    plugins: [...withoutWebAssembly, ...withoutUnused, withPlainExamples, withShortAssertions],
+    plugins: [...withoutWebAssembly, ...withoutUnused, ...ofParquet, withPlainExamples, withShortAssertions],
   });
-  const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false });
-  return output[0].code.trim();
+  const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false, codeSplitting: false });
+  const code = output[0].code.trim();
+  // It stands within a script element.
+  if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
+  return code;
 }
 
 async function style() {
@@ -153,11 +167,17 @@ function readText(path) {
   return readFileSync(new URL(path, rootUrl), 'utf8');
 }
 
-const [script, css] = await Promise.all([bundle(), style()]);
+const [script, reader, css] = await Promise.all([
+  bundle('src/workbench/main.tsx'),
+  bundle('src/workbench/parquet/worker.ts'),
+  style(),
+]);
 const parts = { POLICY: policyOf(script, css), '/*STYLE*/': css, '/*SCRIPT*/': script };
 const html = readText('src/workbench/page.html').replace(/POLICY|\/\*[A-Z]+\*\//g, (name) => parts[name]);
 mkdirSync(new URL('dist/', rootUrl), { recursive: true });
 writeFileSync(new URL('dist/workbench.html', rootUrl), html);
+// Apart from the page, which loads it with the first Parquet file.
+writeFileSync(new URL('dist/workbench-parquet.js', rootUrl), reader);
 const packedBytes = gzipSync(html, { level: 9 }).length;
 if (packedBytes > PACKED_BYTES_MAX) {
   console.error(`dist/workbench.html takes ${packedBytes} bytes packed; ${PACKED_BYTES_MAX} is too much`);

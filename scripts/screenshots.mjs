@@ -27,7 +27,7 @@ try {
 async function openPage(url, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, ...options });
   await page.goto(url);
-  await page.getByRole('button', { name: 'Open CSV…' }).waitFor();
+  await page.getByRole('button', { name: 'Open files…' }).waitFor();
   return page;
 }
 
@@ -57,6 +57,17 @@ async function buildComfort(page) {
   await page.getByLabel('result, as metric').fill('Comfort');
 }
 
+/** By how much the water of a heating circuit cools down, hour by hour. */
+async function buildSpread(page) {
+  await page.getByRole('button', { name: 'Heating circuit' }).click();
+  await page.getByRole('region', { name: 'heating-circuit.csv' }).waitFor();
+  await addStep(page, 'sub');
+  await page.getByLabel('input 2').selectOption({ label: 'return/Raw' });
+  await addStep(page, 'aggregate');
+  await page.getByLabel('interval').fill('Hourly');
+  await page.getByLabel('result, as metric').fill('Spread');
+}
+
 async function drawFile() {
   const url = `file://${join(root, 'dist/workbench.html')}`;
   const light = await openPage(url);
@@ -67,13 +78,7 @@ async function drawFile() {
   await light.getByLabel('interval').scrollIntoViewIfNeeded();
   await shoot(light, 'problem');
   const origin = await openPage(url, { viewport: { width: 1200, height: 1000 } });
-  await origin.getByRole('button', { name: 'Heating circuit' }).click();
-  await origin.getByRole('region', { name: 'heating-circuit.csv' }).waitFor();
-  await addStep(origin, 'sub');
-  await origin.getByLabel('input 2').selectOption({ label: 'return/Raw' });
-  await addStep(origin, 'aggregate');
-  await origin.getByLabel('interval').fill('Hourly');
-  await origin.getByLabel('result, as metric').fill('Spread');
+  await buildSpread(origin);
   await origin.getByRole('button', { name: 'Take supply/Spread off the chart' }).waitFor();
   await origin.locator('.chart-host .u-over').click({ position: { x: 300, y: 300 } });
   await shoot(origin, 'why');
@@ -97,13 +102,15 @@ async function drawService() {
   try {
     const told = await readUntil(child.stderr, /\/core\/events"\n\n$/);
     const of = (name) => new RegExp(`export WINDROW_${name}=(\\S+)`).exec(told)[1];
-    const page = await openPage(`${of('URL')}/`);
-    await page.getByRole('button', { name: 'Service', exact: true }).click();
+    const page = await openPage(`${of('URL')}/`, { viewport: { width: 1200, height: 1000 } });
+    await buildSpread(page);
+    await page.getByRole('button', { name: 'Send it to the service…' }).click();
     await page.getByLabel('Client id').fill(of('CLIENT'));
     await page.getByLabel('Client secret').fill(of('SECRET'));
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: 'Draw office-temperature/Celsius' }).click();
-    await page.getByRole('button', { name: 'Draw office-temperature/DailyAverage' }).click();
+    await page.getByRole('combobox', { name: 'How the service computes Spread' }).selectOption('stream ');
+    await page.getByRole('button', { name: 'Send the samples and run it there' }).click();
+    await page.locator('.verdict').waitFor();
     await shoot(page, 'service');
   } finally {
     child.kill();

@@ -68,7 +68,7 @@ async function startDatabase(folder) {
 }
 
 /** An organisation's client, and a collection of events that it may use. */
-function addAccess(words, organisation) {
+function addAccess(words, organisation, groups) {
   const scope = 'core_read core_write core_admin';
   const added = windrow(command, [
     'client',
@@ -79,17 +79,20 @@ function addAccess(words, organisation) {
     '--scope',
     scope,
     '--json',
+    '--groups',
+    String(groups),
     ...words,
   ]);
   const { clientId, clientSecret } = JSON.parse(added);
   const collection = `${organisation}-events`;
   windrow(command, ['collection', 'add', collection, '--org', organisation, '--allow', clientId, ...words]);
-  return { clientId, clientSecret, collection };
+  return { clientId, clientSecret, collection, isSpread: groups > 1 };
 }
 
 function openLanes(store, round) {
-  return ['x', 'y'].flatMap((letter) => {
-    const access = addAccess(storeWords(store), `torture-${seed}-${round}-${letter}`);
+  // One organisation in one shard, and one whose series are spread, with items that read several shards.
+  return ['x', 'y'].flatMap((letter, index) => {
+    const access = addAccess(storeWords(store), `torture-${seed}-${round}-${letter}`, [1, 8][index]);
     return Array.from({ length: LANES_OF_ORGANISATION }, (_, i) => {
       return new Lane({ name: `${letter}${i}`, access, random: random.fork(), counts });
     });

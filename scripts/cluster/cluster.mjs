@@ -66,12 +66,14 @@ export class Cluster {
     const clients = [];
     for (let i = 0; i < feedCount; i++) {
       const words = ['client', 'add', 'feed', '--org', `org-${i}`, '--scope', 'core_read core_write', '--json'];
+      // Every other organisation is spread over shards, so that several processes compute for it.
+      if (i % 2 === 0) words.push('--groups', '8');
       clients.push(JSON.parse(await runWindrow([...words, '--store', store])));
     }
     for (const process of this.#processes) await process.start();
     this.#balancer = new Balancer(this.#processes);
     await this.#balancer.start();
-    this.#feeds = clients.map((_, i) => new Feed(this.#balancer.url, `series-${i}`, this.#random));
+    this.#feeds = clients.map((_, i) => new Feed(this.#balancer.url, [`series-${i}-a`, `series-${i}-b`], this.#random));
     await Promise.all(this.#feeds.map((feed, i) => feed.open(clients[i])));
     this.#running = this.#feeds.map((feed) => feed.run(() => this.#isEnding));
   }
@@ -121,9 +123,11 @@ export class Cluster {
   async ledger() {
     this.#isEnding = true;
     await Promise.all(this.#running);
-    const batchOf = (request, series) => {
-      const columns = { timeMs: Float64Array.from(series.timeMs), value: Float64Array.from(series.value) };
-      return runBatch(createPlan(request), [{ ...series, ...columns }]).series.at(-1);
+    const batchOf = (request, inputs) => {
+      const series = inputs.map(({ timeMs, value, ...reference }) => {
+        return { ...reference, timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) };
+      });
+      return runBatch(createPlan(request), series).series.at(-1);
     };
     const sum = { acknowledged: 0, found: 0, missing: 0, different: 0, unknown: 0, doubled: 0 };
     const results = { right: 0, wrong: 0 };

@@ -1,32 +1,35 @@
-// A client that writes one series and keeps a ledger of what was acknowledged, and compares it with what is stored.
+// A client that writes two series and keeps a ledger of what was acknowledged, and compares it with what is stored.
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);
 const BATCH = 20;
 const PATH = '/core/samples';
 
-/** The item that each feed registers: a chain of two steps, by the hour. */
-function requestOf(timeseriesId) {
-  const at = (metric) => [{ timeseriesId, metric }];
+/** The items that each feed registers: a chain of two steps by the hour, and one that joins both series. */
+function requestsOf(timeseriesId, other) {
+  const at = (metric, id = timeseriesId) => [{ timeseriesId: id, metric }];
   const aggregate = { function: 'Sum', interval: 'Hourly' };
-  return [
-    {
-      metric: 'Hourly',
-      processingType: 'stream',
-      operations: [
-        { operation: 'Mul', input: at('Raw'), output: at('Scaled'), parameters: { scalar: 1.1 } },
-        { operation: 'Aggregate', input: at('Scaled'), output: at('Hourly'), parameters: aggregate },
-      ],
-    },
-  ];
+  const item = (metric, operations) => ({ metric, processingType: 'stream', operations });
+  const hourly = item('Hourly', [
+    { operation: 'Mul', input: at('Raw'), output: at('Scaled'), parameters: { scalar: 1.1 } },
+    { operation: 'Aggregate', input: at('Scaled'), output: at('Hourly'), parameters: aggregate },
+  ]);
+  const joined = item('Joined', [
+    { operation: 'Add', input: [...at('Raw'), ...at('Raw', other)], output: at('Joined'), parameters: {} },
+  ]);
+  // It reads a stored result of the other series.
+  const mixed = item('Mixed', [
+    { operation: 'Add', input: [...at('Hourly'), ...at('Hourly', other)], output: at('Mixed'), parameters: {} },
+  ]);
+  return [hourly, joined, mixed];
 }
 
 export class Feed {
   #url;
-  #id;
+  #ids;
   #random;
   #headers = {};
-  /** The value of each time that was acknowledged. */
+  /** The value of each series and time that was acknowledged. */
   #ledger = new Map();
   #batchCount = 0;
   /** Requests that were acknowledged, and those that had to be sent again. */
@@ -36,12 +39,12 @@ export class Feed {
 
   /**
    * @param {string} url of the balancer
-   * @param {string} id of the series
+   * @param {readonly [string, string]} ids of the series
    * @param {() => number} random
    */
-  constructor(url, id, random) {
+  constructor(url, ids, random) {
     this.#url = url;
-    this.#id = id;
+    this.#ids = ids;
     this.#random = random;
   }
 
@@ -61,7 +64,13 @@ export class Feed {
       200,
     );
     this.#headers = { authorization: `Bearer ${(await answer.json()).access_token}` };
-    await this.#until(() => this.#post('/core/operations', requestOf(this.#id)), 202);
+    for (const item of this.#items()) await this.#until(() => this.#post('/core/operations', [item]), 202);
+  }
+
+  #items() {
+    const [a, b] = this.#ids;
+    const [all, others] = [requestsOf(a, b), requestsOf(b, a)];
+    return [others[0], ...all];
   }
 
   /** Writes batch after batch, each until it is acknowledged. Some samples come late, and some are corrected. */
@@ -71,15 +80,15 @@ export class Feed {
       for (let i = 0; i < BATCH; i++) {
         const isLate = this.#batchCount > 0 && this.#random() < 0.05;
         const minute = isLate ? Math.floor(this.#random() * this.#batchCount * BATCH) : this.#batchCount * BATCH + i;
-        rows.push([START_MS + minute * MINUTE_MS, Math.round(this.#random() * 1e6) / 1e3]);
+        const timeMs = START_MS + minute * MINUTE_MS;
+        for (const id of this.#ids) rows.push([`${id} ${timeMs}`, Math.round(this.#random() * 1e6) / 1e3]);
       }
-      const body = [...new Map(rows)].map(([timeMs, val]) => ({
-        timeseriesId: this.#id,
-        timestamp: new Date(timeMs).toISOString(),
-        val,
-      }));
+      const body = [...new Map(rows)].map(([key, val]) => {
+        const [timeseriesId, timeMs] = key.split(' ');
+        return { timeseriesId, timestamp: new Date(Number(timeMs)).toISOString(), val };
+      });
       await this.#until(() => this.#post(PATH, body), 200);
-      for (const [timeMs, val] of rows) this.#ledger.set(timeMs, val);
+      for (const [key, val] of rows) this.#ledger.set(key, val);
       this.#batchCount++;
       this.counts.acknowledged++;
       this.acknowledgedMs = performance.now();
@@ -90,28 +99,38 @@ export class Feed {
    * What is stored beside the ledger: a time is stored once or not at all, so what was done twice is seen in the
    * results alone, which are compared with one batch over the stored samples.
    *
-   * @param {(request: unknown, series: object) => object} runBatch
+   * @param {(request: unknown, series: readonly object[]) => object} runBatch the result of the request's last item
    */
   async compare(runBatch) {
-    const raw = await this.#read('Raw');
-    const found = new Map(raw.timeMs.map((timeMs, i) => [timeMs, raw.value[i]]));
+    const raw = new Map();
+    for (const id of this.#ids) raw.set(id, await this.#read(id, 'Raw'));
+    const keys = [...raw].flatMap(([id, { timeMs }]) => timeMs.map((time) => `${id} ${time}`));
+    const values = [...raw].flatMap(([, { value }]) => value);
+    const found = new Map(keys.map((key, i) => [key, values[i]]));
     let [missing, different] = [0, 0];
-    for (const [timeMs, value] of this.#ledger) {
-      if (!found.has(timeMs)) missing++;
-      else if (!Object.is(found.get(timeMs), value)) different++;
+    for (const [key, value] of this.#ledger) {
+      if (!found.has(key)) missing++;
+      else if (!Object.is(found.get(key), value)) different++;
     }
-    const unknown = raw.timeMs.filter((timeMs) => !this.#ledger.has(timeMs)).length;
-    const doubled = raw.timeMs.length - found.size;
-    const expected = runBatch(requestOf(this.#id), { timeseriesId: this.#id, metric: 'Raw', ...raw });
-    const isEqual = await this.#settles(expected);
-    const results = { right: isEqual ? expected.timeMs.length : 0, wrong: isEqual ? 0 : expected.timeMs.length };
+    const unknown = keys.filter((key) => !this.#ledger.has(key)).length;
+    const doubled = keys.length - found.size;
+    const results = { right: 0, wrong: 0 };
+    const inputs = [...raw].map(([timeseriesId, columns]) => ({ timeseriesId, metric: 'Raw', ...columns }));
+    const items = this.#items();
+    for (const item of items) {
+      const { timeseriesId, metric } = item.operations.at(-1).output[0];
+      // With the items that it reads, which come before it.
+      const expected = runBatch([...items.filter((other) => other !== item), item], inputs);
+      const isEqual = await this.#settles(timeseriesId, metric, expected);
+      results[isEqual ? 'right' : 'wrong'] += expected.timeMs.length;
+    }
     return { acknowledged: this.#ledger.size, found: found.size, missing, different, unknown, doubled, results };
   }
 
   // Late samples are taken in a moment after they are acknowledged.
-  async #settles(expected) {
+  async #settles(id, metric, expected) {
     for (let tries = 0; tries < 300; tries++) {
-      const stored = await this.#read('Hourly');
+      const stored = await this.#read(id, metric);
       const isEqual =
         stored.timeMs.length === expected.timeMs.length &&
         stored.timeMs.every(
@@ -123,8 +142,8 @@ export class Feed {
     return false;
   }
 
-  async #read(metric) {
-    const path = `/core/timeseries/${this.#id}/samples?metric=${metric}`;
+  async #read(id, metric) {
+    const path = `/core/timeseries/${id}/samples?metric=${metric}`;
     const headers = { ...this.#headers, accept: 'application/x-ndjson' };
     const [timeMs, value] = [[], []];
     // A series without a sample as yet is not there.

@@ -67,7 +67,7 @@ export const serve: Command = {
       flag: '--log-level',
       value: 'LEVEL',
       values: LOG_LEVELS,
-      summary: 'silent, error, warn, info or debug (default: info)',
+      summary: 'silent, error, warn, info or debug (default: info; with --demo warn)',
     },
   ],
   notes: [
@@ -162,7 +162,8 @@ function optionsOf(given: Given) {
     strictRfc: given.options.has('--strict-rfc'),
   };
   const host = textOf(given, '--host');
-  const logLevel = nameOf(given, '--log-level', LOG_LEVELS);
+  // What the demo tells stands alone on the terminal.
+  const logLevel = nameOf(given, '--log-level', LOG_LEVELS) ?? (given.options.has('--demo') ? 'warn' : undefined);
   return {
     port,
     settings,

@@ -1,3 +1,4 @@
+import type { WorkbenchFiles } from '../service/http/workbench.js';
 import { type Command, requiredOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import { openTarget } from './files/target.js';
@@ -6,10 +7,11 @@ import type { FileSystem } from './terminal/io.js';
 
 // Built from src/workbench, beside the command's own files.
 const PAGE = new URL('../../dist/workbench.html', import.meta.url);
+const PARQUET_READER = new URL('../../dist/workbench-parquet.js', import.meta.url);
 
 export const workbench: Command = {
   name: 'workbench',
-  summary: 'Write the workbench: a page to build pipelines by hand over CSV files, offline, in any browser.',
+  summary: 'Write the workbench: a page to build pipelines over CSV and Parquet files, offline, in any browser.',
   options: [{ flag: '--output', value: 'FILE.html', summary: 'the file to write (`-` for standard output)' }],
   notes: [
     'The page is one file: open it in a browser, and send it to whom you like. Data that is dropped on it stays ' +
@@ -23,18 +25,27 @@ export const workbench: Command = {
     const output = requiredOf(given, workbench, '--output');
     return withTempFiles(io, async (temps) => {
       const target = openTarget(output, io, temps);
-      await target.write(new TextEncoder().encode(readWorkbench(io.fs)));
+      await target.write(new TextEncoder().encode(singleFile(readWorkbench(io.fs))));
       target.keep();
       return EXIT_DONE;
     });
   },
 };
 
-/** The page as HTML. */
-export function readWorkbench(fs: FileSystem): string {
+/** The page, and the script that reads Parquet for it. */
+export function readWorkbench(fs: FileSystem): WorkbenchFiles {
   try {
-    return fs.readFileSync(PAGE, 'utf8');
+    return { html: fs.readFileSync(PAGE, 'utf8'), parquetReader: fs.readFileSync(PARQUET_READER, 'utf8') };
   } catch (error) {
     throw fileFailure(error, 'the page of the workbench (npm run build makes it)', 'read');
   }
+}
+
+// Offline there is nothing to load from: the reader stands in the page as text, which the page's policy lets nobody run
+// but the worker that is made of it.
+function singleFile({ html, parquetReader }: WorkbenchFiles): string {
+  return html.replace(
+    '</body>',
+    () => `<script type="text/plain" id="parquet-reader">${parquetReader}</script>\n</body>`,
+  );
 }

@@ -1,5 +1,5 @@
 import { abs as absKernel } from '../kernels/arithmetic.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 
 export interface AbsMethods {
   abs(): StepDraft;
@@ -15,9 +15,7 @@ export const abs: Operation<AbsMethods> = {
   parameters: {},
   describe: () => ({
     does: 'takes absolute values',
-    reads: { kind: 'sample' },
-    keeps: 'nothing',
-    final: 'with its sample',
+    ...ofEachSample,
   }),
   open: () => ({ kind: 'map', apply: absKernel }),
 };

@@ -1,6 +1,6 @@
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/arithmetic.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { numberIn } from './parameters.js';
 import {
   type AlignParameters,
@@ -170,9 +170,7 @@ export function arithmetic<Name extends string>(
         ? { does: `first input ${words} second`, ...describeTwo(parameters) }
         : {
             does: `each value ${words} ${numberIn(parameters, 'scalar')}`,
-            reads: { kind: 'sample' },
-            keeps: 'nothing',
-            final: 'with its sample',
+            ...ofEachSample,
           },
     open: (parameters) => {
       if (parameters.scalar === undefined) return { kind: 'combine', apply: code.vector };

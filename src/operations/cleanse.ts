@@ -1,6 +1,6 @@
 import { clamp } from '../kernels/arithmetic.js';
 import { selectRange } from '../kernels/select.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
 export interface CleanseMethods {
@@ -35,9 +35,7 @@ export const cleanse: Operation<CleanseMethods> = {
     const isAnomaly = textIn(parameters, 'function') === 'BoundsLimitAnomaly';
     return {
       does: isAnomaly ? `keeps samples outside ${range}` : `trims values into ${range}`,
-      reads: { kind: 'sample' },
-      keeps: 'nothing',
-      final: 'with its sample',
+      ...ofEachSample,
     };
   },
   open: (parameters) => {

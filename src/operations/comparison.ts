@@ -1,5 +1,5 @@
 import * as kernels from '../kernels/compare.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
@@ -67,9 +67,7 @@ function comparison<M extends object>(methods: M, name: string, words: string, c
         ? { does: `1 where the first input is ${words} the second, else 0`, ...describeTwo(parameters) }
         : {
             does: `1 where the value is ${words} ${numberIn(parameters, 'scalar')}, else 0`,
-            reads: { kind: 'sample' },
-            keeps: 'nothing',
-            final: 'with its sample',
+            ...ofEachSample,
           },
     open: (parameters) => openComparison(parameters, code),
   };

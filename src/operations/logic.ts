@@ -1,7 +1,7 @@
 import type { SeriesReference } from '../core/series.js';
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { type AlignParameters, alignParameters, checkAlign, describeTwo } from './two-inputs.js';
 
 export interface NotMethods {
@@ -18,9 +18,7 @@ export const not: Operation<NotMethods> = {
   parameters: {},
   describe: () => ({
     does: '1 where the value is zero, else 0',
-    reads: { kind: 'sample' },
-    keeps: 'nothing',
-    final: 'with its sample',
+    ...ofEachSample,
   }),
   open: () => ({ kind: 'map', apply: kernels.not }),
 };

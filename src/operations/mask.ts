@@ -1,6 +1,6 @@
 import type { Instant } from '../core/instant.js';
 import { type Ranges, selectRanges } from '../kernels/select.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import {
   columnIn,
   isObjectOf,
@@ -97,9 +97,7 @@ function ranges<Name extends string>(
     check: checkRanges,
     describe: (parameters) => ({
       does: `${verb.toLowerCase()} samples inside ${describeRanges(parameters)}`,
-      reads: { kind: 'sample' },
-      keeps: 'nothing',
-      final: 'with its sample',
+      ...ofEachSample,
     }),
     open: (parameters) => {
       const bounds = boundsOf(parameters);

@@ -81,6 +81,9 @@ export interface Description {
   readonly final: string;
 }
 
+/** The part of a description that all operations on each sample by itself have in common. */
+export const ofEachSample = { reads: { kind: 'sample' }, keeps: 'nothing', final: 'with its sample' } as const;
+
 /** Which samples of the input one output depends on. */
 export type Reach =
   | { readonly kind: 'sample' }

@@ -1,5 +1,5 @@
 import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { choice, number, numberIn, type Parameters } from './parameters.js';
 
 export interface RoundMethods {
@@ -28,9 +28,7 @@ export const round: Operation<RoundMethods> = {
     does: `rounds to ${digitsOf(parameters)} after the point, ties ${
       parameters.mode === 'halfeven' ? 'to even' : 'away from zero'
     }`,
-    reads: { kind: 'sample' },
-    keeps: 'nothing',
-    final: 'with its sample',
+    ...ofEachSample,
   }),
   open: (parameters) => {
     const digits = numberIn(parameters, 'roundtodigits');

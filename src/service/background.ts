@@ -2,6 +2,7 @@ import { createCompactor } from '../storage/samples/compaction/compactor.js';
 import { deleteExpired, findExpired } from '../storage/samples/compaction/retention.js';
 import { SHARD_COUNT } from '../storage/shard.js';
 import type { ServiceContext } from './context.js';
+import { listRetention } from './identity/retention.js';
 import { writeReserved } from './store.js';
 
 /** Ends work in the background; resolves once nothing of it runs. */
@@ -55,8 +56,10 @@ export function startCompaction(context: ServiceContext): EndWork {
 export function startRetention(context: ServiceContext): EndWork {
   const { storage, clock } = context;
   return repeat(context, RETENTION_PERIOD_MS, 'old samples were not deleted', async (isStopped) => {
-    for (let shard = 0; shard < SHARD_COUNT && !isStopped(); shard++) {
-      const expired = await storage.read(shard, (tx) => findExpired(tx, clock.nowMs()));
+    // They lie in the homes of their organisations, whose series may lie anywhere.
+    const rules = await listRetention(context, {});
+    for (let shard = 0; shard < SHARD_COUNT && rules.length > 0 && !isStopped(); shard++) {
+      const expired = await storage.read(shard, (tx) => findExpired(tx, rules, clock.nowMs()));
       for (const { row, beforeMs } of expired) {
         const work = () => writeReserved(storage, shard, (tx) => deleteExpired(tx, row, beforeMs));
         while (!isStopped() && (await work()));

@@ -3,6 +3,7 @@ import { v7 } from 'uuid';
 import type { SampleStore } from '../storage/samples/store.js';
 import type { Storage } from '../storage/storage.js';
 import type { Metrics } from './http/metrics.js';
+import type { Placements } from './placements.js';
 import type { ServiceSettings } from './settings.js';
 
 /** Time as the service sees it: tests hold it still. */
@@ -25,6 +26,7 @@ export interface Scheduler {
 /** What every part of the service works with; all that touches the world is given in from outside. */
 export interface ServiceContext {
   readonly storage: Storage;
+  readonly placements: Placements;
   readonly samples: SampleStore;
   readonly clock: Clock;
   readonly random: Random;

@@ -168,8 +168,11 @@ function isDone(state: string): boolean {
 
 function describe(url: string, { clientId, clientSecret }: { clientId: string; clientSecret: string }): string {
   return `
+Open ${url}/ in a browser: it is the workbench. To run pipelines here, sign in with the client
+and the secret below.
+
 The demo organisation has the temperatures of an office (series ${SERIES}, metric Raw), three items that are kept up
-to date (Celsius, DailyAverage, IsWarm), and the collection ${COLLECTION} with events of its warmest days.
+to date (Celsius, DailyAverage, IsWarm), and the collection ${COLLECTION} with events of its warmest days. From a shell:
 
   export WINDROW_URL=${url}
   export WINDROW_CLIENT=${clientId}

@@ -7,6 +7,7 @@ import { prepareDataDirectory } from './data-directory.js';
 import { createMetrics } from './http/metrics.js';
 import { countErrors, watchDisk, watchStore } from './http/store-metrics.js';
 import type { PasswordCost } from './identity/passwords.js';
+import { Placements } from './placements.js';
 import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
@@ -43,6 +44,7 @@ export async function openService(
   if (options.storage === undefined && options.dataDirectory !== undefined) watchDisk(metrics, options.dataDirectory);
   const context: ServiceContext = Object.freeze({
     storage,
+    placements: new Placements(storage),
     samples: createSampleStore({ clock }),
     clock,
     random,

@@ -3,7 +3,7 @@ import { type DestinationStream, pino } from 'pino';
 import { createApp } from './http/app.js';
 import { limitConnections } from './http/connections.js';
 import { registerGuide } from './http/guide.js';
-import { registerWorkbench } from './http/workbench.js';
+import { registerWorkbench, type WorkbenchFiles } from './http/workbench.js';
 import { openService, type ServiceOptions } from './open.js';
 import type { Service } from './service.js';
 import { defaultSettings } from './settings.js';
@@ -18,8 +18,8 @@ export interface ServerOptions extends ServiceOptions {
   readonly logLevel?: string;
   /** Where log lines go; standard output by default. */
   readonly logDestination?: DestinationStream;
-  /** The page of the workbench, as HTML, to be at `/`; none without it. */
-  readonly workbench?: string;
+  /** The workbench, to be at `/`; none without it. */
+  readonly workbench?: WorkbenchFiles;
   /** The folder of the docs as HTML, shown at `/guide/`. */
   readonly guide?: string;
   /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */

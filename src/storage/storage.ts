@@ -26,6 +26,15 @@ export interface Storage {
     options?: TransactionOptions,
   ): Promise<Result>;
   /**
+   * As `transaction`, with one for each of these shards, in their order: takes effect in all of them or in none. It
+   * holds up the writers of all of them, so it is for what is rare.
+   */
+  transactionOver<Result>(
+    shards: readonly number[],
+    work: (txs: readonly Transaction[]) => Promise<Result>,
+    options?: Omit<TransactionOptions, 'claim'>,
+  ): Promise<Result>;
+  /**
    * Makes `owner` the one worker of the shard until `leaseMs` from now; the same owner claims anew to stay it,
    * and keeps the sequence.
    *

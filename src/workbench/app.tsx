@@ -8,7 +8,8 @@ import { WhyPanel } from './chart/why-panel.js';
 import { ZoneList } from './chart/zone-field.js';
 import { copyText } from './download.js';
 import { type EngineClient, newestOnly } from './engine/client.js';
-import type { RunAnswer, StepToRun } from './engine/protocol.js';
+import type { DataSet, RunAnswer, StepToRun } from './engine/protocol.js';
+import { readParquet } from './parquet/read-parquet.js';
 import { checkDraft } from './request/check.js';
 import { readLink, writeLink } from './request/share.js';
 import { samples } from './samples.js';
@@ -74,7 +75,7 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
     setBusyCount((count) => count + 1);
     act({ type: 'told', text: `Reading ${file.name} …` });
     try {
-      const set = await engine.ask('load', file, timezone);
+      const set = await load(engine, file, timezone);
       kept.current.set(file.name, file);
       act({ type: 'loaded', set });
       act({ type: 'told', text: '' });
@@ -101,6 +102,12 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
       act({ type: 'removed', name });
     },
   };
+}
+
+async function load(engine: EngineClient, file: File, timezone: string): Promise<DataSet> {
+  if (!/\.parquet$/i.test(file.name)) return engine.ask('load', file, timezone);
+  const { series, ...about } = await readParquet(file, timezone);
+  return engine.ask('take', { name: file.name, isFile: true, ...about }, series);
 }
 
 function useDrop(open: (files: readonly File[]) => void): void {

@@ -16,6 +16,7 @@ import { IDENTITY_SHARD } from '../../src/storage/shard.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { clients, tokens } from '../../src/storage/tables/identity.js';
 import { type StoreUnderTest, storeUnderTest } from '../storage/under-test.js';
+import { spread } from './groups-under-test.js';
 
 /** A clock that stands still until it is moved; timers run when it passes them. */
 export interface TestClock extends Clock {
@@ -41,6 +42,7 @@ export interface TestService {
     scopes?: string;
     grants?: string;
     name?: string;
+    groups?: number;
   }): Promise<{ clientId: string; clientSecret: string }>;
   /** An access token of a client, as the token endpoint would give it, in a header. */
   bearer(client: { clientId: string }, scope?: string): Promise<{ authorization: string }>;
@@ -84,10 +86,11 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     },
     directory,
     logLines,
-    addClient: async ({ organisation, scopes = 'core_read core_write core_admin', grants, name = 'test' }) => {
+    addClient: async ({ organisation, scopes = 'core_read core_write core_admin', grants, name = 'test', groups }) => {
       const clientId = `client-${randomBytes(6).toString('hex')}`;
       const clientSecret = randomBytes(32).toString('base64url');
       const row = { clientId, organisation, name, scopes, grants: grants ?? 'client_credentials' };
+      await spread(context().storage, organisation, groups);
       await context().storage.transaction(IDENTITY_SHARD, (tx) =>
         tx.insert(clients, { ...row, secretHash: hashSecret(clientSecret), createdMs: clock.nowMs() }),
       );

@@ -22,6 +22,10 @@ export function failingStorage(storage: Storage, trouble: Trouble): Storage {
       stop(trouble.write);
       return storage.transaction(shard, work, claim);
     },
+    transactionOver: async (shards, work, options) => {
+      stop(trouble.write);
+      return storage.transactionOver(shards, work, options);
+    },
     check: async () => {
       stop(trouble.read);
       return storage.check();

@@ -209,7 +209,7 @@ describe('the upkeep of a store', () => {
       await tx.insert(retention, { ...rule, kind: 'results', keepMs: 10 * dayMs });
     });
     const commit = await storage.read(SHARD, async (tx) => tx.lastCommit);
-    const expired = await storage.read(SHARD, (tx) => findExpired(tx, clock.nowMs()));
+    const expired = await storage.read(SHARD, async (tx) => findExpired(tx, await tx.find(retention), clock.nowMs()));
     expect(expired.map(({ row }) => row.metric)).toEqual(['Raw', 'Result']);
     for (const { row, beforeMs } of expired) {
       while (await storage.transaction(SHARD, (tx) => deleteExpired(tx, row, beforeMs)));

@@ -41,7 +41,7 @@ export function useBrowser() {
       if (message.type() === 'error') faults.push(message.text());
     });
     await page.goto(url);
-    await page.getByRole('button', { name: 'Open CSV…' }).waitFor();
+    await page.getByRole('button', { name: 'Open files…' }).waitFor();
     return { page, faults };
   };
 }
@@ -64,7 +64,7 @@ interface AxeResults {
 
 /** Opens a CSV file on the page. */
 export async function openCsv(page: Page, name: string, text: string): Promise<void> {
-  await page.getByLabel('CSV files').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await page.getByLabel('Files to open').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
   await page.getByRole('region', { name, exact: true }).waitFor();
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync, inflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { operations } from '../../src/index.js';
@@ -75,6 +75,31 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const set = page.getByRole('region', { name: 'room.csv' });
     expect(await set.getByRole('listitem').count()).toBe(1);
     expect(await set.textContent()).toContain('texts left out: note');
+  });
+
+  it('reads Parquet as the page that the command writes, and says plainly where the reader is not', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'daily.parquet');
+    const run = (...words: readonly string[]) => spawnSync(process.execPath, [commandPath, ...words]).status;
+    const files = ['--input', join(examples, 'office-temperature.csv'), '--output', path];
+    expect(run('run', join(examples, 'daily-mean.json'), ...files)).toBe(0);
+    expect(run('workbench', '--output', join(folder, 'workbench.html'))).toBe(0);
+    const { page, faults } = await open(pathToFileURL(join(folder, 'workbench.html')).href);
+    await page.getByLabel('Files to open').setInputFiles(path);
+    const set = page.getByRole('region', { name: 'daily.parquet' });
+    await eventually(() => set.textContent()).toContain('311 rows');
+    await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/DailyMean');
+    // Packed by Snappy, and by Zstandard.
+    const others = ['duckdb.parquet', 'duckdb-zstd.parquet'];
+    const formats = new URL('../formats/files/', import.meta.url);
+    await page.getByLabel('Files to open').setInputFiles(others.map((name) => fileURLToPath(new URL(name, formats))));
+    for (const name of others) await page.getByRole('region', { name, exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    const bare = await open(fileUrl);
+    await bare.page.getByLabel('Files to open').setInputFiles(path);
+    await eventually(() => bare.page.locator('.message').textContent()).toContain('This page has no reader of Parquet');
+    expect(await violations(bare.page)).toEqual([]);
   });
 
   it('shows what is wrong at the field it belongs to, and goes on with what is sound', async () => {

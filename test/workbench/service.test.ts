@@ -59,6 +59,16 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
       '[{},{},""]',
     );
 
+    // The reader of Parquet comes from the service, with the first such file.
+    const answered = await fetch(`${demo.url}/workbench-parquet.js`);
+    expect(answered.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    await page.getByRole('button', { name: 'Build' }).click();
+    await page
+      .getByLabel('Files to open')
+      .setInputFiles({ name: 'x.parquet', mimeType: '', buffer: Buffer.from('PAR1') });
+    await eventually(() => page.locator('.message').textContent()).toContain('is no Parquet file that can be read');
+    await page.getByRole('button', { name: 'Service', exact: true }).click();
+
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('button', { name: 'Draw office-temperature/IsComfortable' }).waitFor();
     await page.getByRole('button', { name: 'Live office-temperature/Raw' }).click();

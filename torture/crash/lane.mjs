@@ -89,13 +89,15 @@ export class Lane {
       series: ids,
       sampleCount: parts.reduce((sum, { slots }) => sum + slots.length, 0),
       send,
+      // Where the series lie in several shards, each is taken whole or not at all.
+      isPartial: this.access.isSpread && origin === undefined,
       // What comes again from a queue is answered, and done once.
       sendAgain:
         origin === undefined
           ? undefined
           : async (api) => JSON.parse((await send(api)).bytes.toString()).data.isRepeated,
-      apply: (ledger) => {
-        for (const { id, slots, values } of parts) {
+      apply: (ledger, isDone = () => true) => {
+        for (const { id, slots, values } of parts.filter((part) => isDone(part.id))) {
           const stored = ledger.seriesOf(id);
           for (const [i, slot] of slots.entries()) stored[slot] = values[i];
         }

@@ -1,5 +1,6 @@
 // What one client knows of the store: what was acknowledged is there, what was refused is not, and of the one request
-// that has no answer either all is there or nothing.
+// that has no answer either all is there or nothing: of samples that lie in several shards, all or nothing of each
+// series.
 
 import { SLOT_COUNT } from './api.mjs';
 
@@ -33,6 +34,17 @@ export class Ledger {
     copy.tokens = new Map(this.tokens);
     this.pending.apply(copy);
     return copy;
+  }
+
+  /**
+   * Takes over what of the request without an answer was done of each series, where they are taken one by one.
+   *
+   * @param {(id: string, expected: Float64Array) => boolean} isEqual whether the series is stored as expected
+   */
+  settleParts(isEqual) {
+    const withIt = this.withPending();
+    this.pending.apply(this, (id) => !isEqual(id, this.seriesOf(id)) && isEqual(id, withIt.seriesOf(id)));
+    this.pending = undefined;
   }
 
   /** Takes over what was found out: whether it was done. */

@@ -22,6 +22,10 @@ async function verifyLane({ url, apis, counts }, lane) {
   const api = apis.get(lane);
   const { ledger } = lane;
   const stored = await readLane(api, lane);
+  if (ledger.pending?.isPartial) {
+    counts.settled['by series'] = (counts.settled['by series'] ?? 0) + 1;
+    ledger.settleParts((id, expected) => seriesDifference(expected, stored.series.get(id)) === undefined);
+  }
   const withoutIt = differenceOf(lane, ledger, stored);
   if (ledger.pending === undefined) {
     if (withoutIt !== undefined) throw new LossError(`${lane.name}: ${withoutIt}`);

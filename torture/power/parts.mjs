@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 const SOURCE = `
 export { startServer } from './src/service/server.ts';
 export { openSqliteStorage } from './src/storage/sqlite/open.ts';
-export { loadSqlite } from './src/storage/sqlite/database.ts';
+export { checkpointOften } from './test/storage/crash/checkpoint-often.ts';
 export { createSampleStore } from './src/storage/samples/store.ts';
 export { shardOf, IDENTITY_SHARD } from './src/storage/shard.ts';
 export { tokens } from './src/storage/tables/identity.ts';

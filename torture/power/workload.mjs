@@ -17,31 +17,14 @@ import {
 } from './plan.mjs';
 
 const [partsUrl, directory, seed, requestCount] = process.argv.slice(2);
-const { startServer, openSqliteStorage, loadSqlite } = await import(partsUrl);
+const { startServer, openSqliteStorage, checkpointOften } = await import(partsUrl);
 
 const say = (...words) => writeSync(1, `${words.join(' ')}\n`);
 const SCOPE = 'core_read core_write core_admin';
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** SQLite as it is, but for a log that is copied into the database much more often: that is what may go wrong. */
-async function openOften() {
-  const open = await loadSqlite();
-  const openDatabase = (path) => {
-    const database = open(path);
-    return {
-      get isInTransaction() {
-        return database.isInTransaction;
-      },
-      exec: (sql) => database.exec(sql),
-      run: (sql, values) => database.run(sql, values),
-      all: (sql, values) => database.all(sql.replace('wal_autocheckpoint = 1000', 'wal_autocheckpoint = 30'), values),
-      close: () => database.close(),
-    };
-  };
-  return openSqliteStorage({ directory, clock, reserveBytes: 0, openDatabase });
-}
-
-const storage = await openOften();
+const openDatabase = await checkpointOften(30);
+const storage = await openSqliteStorage({ directory, clock, reserveBytes: 0, openDatabase });
 const settings = { workerCount: 0, pollIntervalMs: 50 };
 const server = await startServer({ storage, settings, logLevel: 'error' });
 const { administration } = server.service.identity;

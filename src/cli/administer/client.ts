@@ -1,4 +1,4 @@
-import { argumentOf, type CommandGroup, requiredOf, textOf } from '../command.js';
+import { argumentOf, type CommandGroup, type Given, requiredOf, textOf } from '../command.js';
 import {
   addedAt,
   addressOf,
@@ -22,11 +22,18 @@ const add = administering({
       value: 'GRANTS',
       summary: 'client_credentials, password, or both with a comma (default: client_credentials)',
     },
+    {
+      flag: '--groups',
+      value: 'COUNT',
+      summary: 'with the first client of an organisation: how many groups its series form (default: 1)',
+    },
     jsonOption,
   ],
   notes: [
     'The secret is shown this once: the store keeps a hash of it. A client whose secret was lost is removed, and a ' +
       'new one added. core_read reads, core_write writes, core_admin does both and deletes.',
+    'Each group of an organisation is worked on by one process at a time: with 8 groups, up to 8 compute for it. ' +
+      'That stays as it is, and every process must know of groups: upgrade all of them first.',
   ],
   examples: [
     {
@@ -44,6 +51,7 @@ const add = administering({
     organisation: requiredOf(given, command, '--org'),
     scopes: listOf(requiredOf(given, command, '--scope')),
     grants: listOf(textOf(given, '--grant') ?? 'client_credentials'),
+    ...groupsOf(given),
   }),
   work: (administration, client) => administration.addClient(client),
   tell: async (credentials, given, io) => {
@@ -103,6 +111,11 @@ export const client: CommandGroup = {
   summary: 'Add, list, remove and unlock clients: the programs that may use the service.',
   commands: [add, list, remove, unlock],
 };
+
+function groupsOf(given: Given): { readonly groups?: number } {
+  const text = textOf(given, '--groups');
+  return text === undefined ? {} : { groups: Number(text) };
+}
 
 function listOf(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((name) => name !== '');

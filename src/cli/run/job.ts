@@ -15,11 +15,10 @@ import { openTarget, type Target } from '../files/target.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
 import { Progress } from '../terminal/progress.js';
-import { EveryResults } from './every-results.js';
 import { execute, type Job, type Listener } from './execute.js';
-import { FormatResults } from './format-results.js';
 import { Rejects, Results } from './results.js';
 import type { Settings } from './run.js';
+import { SpooledResults } from './spooled-results.js';
 import { describeRun, type RunFacts, reportText } from './summary.js';
 import { threadsFor } from './thread-count.js';
 
@@ -33,11 +32,9 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const outputs = plan.items.map((item) => item.output);
   const { outputFormat: format } = settings;
   const results =
-    plan.every !== undefined
-      ? new EveryResults(format, outputs, output, io, temps)
-      : format.name === 'csv'
-        ? new Results(outputs, output, io, temps)
-        : new FormatResults(format, outputs, output, io, temps);
+    plan.every === undefined && format.name === 'csv'
+      ? new Results(outputs, output, io, temps)
+      : new SpooledResults(format, outputs, output, io, temps);
   const rejectsTarget = optionalTarget(settings.rejects, io, temps);
   const rejects = rejectsTarget && new Rejects(rejectsTarget);
   const report = optionalTarget(settings.report, io, temps);
@@ -69,7 +66,7 @@ export async function runJob(requestPath: string, settings: Settings, io: Io, te
   const isHeard = await finishQuietly(() => results.finish());
   const seconds = (io.clock() - startedMs) / 1000;
   const { sampleCounts } = results;
-  const seriesCounts = 'seriesCounts' in results ? results.seriesCounts : undefined;
+  const seriesCounts = plan.every !== undefined && 'seriesCounts' in results ? results.seriesCounts : undefined;
   const facts: RunFacts = { plan, mode: settings.mode, outcome, sampleCounts, seriesCounts, seconds };
   if (report !== undefined) await writeText(report, reportText(facts));
   for (const target of [output, rejectsTarget, report, plot?.picture]) target?.keep();

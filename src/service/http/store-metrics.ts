@@ -19,6 +19,7 @@ export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage
   return {
     read: (shard, work) => storage.read(shard, work).catch(count),
     transaction: (shard, work, options) => storage.transaction(shard, work, options).catch(count),
+    transactionOver: (shards, work, options) => storage.transactionOver(shards, work, options).catch(count),
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs).catch(count),
     release: (claim) => storage.release(claim).catch(count),
     keeps: (shard) => storage.keeps(shard).catch(count),

@@ -1,10 +1,11 @@
 import { WindrowError } from '../../core/errors.js';
-import { IDENTITY_SHARD, shardOf } from '../../storage/shard.js';
+import { GROUP_COUNTS, IDENTITY_SHARD, placementOf, shardOf } from '../../storage/shard.js';
 import type { Reader } from '../../storage/storage.js';
-import { type ClientRow, clients, collectionGrants, tokens } from '../../storage/tables/identity.js';
+import { type ClientRow, clients, collectionGrants, organisations, tokens } from '../../storage/tables/identity.js';
+import { series } from '../../storage/tables/samples.js';
 import { createId } from '../context.js';
 import { equal, writeReserved } from '../store.js';
-import { type AdministrationContext, checkChoices, checkName, type OfOrganisation } from './names.js';
+import { type AdministrationContext, checkChoices, checkName, expected, type OfOrganisation } from './names.js';
 import { allScopes, grantTypes } from './principal.js';
 import { createSecret, equalHashes, hashSecret } from './secrets.js';
 import { clientSubject, unlock } from './throttle.js';
@@ -16,6 +17,8 @@ export interface NewClient {
   readonly scopes: readonly string[];
   /** `client_credentials`, `password`. */
   readonly grants: readonly string[];
+  /** Over how many groups the series of the organisation are spread, which is said with its first client. */
+  readonly groups?: number;
 }
 
 export interface ClientCredentials {
@@ -37,8 +40,35 @@ export async function addClient(context: AdministrationContext, client: NewClien
     grants: checkChoices('grant', client.grants, grantTypes).join(' '),
     createdMs: Math.floor(clock.nowMs()),
   };
+  if (client.groups !== undefined) await spread(context, row.organisation, client.groups);
   await writeReserved(storage, IDENTITY_SHARD, (tx) => tx.insert(clients, row));
   return { clientId, clientSecret };
+}
+
+/** Says over how many groups the series of an organisation are spread: before there is anything of it. */
+async function spread({ storage, clock }: AdministrationContext, organisation: string, groups: number): Promise<void> {
+  if (!GROUP_COUNTS.includes(groups)) throw expected('groups', `one of ${GROUP_COUNTS.join(', ')}`, groups);
+  const others = await storage.read(IDENTITY_SHARD, (tx) =>
+    tx.find(clients, { where: equal({ organisation }), limit: 1 }),
+  );
+  const { home, shards } = placementOf(organisation, groups);
+  await storage.transactionOver(shards, async (txs) => {
+    const ofHome = txs.find(({ shard }) => shard === home)!;
+    const known = await ofHome.get(organisations, { organisation });
+    const written = await ofHome.find(series, { where: equal({ organisation }), limit: 1 });
+    const isNew = known === undefined && others.length === 0 && written.length === 0;
+    const groupCount = known?.groupCount ?? (isNew ? groups : 1);
+    if (groupCount !== groups) {
+      const mend = 'leave groups out, or use an organisation of another name';
+      throw new WindrowError(
+        'identity.exists',
+        `the series of ${organisation} lie in ${groupCount} groups for good; ${mend}`,
+      );
+    }
+    if (!isNew) return;
+    const row = { organisation, groupCount, createdMs: Math.floor(clock.nowMs()) };
+    for (const tx of txs) await tx.insert(organisations, row);
+  });
 }
 
 export async function listClients({ storage }: AdministrationContext, { organisation }: OfOrganisation) {

@@ -7,7 +7,7 @@ import { EVERY_SERIES, type ItemRow, itemSources, items } from '../../storage/ta
 import { series } from '../../storage/tables/samples.js';
 import { ServiceError } from '../http/errors.js';
 import { equal } from '../store.js';
-import { definitionOf, ITEMS_A_TURN, type ItemDefinition } from './request.js';
+import { definitionOf, ITEMS_A_TURN, type ItemDefinition, isPattern } from './request.js';
 
 /** The item of which a series is the result. */
 export async function itemOfResult(
@@ -20,35 +20,37 @@ export async function itemOfResult(
   return result?.itemId == null ? undefined : tx.get(items, { organisation, itemId: result.itemId });
 }
 
+/** Where the items of an organisation are looked for. */
+export interface ItemScope {
+  readonly organisation: string;
+  readonly samples: SampleStore;
+  /** Whether its items lie in several shards: then members of patterns are not looked for where they come. */
+  readonly isSpread: boolean;
+  /** Reads in the shard where the series of an id lie. */
+  readonly readAt: <Result>(timeseriesId: string, work: (tx: Reader) => Promise<Result>) => Promise<Result>;
+}
+
+type Definition = Pick<ItemDefinition, 'output' | 'plan'>;
+
 /**
  * Stops at results that clients write themselves, and at items that would wait for each other.
  *
  * @throws ServiceError 409
  */
-export async function checkConflicts(
-  tx: Reader,
-  samples: SampleStore,
-  organisation: string,
-  all: readonly Pick<ItemDefinition, 'output' | 'plan'>[],
-): Promise<void> {
+export async function checkConflicts(scope: ItemScope, all: readonly Definition[]): Promise<void> {
   // Of patterns each member is checked, when it comes.
   const definitions = all.filter(({ plan }) => plan.every === undefined);
-  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
-    await checkResult(tx, samples, organisation, output);
-  }
-  const cycle = (await findCycle(tx, organisation, definitions)) ?? (await findPatternCycle(tx, organisation, all));
+  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) await checkResult(scope, output);
+  const posted = all.filter(({ plan }) => plan.every !== undefined);
+  const patterns = scope.isSpread || posted.length > 0 ? await findPatterns(scope, posted) : [];
+  const cycle = (await findCycle(scope, all, scope.isSpread ? patterns : [])) ?? findPatternCycle(posted, patterns);
   if (cycle === undefined) return;
   const names = cycle.map(seriesName).join(' reads ');
   throw new ServiceError(409, `the items would wait for each other in a circle: ${names}`, { details: { cycle } });
 }
 
-async function checkResult(
-  tx: Reader,
-  samples: SampleStore,
-  organisation: string,
-  output: SeriesReference,
-): Promise<void> {
-  const info = await samples.info(tx, organisation, output);
+async function checkResult({ readAt, samples, organisation }: ItemScope, output: SeriesReference): Promise<void> {
+  const info = await readAt(output.timeseriesId, (tx) => samples.info(tx, organisation, output));
   if (info === undefined || info.itemId !== null || info.sampleCount === 0) return;
   const mend = 'choose another metric, or delete its samples first';
   throw new ServiceError(409, `the result ${seriesName(output)} is a series that clients have written; ${mend}`, {
@@ -56,19 +58,21 @@ async function checkResult(
   });
 }
 
-/** Results that rest on each other in a circle, the first one again at the end. */
+/**
+ * Results that rest on each other in a circle, the first one again at the end.
+ *
+ * @param patterns whose members count as if they were there.
+ */
 async function findCycle(
-  tx: Reader,
-  organisation: string,
-  definitions: readonly Pick<ItemDefinition, 'output' | 'plan'>[],
+  scope: ItemScope,
+  definitions: readonly Definition[],
+  patterns: readonly Definition[],
 ): Promise<readonly SeriesReference[] | undefined> {
   const sourcesOf = new Map(definitions.map(({ output, plan }) => [seriesKey(output), plan.sources]));
   const readSources = async (result: SeriesReference): Promise<readonly SeriesReference[]> => {
     const known = sourcesOf.get(seriesKey(result));
     if (known !== undefined) return known;
-    const item = await itemOfResult(tx, organisation, result);
-    const rows = item && (await tx.find(itemSources, { where: equal({ organisation, itemId: item.itemId }) }));
-    const sources = rows?.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })) ?? [];
+    const sources = (await storedSources(scope, result)) ?? memberSources(patterns, result);
     sourcesOf.set(seriesKey(result), sources);
     return sources;
   };
@@ -87,37 +91,70 @@ async function findCycle(
     done.add(key);
     return undefined;
   };
-  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) {
-    const cycle = await search(output);
-    if (cycle !== undefined) return cycle;
+  for await (const { output, plan } of inTurns(definitions, ITEMS_A_TURN)) {
+    // A member reads series of its own id, whose items are looked at with them, and those that all members share.
+    const starts = plan.every === undefined ? [output] : patterns.length === 0 ? [] : plan.sources.filter(isPlain);
+    for (const start of starts) {
+      const cycle = await search(start);
+      if (cycle !== undefined) return cycle;
+    }
   }
   return undefined;
 }
 
-type Pattern = Pick<ItemDefinition, 'output' | 'plan'>;
+function isPlain(series: SeriesReference): boolean {
+  return !isPattern(series);
+}
+
+async function storedSources({ readAt, organisation }: ItemScope, result: SeriesReference) {
+  return readAt(result.timeseriesId, async (tx) => {
+    const item = await itemOfResult(tx, organisation, result);
+    const rows = item && (await tx.find(itemSources, { where: equal({ organisation, itemId: item.itemId }) }));
+    return rows?.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+  });
+}
+
+/** What the members of patterns read, of which a series would be the result. */
+function memberSources(patterns: readonly Definition[], result: SeriesReference): readonly SeriesReference[] {
+  const { timeseriesId } = result;
+  const makers = patterns.filter(
+    ({ output }) => output.metric === result.metric && canMeet(output.timeseriesId, timeseriesId),
+  );
+  return makers.flatMap(({ plan }) =>
+    plan.sources.map((source) => (isPattern(source) ? { timeseriesId, metric: source.metric } : source)),
+  );
+}
+
+/** The patterns that are posted, and those that are registered and not replaced by them. */
+async function findPatterns(
+  { readAt, organisation }: ItemScope,
+  posted: readonly Definition[],
+): Promise<readonly Definition[]> {
+  const patterns = new Map(posted.map((one) => [seriesKey(one.output), one]));
+  // They lie in each shard.
+  await readAt('', async (tx) => {
+    for (const { itemId } of await tx.find(itemSources, { where: equal({ organisation, ...EVERY_SERIES }) })) {
+      const row = await tx.get(items, { organisation, itemId });
+      if (row === undefined || patterns.has(seriesKey(row))) continue;
+      // Written when it was registered.
+      patterns.set(seriesKey(row), definitionOf(JSON.parse(row.request) as unknown[]));
+    }
+  });
+  return [...patterns.values()];
+}
 
 /** Patterns whose results may be the sources of each other in a circle: each would have members for ever. */
-async function findPatternCycle(
-  tx: Reader,
-  organisation: string,
-  definitions: readonly Pattern[],
-): Promise<readonly SeriesReference[] | undefined> {
-  const posted = definitions.filter(({ plan }) => plan.every !== undefined);
-  if (posted.length === 0) return undefined;
-  const patterns = new Map<string, Pattern>(posted.map((one) => [seriesKey(one.output), one]));
-  for (const { itemId } of await tx.find(itemSources, { where: equal({ organisation, ...EVERY_SERIES }) })) {
-    const row = await tx.get(items, { organisation, itemId });
-    if (row === undefined || patterns.has(seriesKey(row))) continue;
-    // Written when it was registered.
-    patterns.set(seriesKey(row), definitionOf(JSON.parse(row.request) as unknown[]));
-  }
-  const makersOf = ({ plan }: Pattern) =>
-    [...patterns.values()].filter(({ output }) =>
+function findPatternCycle(
+  posted: readonly Definition[],
+  patterns: readonly Definition[],
+): readonly SeriesReference[] | undefined {
+  const makersOf = ({ plan }: Definition) =>
+    patterns.filter(({ output }) =>
       plan.sources.some(
         ({ timeseriesId, metric }) => metric === output.metric && canMeet(timeseriesId, output.timeseriesId),
       ),
     );
-  const follow = (path: readonly Pattern[], seen: Set<Pattern>): SeriesReference[] | undefined => {
+  const follow = (path: readonly Definition[], seen: Set<Definition>): SeriesReference[] | undefined => {
     for (const maker of makersOf(path.at(-1)!)) {
       if (maker === path[0]) return [...path, maker].map(({ output }) => output);
       if (seen.has(maker)) continue;

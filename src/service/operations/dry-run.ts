@@ -5,38 +5,38 @@ import { explain } from '../../index.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns } from '../../storage/next-turn.js';
-import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
 import { equal } from '../store.js';
-import { checkConflicts, itemOfResult } from './conflicts.js';
+import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
 import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
 
+export interface DryRunScope extends ItemScope {
+  /** Reads in each shard of the organisation. */
+  readonly readEach: (work: (tx: Reader) => Promise<void>) => Promise<void>;
+}
+
 /** What a request would do, and what that costs, with nothing stored. */
-export async function dryRun(
-  tx: Reader,
-  samples: SampleStore,
-  organisation: string,
-  plan: Plan,
-  definitions: readonly ItemDefinition[],
-) {
-  await checkConflicts(tx, samples, organisation, definitions);
+export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readonly ItemDefinition[]) {
+  await checkConflicts(scope, definitions);
   const items = [];
   for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
-    items.push(await describeItem(tx, samples, organisation, definition));
+    items.push(await describeItem(scope, definition));
   }
   return { plan, explain: explain(plan), items };
 }
 
-async function describeItem(tx: Reader, samples: SampleStore, organisation: string, definition: ItemDefinition) {
+async function describeItem(scope: DryRunScope, definition: ItemDefinition) {
+  const { organisation, samples, readAt } = scope;
   const { output, processingType, plan: own } = definition;
-  const existing = await itemOfResult(tx, organisation, output);
+  const existing = await readAt(output.timeseriesId, (tx) => itemOfResult(tx, organisation, output));
   const stored: StoredRange[] = [];
   for (const source of own.sources) {
-    stored.push((await samples.info(tx, organisation, source)) ?? { sampleCount: 0, firstMs: null, lastMs: null });
+    const info = await readAt(source.timeseriesId, (tx) => samples.info(tx, organisation, source));
+    stored.push(info ?? { sampleCount: 0, firstMs: null, lastMs: null });
   }
   const outputs = estimateOutputs(own, stored);
-  const members = own.every === undefined ? null : await countMembers(tx, organisation, own);
+  const members = own.every === undefined ? null : await countMembers(scope, own);
   return {
     ...output,
     processingType,
@@ -60,12 +60,14 @@ async function describeItem(tx: Reader, samples: SampleStore, organisation: stri
 }
 
 /** The members of a plan with patterns by the series that are stored. */
-async function countMembers(tx: Reader, organisation: string, { sources }: Plan): Promise<number> {
+async function countMembers({ organisation, readEach }: DryRunScope, { sources }: Plan): Promise<number> {
   const matcher = new SourceMatcher(sources);
   const members = new Set<string>();
-  for await (const row of inTurns(await tx.find(series, { where: equal({ organisation }) }), 1000)) {
-    for (const { member } of matcher.placesOf(row)) if (member !== undefined) members.add(member);
-  }
+  await readEach(async (tx) => {
+    for await (const row of inTurns(await tx.find(series, { where: equal({ organisation }) }), 1000)) {
+      for (const { member } of matcher.placesOf(row)) if (member !== undefined) members.add(member);
+    }
+  });
   return members.size;
 }
 

@@ -1,12 +1,14 @@
 import type { Static } from 'typebox';
+import { groupBy } from '../../core/group.js';
 import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Reader } from '../../storage/storage.js';
 import { type ItemRow, itemSources, type TransactionRow, transactions } from '../../storage/tables/operations.js';
+import { parentState, stateOf, type TransactionState } from '../status/transactions.js';
 import { definitionOf, isPattern } from './request.js';
 import type { itemSchema } from './schemas.js';
 
-type ItemRecord = Static<typeof itemSchema>;
+export type ItemRecord = Static<typeof itemSchema>;
 
 /** Reads what belongs to items; in their order. */
 export async function itemRecords(tx: Reader, organisation: string, rows: readonly ItemRow[]): Promise<ItemRecord[]> {
@@ -32,6 +34,19 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
       ? definitionOf(JSON.parse(row.request) as unknown[]).plan.sources
       : sourcesOf.get(row.itemId);
     return itemRecord(row, [...(sources ?? [])], own, pattern);
+  });
+}
+
+/** Makes one of the records of each item: one with a pattern has a part in each shard. */
+export function joinRecords(records: readonly ItemRecord[]): readonly ItemRecord[] {
+  return [...groupBy(records, ({ itemId }) => itemId).values()].map((parts) => {
+    const [first] = parts;
+    if (parts.length === 1) return first!;
+    const states: Partial<Record<TransactionState, number>> = {};
+    for (const state of parts.map(stateOf)) states[state] = (states[state] ?? 0) + 1;
+    const retryCount = parts.reduce((sum, part) => sum + part.retryCount, 0);
+    const message = parts.find((part) => part.message !== null)?.message ?? null;
+    return { ...first!, state: parentState(states), retryCount, message };
   });
 }
 

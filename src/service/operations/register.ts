@@ -1,10 +1,12 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import { TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
+import { type SeriesReference, seriesName, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { inTurns } from '../../storage/next-turn.js';
 import { NO_COLUMNS } from '../../storage/samples/samples.js';
 import type { SampleStore } from '../../storage/samples/store.js';
+import type { Placement } from '../../storage/shard.js';
 import type { Reader, Transaction } from '../../storage/storage.js';
 import {
+  AFTER_REPLICATION_MS,
   EVERY_SERIES,
   type ItemRow,
   itemCatalog,
@@ -17,12 +19,14 @@ import {
 } from '../../storage/tables/operations.js';
 import { logProgress } from '../../storage/tables/samples.js';
 import { createId, type ServiceContext } from '../context.js';
+import { badRequest } from '../http/errors.js';
 import type { Principal } from '../identity/principal.js';
 import type { TransactionPayload } from '../status/record.js';
 import { type ChildStates, moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
 import { equal } from '../store.js';
 import { checkConflicts, itemOfResult } from './conflicts.js';
-import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
+import { addReplicas, dropReplicas } from './replicas.js';
+import { ITEMS_A_TURN, type ItemDefinition, isPattern } from './request.js';
 
 /** What results and checkpoints were computed by. Those of another version are computed anew. */
 export const ENGINE_VERSION: string = packageJson.version;
@@ -34,39 +38,97 @@ export interface Registration {
   readonly receivedMs: number;
 }
 
+/** The open transactions of an organisation's shards. */
+export interface OpenShards {
+  readonly placement: Placement;
+  readonly txs: readonly Transaction[];
+  /** That of the shard where the series of an id lie. */
+  at(timeseriesId: string): Transaction;
+}
+
+/** Changes items of an organisation, in all of its shards or in none. */
+export async function changeItems<Result>(
+  { storage, placements }: ServiceContext,
+  organisation: string,
+  work: (over: OpenShards) => Promise<Result>,
+): Promise<Result> {
+  const placement = await placements.of(organisation);
+  return storage.transactionOver(placement.shards, (txs) => {
+    const byShard = new Map(txs.map((tx) => [tx.shard, tx]));
+    return work({ placement, txs, at: (timeseriesId) => byShard.get(placement.shardOf(timeseriesId))! });
+  });
+}
+
 /**
  * Registers the items of a request, each of which replaces the one that there is of its result, and leaves their
  * histories to the worker. Returns the transaction of the request.
  *
- * @throws ServiceError 409
+ * @throws ServiceError 400, 409
  */
 export async function registerItems(
   context: ServiceContext,
-  tx: Transaction,
+  over: OpenShards,
   registration: Registration,
   definitions: readonly ItemDefinition[],
 ): Promise<TransactionRow> {
-  const { principal } = registration;
-  await checkConflicts(tx, context.samples, principal.organisation, definitions);
+  const { organisation } = registration.principal;
+  const { placement, txs } = over;
+  const isSpread = txs.length > 1;
+  if (isSpread) checkPatterns(definitions);
+  await checkConflicts(
+    { organisation, samples: context.samples, isSpread, readAt: (id, work) => work(over.at(id)) },
+    definitions,
+  );
   const parentId = createId(context);
   const children: TransactionRow[] = [];
+  const counts = new Map<Transaction, number>();
   for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
-    const register = definition.plan.every === undefined ? registerItem : registerPattern;
-    children.push(await register(context, tx, registration, definition, parentId));
+    const { plan, output } = definition;
+    // A pattern lies in each shard, for the members there.
+    const places = plan.every === undefined ? [over.at(output.timeseriesId)] : txs;
+    let child: TransactionRow | undefined;
+    for (const tx of places) {
+      if (plan.every === undefined) child = await registerItem(context, tx, registration, definition, parentId);
+      else child = await registerPattern(context, tx, registration, definition, parentId, child);
+      counts.set(tx, (counts.get(tx) ?? 0) + 1);
+    }
+    children.push(child!);
   }
   const state: TransactionState = 'Created';
-  const parent: TransactionRow = {
-    ...transactionOf(context, tx, registration, parentId),
-    requestAction: children.every(({ requestAction }) => requestAction === 'Replace') ? 'Replace' : 'Create',
-    messageType: 'Request',
-    requestObject: 'Operations',
-    transactionIdList: JSON.stringify(children.map(({ transactionId }) => transactionId)),
-    payload: JSON.stringify(sharedPayload(parentId, principal, definitions)),
-    childStates: JSON.stringify({ [state]: children.length }),
-  };
-  await tx.insert(transactions, parent);
-  await noteChange(tx);
-  return parent;
+  const parents = txs.map((tx): TransactionRow => {
+    const count = counts.get(tx) ?? 0;
+    return {
+      ...transactionOf(context, tx, registration, parentId),
+      requestAction: children.every(({ requestAction }) => requestAction === 'Replace') ? 'Replace' : 'Create',
+      messageType: 'Request',
+      requestObject: 'Operations',
+      transactionIdList: JSON.stringify(children.map(({ transactionId }) => transactionId)),
+      payload: JSON.stringify(sharedPayload(parentId, registration.principal, definitions)),
+      childStates: JSON.stringify(count === 0 ? {} : { [state]: count }),
+    };
+  });
+  // A part of the request's transaction lies with the items of each shard, and one in the home, which the list is of.
+  for (const [index, tx] of txs.entries()) {
+    if (!counts.has(tx) && tx.shard !== placement.home) continue;
+    await tx.insert(transactions, parents[index]!);
+    if (counts.has(tx)) await noteChange(tx);
+  }
+  return parents[0]!;
+}
+
+/** A member's result lies with its sources, so that each shard finds its own members. */
+function checkPatterns(definitions: readonly ItemDefinition[]): void {
+  for (const { plan, output } of definitions) {
+    if (plan.every === undefined) continue;
+    const other = plan.sources.find((source) => isPattern(source) && source.timeseriesId !== output.timeseriesId);
+    if (other === undefined) continue;
+    throw badRequest(
+      `the result ${seriesName(output)} has a pattern of another id than its source ${seriesName(other)}: where ` +
+        'the series of an organisation lie in several groups, expected the same; use an item for each, or results ' +
+        'under ids of their sources',
+      { details: { result: output, source: other } },
+    );
+  }
 }
 
 /** Tells the worker that items have come, changed or gone. */
@@ -91,22 +153,28 @@ export async function registerItem(
   const itemId = existing?.itemId ?? createId(context);
   const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
   await tx.insert(transactions, child);
+  let sourcesBefore: readonly SeriesReference[] = [];
   if (existing === undefined) {
     // A series that is there has no samples, as was checked: what clients once wrote to it is deleted.
     await context.samples.drop(tx, organisation, output);
     await context.samples.append(tx, organisation, [{ ...output, ...NO_COLUMNS }], { itemId });
   } else {
     await endTransaction(tx, existing, `replaced by transaction ${child.transactionId}`);
-    await forgetWork(tx, existing);
+    sourcesBefore = await forgetWork(tx, existing);
     // Results of the same plan are replaced where they differ; until then they can be read as before.
     if (existing.planHash !== definition.planHash) await deleteAll(context.samples, tx, existing);
   }
   const nowMs = context.clock.nowMs();
   await tx.put(items, itemRow(definition, child, { organisation, itemId, nowMs, existing }));
-  for (const { timeseriesId, metric } of definition.plan.sources) {
+  const { sources } = definition.plan;
+  for (const { timeseriesId, metric } of sources) {
     await tx.insert(itemSources, { organisation, timeseriesId, metric, itemId });
   }
-  await tx.put(itemWork, { organisation, itemId, dueMs: nowMs, attemptCount: 0 });
+  const placement = await context.placements.in(tx, organisation);
+  const isWaiting = await addReplicas(tx, placement, organisation, sources);
+  await dropReplicas(context, tx, organisation, sourcesBefore);
+  const dueMs = isWaiting ? AFTER_REPLICATION_MS : nowMs;
+  await tx.put(itemWork, { organisation, itemId, dueMs, attemptCount: 0 });
   return child;
 }
 
@@ -139,6 +207,8 @@ function itemRow(
 /**
  * Registers an item whose ids are patterns. It computes nothing: the worker registers an item for each member, of the
  * series that exist and of those that come later. It takes the place of the one that there is of the same results.
+ *
+ * @param elsewhere its transaction in another shard.
  */
 async function registerPattern(
   context: ServiceContext,
@@ -146,13 +216,15 @@ async function registerPattern(
   registration: Registration,
   definition: ItemDefinition,
   parentId: string,
+  elsewhere: TransactionRow | undefined,
 ): Promise<TransactionRow> {
   const { organisation } = registration.principal;
   const { timeseriesId, metric } = definition.output;
   const [existing] = await tx.find(items, { where: equal({ organisation, timeseriesId, metric }) });
   if (existing !== undefined) await deletePattern(context, tx, existing, false);
-  const itemId = createId(context);
-  const child = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
+  const itemId = elsewhere?.itemId ?? createId(context);
+  const own = childTransaction(context, tx, registration, definition, { parentId, itemId, existing });
+  const child = { ...own, transactionId: elsewhere?.transactionId ?? own.transactionId };
   // Its state is that of its members and of itself, which stays active.
   const row = { ...child, childStates: JSON.stringify({ Created: 1 } satisfies ChildStates) };
   await tx.insert(transactions, row);
@@ -201,12 +273,14 @@ async function endTransaction(tx: Transaction, item: ItemRow, message: string): 
   if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
 }
 
-/** Deletes what an item reads, knows and waits for. */
-async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<void> {
+/** Deletes what an item reads, knows and waits for. @returns what it has read */
+async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
   const where = equal({ organisation, itemId });
+  const sources = await tx.find(itemSources, { where });
   await tx.delete(itemSources, where);
   await tx.delete(itemCheckpoints, where);
   await tx.delete(itemWork, where);
+  return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
 }
 
 function childTransaction(
@@ -278,14 +352,15 @@ function transactionOf(
 
 /** Ends an item. Its results go with it, unless they are kept as a series that clients may write from then on. */
 export async function deleteItem(
-  { samples }: ServiceContext,
+  context: ServiceContext,
   tx: Transaction,
   item: ItemRow,
   areResultsKept: boolean,
 ): Promise<void> {
   const { organisation, itemId } = item;
+  const { samples } = context;
   await endTransaction(tx, item, 'the item was deleted');
-  await forgetWork(tx, item);
+  await dropReplicas(context, tx, organisation, await forgetWork(tx, item));
   await tx.delete(items, equal({ organisation, itemId }));
   // Items that read the results learn of it from the log.
   if (areResultsKept) await samples.release(tx, organisation, item);

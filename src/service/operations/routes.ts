@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { shardOf } from '../../storage/shard.js';
-import type { Reader } from '../../storage/storage.js';
+import type { Condition, Transaction } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
+import type { ServiceContext } from '../context.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
 import { badRequest, notFound, ServiceError } from '../http/errors.js';
 import { readPage } from '../http/paging.js';
@@ -11,9 +11,9 @@ import { principalOf } from '../identity/principal.js';
 import { transactionRecord } from '../status/record.js';
 import { statusAnswer } from '../status/schemas.js';
 import { equal } from '../store.js';
-import { dryRun } from './dry-run.js';
-import { itemRecords } from './records.js';
-import { deleteItem, deletePattern, registerItems } from './register.js';
+import { type DryRunScope, dryRun } from './dry-run.js';
+import { type ItemRecord, itemRecords, joinRecords } from './records.js';
+import { changeItems, deleteItem, deletePattern, registerItems } from './register.js';
 import { isPattern, readOperations } from './request.js';
 import * as schemas from './schemas.js';
 
@@ -22,7 +22,7 @@ const shared = { tags: ['Operations'], security };
 /** `POST /operations` (interface 2.5, 4.3), and the list, reading and deletion of the items that it registers. */
 export function registerOperations(app: FastifyInstance, parts: RouteParts): void {
   const { context, authorize, wake } = parts;
-  const { storage, settings } = context;
+  const { settings } = context;
   const postOptions = {
     onRequest: authorize('core_write'),
     validatorCompiler,
@@ -45,18 +45,15 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
       const receivedMs = context.clock.nowMs();
       const principal = principalOf(request);
       const { organisation } = principal;
-      const shard = shardOf(organisation);
       const isDryRun = flagOf(request, 'dryRun');
       const { plan, definitions } = await readOperations(request.body, settings.requestRangesMax);
       if (isDryRun) {
-        return envelope(
-          await storage.read(shard, (tx) => dryRun(tx, context.samples, organisation, plan, definitions)),
-        );
+        return envelope(await dryRun(await dryRunScope(context, organisation), plan, definitions));
       }
       const { correlationId } = request;
-      const parent = await storage.transaction(shard, async (tx) => {
-        const row = await registerItems(context, tx, { principal, correlationId, receivedMs }, definitions);
-        wake(shard);
+      const parent = await changeItems(context, organisation, async (over) => {
+        const row = await registerItems(context, over, { principal, correlationId, receivedMs }, definitions);
+        for (const { shard } of over.txs) wake(shard);
         return row;
       });
       reply.code(202);
@@ -83,18 +80,18 @@ function registerDeletion(app: FastifyInstance, { context, authorize, wake }: Ro
     },
     async (request) => {
       const { organisation } = principalOf(request);
-      const shard = shardOf(organisation);
       const areResultsKept = flagOf(request, 'keepResults');
-      return context.storage.transaction(shard, async (tx) => {
-        const row = await readItem(tx, organisation, request.params.itemId);
-        const [record] = await itemRecords(tx, organisation, [row]);
+      return changeItems(context, organisation, async ({ txs }) => {
+        const found = await findItem(txs, organisation, request.params.itemId);
+        const [{ tx, row }] = found;
+        const record = joinRecords((await Promise.all(found.map(recordOf))).flat())[0];
         if (record?.pattern != null) {
           const mend = `delete that item, or register one of its own for ${row.timeseriesId}/${row.metric}`;
           throw new ServiceError(409, `the item is a member of the pattern of item ${record.pattern}; ${mend}`);
         }
-        const end = isPattern(row) ? deletePattern : deleteItem;
-        await end(context, tx, row, areResultsKept);
-        wake(shard);
+        if (!isPattern(row)) await deleteItem(context, tx, row, areResultsKept);
+        else for (const part of found) await deletePattern(context, part.tx, part.row, areResultsKept);
+        for (const part of found) wake(part.tx.shard);
         return envelope(record);
       });
     },
@@ -123,35 +120,84 @@ function registerReading(app: FastifyInstance, parts: RouteParts): void {
     },
     async (request) => {
       const { organisation } = principalOf(request);
-      return context.storage.read(shardOf(organisation), async (tx) => {
-        const row = await readItem(tx, organisation, request.params.itemId);
-        return envelope((await itemRecords(tx, organisation, [row]))[0]);
-      });
+      const { itemId } = request.params;
+      const [record] = await readRecords(context, organisation, [['itemId', '=', itemId]], 1);
+      if (record === undefined) throw noItem(itemId);
+      return envelope(record);
     },
   );
 }
 
-async function readItem(tx: Reader, organisation: string, itemId: string): Promise<ItemRow> {
-  const row = await tx.get(items, { organisation, itemId });
-  if (row !== undefined) return row;
-  throw notFound(`there is no item ${JSON.stringify(itemId)}; GET /core/operations lists those there are`);
+async function dryRunScope({ storage, samples, placements }: ServiceContext, organisation: string) {
+  const placement = await placements.of(organisation);
+  const scope: DryRunScope = {
+    organisation,
+    samples,
+    isSpread: placement.shards.length > 1,
+    readAt: (timeseriesId, work) => storage.read(placement.shardOf(timeseriesId), work),
+    readEach: async (work) => {
+      for (const shard of placement.shards) await storage.read(shard, work);
+    },
+  };
+  return scope;
 }
 
-// In the order of their ids, which is that of their registration.
-async function listItems({ context: { storage }, tokens }: RouteParts, request: FastifyRequest) {
+interface FoundItem {
+  readonly tx: Transaction;
+  readonly row: ItemRow;
+}
+
+/** An item, and where it has a pattern its part in each shard. @throws ServiceError 404 */
+async function findItem(
+  txs: readonly Transaction[],
+  organisation: string,
+  itemId: string,
+): Promise<[FoundItem, ...FoundItem[]]> {
+  const parts: FoundItem[] = [];
+  for (const tx of txs) {
+    const row = await tx.get(items, { organisation, itemId });
+    if (row !== undefined) parts.push({ tx, row });
+  }
+  const [first, ...others] = parts;
+  if (first === undefined) throw noItem(itemId);
+  return [first, ...others];
+}
+
+function recordOf({ tx, row }: FoundItem) {
+  return itemRecords(tx, row.organisation, [row]);
+}
+
+function noItem(itemId: string): ServiceError {
+  return notFound(`there is no item ${JSON.stringify(itemId)}; GET /core/operations lists those there are`);
+}
+
+/** The first of the items for which this holds, in the order of their ids, which is that of their registration. */
+async function readRecords(
+  { storage, placements }: ServiceContext,
+  organisation: string,
+  where: readonly Condition<ItemRow>[],
+  limit: number,
+): Promise<readonly ItemRecord[]> {
+  const { shards } = await placements.of(organisation);
+  const read = shards.map((shard) =>
+    storage.read(shard, async (tx) => {
+      const rows = await tx.find(items, { where: [...equal({ organisation }), ...where], limit });
+      return itemRecords(tx, organisation, rows);
+    }),
+  );
+  const inOrder = (await Promise.all(read)).flat().sort((a, b) => (a.itemId < b.itemId ? -1 : 1));
+  return joinRecords(inOrder).slice(0, limit);
+}
+
+async function listItems({ context, tokens }: RouteParts, request: FastifyRequest) {
   const { organisation } = principalOf(request);
-  const shard = shardOf(organisation);
-  const { rows, paging } = await readPage<ItemRow, string>(tokens, request, {
+  const { rows, paging } = await readPage<ItemRecord, string>(tokens, request, {
     name: 'operations',
     query: [],
-    find: (after = '', limit) =>
-      storage.read(shard, (tx) =>
-        tx.find(items, { where: [...equal({ organisation }), ['itemId', '>', after] as const], limit }),
-      ),
+    find: (after = '', limit) => readRecords(context, organisation, [['itemId', '>', after]], limit),
     placeOf: ({ itemId }) => itemId,
   });
-  const records = await storage.read(shard, (tx) => itemRecords(tx, organisation, rows));
-  return pagedEnvelope(records, paging);
+  return pagedEnvelope(rows, paging);
 }
 
 // `?name=true`, or false; without a value it is true.

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { shardOf } from '../../storage/shard.js';
+import { groupBy } from '../../core/group.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
 import { envelope, pagedEnvelope, pageHeaders } from '../http/envelope.js';
@@ -11,6 +11,7 @@ import { type Principal, principalOf } from '../identity/principal.js';
 import { equal } from '../store.js';
 import { transactionRecord } from './record.js';
 import { statusAnswer, statusPageAnswer } from './schemas.js';
+import { joinParts } from './transactions.js';
 
 /** `GET /core/status/{transactionId}` (interface 2.3, 4.2), and without an id the caller's latest requests. */
 export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
@@ -54,17 +55,18 @@ export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
 }
 
 async function readTransaction(
-  { storage }: ServiceContext,
+  context: ServiceContext,
   { organisation }: Principal,
   transactionId: string,
 ): Promise<TransactionRow> {
-  const row = await storage.read(shardOf(organisation), (tx) => tx.get(transactions, { organisation, transactionId }));
+  const [row] = await readParts(context, organisation, [transactionId]);
   if (row !== undefined) return row;
   throw notFound(`there is no transaction ${JSON.stringify(transactionId)}; GET /core/status lists the latest`);
 }
 
-async function listLatest({ context: { storage }, tokens }: RouteParts, request: FastifyRequest) {
+async function listLatest({ context, tokens }: RouteParts, request: FastifyRequest) {
   const { organisation, clientId } = principalOf(request);
+  const { home } = await context.placements.of(organisation);
   const { rows, paging } = await readPage<TransactionRow, readonly [commit: number, transactionId: string]>(
     tokens,
     request,
@@ -72,7 +74,7 @@ async function listLatest({ context: { storage }, tokens }: RouteParts, request:
       name: 'status',
       query: [],
       find: (after, limit) =>
-        storage.read(shardOf(organisation), (tx) =>
+        context.storage.read(home, (tx) =>
           tx.find(transactions, {
             where: equal({ organisation, clientId, parentId: null }),
             orderBy: [
@@ -86,5 +88,20 @@ async function listLatest({ context: { storage }, tokens }: RouteParts, request:
       placeOf: ({ commit, transactionId }) => [commit, transactionId],
     },
   );
-  return pagedEnvelope(rows.map(transactionRecord), paging);
+  const ids = rows.map(({ transactionId }) => transactionId);
+  return pagedEnvelope((await readParts(context, organisation, ids)).map(transactionRecord), paging);
+}
+
+/** Transactions, each made one of its parts in the organisation's shards; in the order asked for. */
+async function readParts(
+  { storage, placements }: ServiceContext,
+  organisation: string,
+  transactionIds: readonly string[],
+): Promise<readonly TransactionRow[]> {
+  if (transactionIds.length === 0) return [];
+  const { shards } = await placements.of(organisation);
+  const where = [['organisation', '=', organisation] as const, ['transactionId', 'in', transactionIds] as const];
+  const found = await Promise.all(shards.map((shard) => storage.read(shard, (tx) => tx.find(transactions, { where }))));
+  const parts = groupBy(found.flat(), ({ transactionId }) => transactionId);
+  return transactionIds.flatMap((id) => (parts.has(id) ? [joinParts(parts.get(id)!)] : []));
 }

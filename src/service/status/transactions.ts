@@ -44,6 +44,27 @@ async function noteChild(tx: Transaction, child: TransactionRow, transition: Tra
   if (stateNow !== parent.state) await noteChild(tx, parent, { state: stateNow, message: messageNow });
 }
 
+/** The transaction of a request whose items lie in several shards, each with a part of it. */
+export function joinParts(parts: readonly TransactionRow[]): TransactionRow {
+  const [first] = parts;
+  if (parts.length === 1) return first!;
+  const childStates: Partial<Record<TransactionState, number>> = {};
+  for (const part of parts) {
+    for (const [state, count] of Object.entries(childStatesOf(part))) {
+      // `as`: the keys of what was written above.
+      childStates[state as TransactionState] = (childStates[state as TransactionState] ?? 0) + count;
+    }
+  }
+  const said = parts.find(({ state, message }) => state === 'Failed' && message !== null);
+  return {
+    ...first!,
+    childStates: JSON.stringify(childStates),
+    state: parentState(childStates),
+    retryCount: parts.reduce((sum, { retryCount }) => sum + retryCount, 0),
+    message: (said ?? parts.find(({ message }) => message !== null))?.message ?? null,
+  };
+}
+
 /** Adds a child to a transaction that has others. */
 export async function addChild(tx: Transaction, parent: TransactionRow, state: TransactionState): Promise<void> {
   const before = childStatesOf(parent);

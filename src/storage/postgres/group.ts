@@ -17,7 +17,7 @@ export interface LockedShard {
 /** A piece of work of a group. What it gives back is called when the group is committed. */
 export interface Job {
   readonly enqueuedMs: number;
-  run(connection: Connection, locked: LockedShard): Promise<() => void>;
+  run(connection: Connection, locked: readonly LockedShard[]): Promise<() => void>;
   reject(error: unknown): void;
 }
 
@@ -27,28 +27,29 @@ export const QUIET_MS_MAX = 60_000;
 /** The work of a caller: alone undone when it throws, and answered when the group is committed. */
 export function createJob<Result>(
   enqueuedMs: number,
-  work: (tx: Transaction) => Promise<Result>,
+  work: (txs: readonly Transaction[]) => Promise<Result>,
   { claim }: TransactionOptions,
   resolve: (result: Result) => void,
   reject: (error: unknown) => void,
 ): Job {
-  const run = async (connection: Connection, locked: LockedShard) => {
+  const run = async (connection: Connection, locked: readonly LockedShard[]) => {
     let hasSavepoint = false;
-    const tx = new SqlTransaction(connection, locked.shard, locked, () => {
-      connection.send('SAVEPOINT "work"');
+    const begin = (): void => {
+      if (!hasSavepoint) connection.send('SAVEPOINT "work"');
       hasSavepoint = true;
-    });
+    };
+    const txs = locked.map((one) => new SqlTransaction(connection, one.shard, one, begin));
     try {
-      if (claim !== undefined) checkClaim(locked, claim);
-      const result = await inTime(tx, QUIET_MS_MAX, () => work(tx));
+      if (claim !== undefined) checkClaim(locked[0]!, claim);
+      const result = await inTime(txs, QUIET_MS_MAX, () => work(txs));
       if (hasSavepoint) connection.send('RELEASE "work"');
-      if (tx.hasWritten) locked.lastCommit++;
+      for (const [index, { hasWritten }] of txs.entries()) if (hasWritten) locked[index]!.lastCommit++;
       return () => resolve(result);
     } catch (error) {
       if (hasSavepoint) connection.send('ROLLBACK TO "work"; RELEASE "work"');
       return () => reject(error);
     } finally {
-      tx.end();
+      for (const tx of txs) tx.end();
     }
   };
   return { enqueuedMs, run, reject };
@@ -69,12 +70,12 @@ const GROUP_JOBS_MAX = 60;
 
 /** What a group has come to before its commit. */
 export interface GroupResult {
-  readonly locked: LockedShard;
+  readonly locked: readonly LockedShard[];
   readonly answers: readonly (() => void)[];
 }
 
 /**
- * Runs jobs of a shard's queue in a transaction until there are none (what a job adds meanwhile is of the group) or
+ * Runs jobs of a queue in a transaction until there are none (what a job adds meanwhile is of the group) or
  * time is up. Writers of a shard follow one another by the lock on its row, so each statement sees what the last one
  * has committed, and no isolation beyond that is needed.
  *
@@ -82,12 +83,12 @@ export interface GroupResult {
  */
 export async function runGroup(
   connection: Connection,
-  shard: number,
+  shards: readonly number[],
   next: () => Job | undefined,
   monotonicMs: () => number,
 ): Promise<GroupResult> {
   const untilMs = monotonicMs() + GROUP_MS_MAX;
-  const locked = await lockShard(connection, shard);
+  const locked = await lockShards(connection, shards);
   const answers: (() => void)[] = [];
   for (let job = next(); job !== undefined; ) {
     answers.push(await job.run(connection, locked));
@@ -97,12 +98,22 @@ export async function runGroup(
   return { locked, answers };
 }
 
-async function lockShard(connection: Connection, shard: number): Promise<LockedShard> {
+// All lock in the order of their numbers, so none waits for another in a circle.
+async function lockShards(connection: Connection, shards: readonly number[]): Promise<readonly LockedShard[]> {
   const [, rows] = await connection.exec(
-    `BEGIN; SELECT "commit", "owner", "sequence" FROM "windrow_shard" WHERE "shard" = ${shard} FOR UPDATE`,
+    `BEGIN; SELECT "shard", "commit", "owner", "sequence" FROM "windrow_shard" WHERE "shard" IN (${shards.join(', ')})
+      ORDER BY "shard" FOR UPDATE`,
   );
-  const { commit, owner, sequence } = rows![0]!;
-  const durableCommit = Number(commit);
-  const holder = typeof owner === 'string' ? owner : null;
-  return { shard, durableCommit, lastCommit: durableCommit, owner: holder, sequence: Number(sequence) };
+  const found = rows!.map(({ shard, commit, owner, sequence }) => {
+    const durableCommit = Number(commit);
+    const holder = typeof owner === 'string' ? owner : null;
+    return {
+      shard: Number(shard),
+      durableCommit,
+      lastCommit: durableCommit,
+      owner: holder,
+      sequence: Number(sequence),
+    };
+  });
+  return shards.map((shard) => found.find((one) => one.shard === shard)!);
 }

@@ -17,7 +17,22 @@ export interface Migration {
  * after a release also adds a step here. During a rolling upgrade processes of the version before go on with the new
  * tables: a step adds tables, indexes and columns that may be null or have a default, and anything else is breaking.
  */
-const migrations: readonly Migration[] = [];
+const migrations: readonly Migration[] = [
+  {
+    // Organisations whose series lie in several shards.
+    sql: `CREATE TABLE "organisations" ("shard" int NOT NULL, "organisation" text COLLATE "C" NOT NULL,
+        "groupCount" int8 NOT NULL, "createdMs" int8 NOT NULL, PRIMARY KEY ("shard", "organisation"))
+        WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+      CREATE TABLE "replicas" ("shard" int NOT NULL, "organisation" text COLLATE "C" NOT NULL,
+        "timeseriesId" text COLLATE "C" NOT NULL, "metric" text COLLATE "C" NOT NULL, "sourceShard" int8 NOT NULL,
+        "itemId" text COLLATE "C", "isFilled" boolean NOT NULL, "filledMs" float8,
+        PRIMARY KEY ("shard", "organisation", "timeseriesId", "metric"))
+        WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+      CREATE TABLE "replication_progress" ("shard" int NOT NULL, "sourceShard" int8 NOT NULL, "readCommit" int8,
+        PRIMARY KEY ("shard", "sourceShard"))
+        WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
+  },
+];
 
 export interface Schema {
   readonly tables?: readonly Table<never>[];

@@ -28,7 +28,8 @@ const LIVE_MS = 2000;
  */
 export class PostgresStorage implements Storage {
   readonly #parts: StorageParts;
-  readonly #writers: readonly ShardWriter[];
+  /** By the shards that they write to. */
+  readonly #writers = new Map<string, ShardWriter>();
   readonly #reading = new Set<Promise<unknown>>();
   #live: readonly number[] = [];
   #liveAskedMs = Number.NEGATIVE_INFINITY;
@@ -36,7 +37,6 @@ export class PostgresStorage implements Storage {
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    this.#writers = Array.from({ length: SHARD_COUNT }, (_, shard) => new ShardWriter(parts.writer, shard));
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
@@ -49,11 +49,30 @@ export class PostgresStorage implements Storage {
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    this.#assertUsable(shard);
-    const { writer, explain } = this.#parts;
+    return this.#transaction([shard], ([tx]) => work(tx!), options);
+  }
+
+  async transactionOver<Result>(
+    shards: readonly number[],
+    work: (txs: readonly Transaction[]) => Promise<Result>,
+    options: Omit<TransactionOptions, 'claim'> = {},
+  ): Promise<Result> {
+    return this.#transaction(shards, work, options);
+  }
+
+  #transaction<Result>(
+    shards: readonly number[],
+    work: (txs: readonly Transaction[]) => Promise<Result>,
+    options: TransactionOptions,
+  ): Promise<Result> {
+    for (const shard of shards) this.#assertUsable(shard);
+    const { writer: parts, explain } = this.#parts;
+    const key = shards.join(' ');
+    const writer = this.#writers.get(key) ?? new ShardWriter(parts, shards);
+    this.#writers.set(key, writer);
     return new Promise((resolve, reject) => {
       const fail = (error: unknown) => reject(explain(error));
-      this.#writers[shard]!.push(createJob(writer.monotonicMs(), work, options, resolve, fail));
+      writer.push(createJob(parts.monotonicMs(), work, options, resolve, fail));
     });
   }
 
@@ -101,7 +120,7 @@ export class PostgresStorage implements Storage {
   }
 
   async #end(): Promise<void> {
-    await Promise.all(this.#writers.map((writer) => writer.end()));
+    await Promise.all([...this.#writers.values()].map((writer) => writer.end()));
     await Promise.allSettled(this.#reading);
     await this.#parts.hints.close();
     this.#parts.pool.close();
@@ -161,7 +180,7 @@ async function readWith<Result>(
   const lastCommit = Number(rows![0]!.commit);
   const tx = new SqlReader(connection, shard, { lastCommit, durableCommit: lastCommit });
   try {
-    return await inTime(tx, QUIET_MS_MAX, () => work(tx));
+    return await inTime([tx], QUIET_MS_MAX, () => work(tx));
   } finally {
     tx.end();
     connection.send('COMMIT');

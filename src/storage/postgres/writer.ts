@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js';
 import { failureOf, PostgresFailure } from './failure.js';
-import { type GroupResult, type Job, runGroup } from './group.js';
+import { type GroupResult, type Job, type LockedShard, runGroup } from './group.js';
 import type { ConnectionPool } from './pool.js';
 
 export interface WriterParts {
@@ -17,18 +17,26 @@ export const TRIES_MS_MAX = 15_000;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 
-/** The works of one shard, done in the order in which they came, those that wait together in one transaction. */
+/**
+ * The works of one shard, or of the same few shards, done in the order in which they came, those that wait together in
+ * one transaction.
+ */
 export class ShardWriter {
   readonly #parts: WriterParts;
-  readonly #shard: number;
+  readonly #shards: readonly number[];
+  /** Where its row in `windrow_writer` lies, and its name there: another writer may write of the same shard. */
+  readonly #ownShard: number;
+  readonly #name: string;
   readonly #queue: Job[] = [];
   #running: Promise<void> | undefined;
   #groupCount = 0;
   #failureCount = 0;
 
-  constructor(parts: WriterParts, shard: number) {
+  constructor(parts: WriterParts, shards: readonly number[]) {
     this.#parts = parts;
-    this.#shard = shard;
+    this.#shards = shards;
+    this.#ownShard = shards[0]!;
+    this.#name = shards.length === 1 ? parts.name : `${parts.name} ${shards.join(' ')}`;
   }
 
   push(job: Job): void {
@@ -63,7 +71,7 @@ export class ShardWriter {
       const { locked, answers } = await this.#takeThrough(next);
       this.#failureCount = 0;
       for (const answer of answers) answer();
-      if (locked.lastCommit > locked.durableCommit) onCommits(this.#shard, locked.lastCommit);
+      for (const { shard, lastCommit } of locked.filter(isWritten)) onCommits(shard, lastCommit);
       return 0;
     } catch (error) {
       return this.#undo(error, taken);
@@ -73,7 +81,7 @@ export class ShardWriter {
   async #takeThrough(next: () => Job | undefined): Promise<GroupResult> {
     const { pool, monotonicMs } = this.#parts;
     const { group, isKnown } = await pool.use(async (connection) => {
-      const group = await runGroup(connection, this.#shard, next, monotonicMs);
+      const group = await runGroup(connection, this.#shards, next, monotonicMs);
       return { group, isKnown: await this.#commit(connection, group) };
     });
     // On another connection, so not while this one is held: all of them may be lost at once.
@@ -83,15 +91,16 @@ export class ShardWriter {
 
   /** @returns false when the answer is lost. */
   async #commit(connection: Connection, { locked }: GroupResult): Promise<boolean> {
-    if (locked.lastCommit === locked.durableCommit) {
+    const written = locked.filter(isWritten);
+    if (written.length === 0) {
       connection.send('COMMIT');
       return true;
     }
     this.#groupCount++;
     try {
       await connection.commit(
-        `UPDATE "windrow_shard" SET "commit" = ${locked.lastCommit} WHERE "shard" = ${this.#shard};
-        INSERT INTO "windrow_writer" VALUES (${this.#shard}, '${this.#parts.name}', ${this.#groupCount}, now())
+        `${written.map(advance).join('; ')};
+        INSERT INTO "windrow_writer" VALUES (${this.#ownShard}, '${this.#name}', ${this.#groupCount}, now())
           ON CONFLICT ("shard", "writer") DO UPDATE SET "group" = excluded."group", "atTime" = excluded."atTime"`,
       );
       return true;
@@ -107,18 +116,18 @@ export class ShardWriter {
    * has that group too when the answer is given.
    */
   async #ask(): Promise<boolean> {
-    const { pool, name, monotonicMs } = this.#parts;
+    const { pool, monotonicMs } = this.#parts;
     const untilMs = monotonicMs() + TRIES_MS_MAX;
     for (let failureCount = 1; ; failureCount++) {
       await pause(pauseOf(failureCount));
       try {
         return await pool.use(async (connection) => {
           await connection.exec(
-            `BEGIN; SELECT 1 FROM "windrow_shard" WHERE "shard" = ${this.#shard} FOR UPDATE;
-            UPDATE "windrow_shard" SET "commit" = "commit" WHERE "shard" = ${this.#shard}`,
+            `BEGIN; SELECT 1 FROM "windrow_shard" WHERE "shard" = ${this.#ownShard} FOR UPDATE;
+            UPDATE "windrow_shard" SET "commit" = "commit" WHERE "shard" = ${this.#ownShard}`,
           );
           const [rows = []] = await connection.exec(
-            `SELECT "group" FROM "windrow_writer" WHERE "shard" = ${this.#shard} AND "writer" = '${name}'`,
+            `SELECT "group" FROM "windrow_writer" WHERE "shard" = ${this.#ownShard} AND "writer" = '${this.#name}'`,
           );
           await connection.commit('SELECT 1');
           return Number(rows[0]?.group ?? 0) === this.#groupCount;
@@ -151,6 +160,14 @@ export class ShardWriter {
     if (isOfWork) this.#queue.unshift(...taken.slice(0, -1));
     return 0;
   }
+}
+
+function isWritten({ lastCommit, durableCommit }: LockedShard): boolean {
+  return lastCommit > durableCommit;
+}
+
+function advance({ shard, lastCommit }: LockedShard): string {
+  return `UPDATE "windrow_shard" SET "commit" = ${lastCommit} WHERE "shard" = ${shard}`;
 }
 
 export function pauseOf(failureCount: number): number {

@@ -3,7 +3,7 @@ import { inTurns } from '../next-turn.js';
 import { equal, type Reader, type Transaction } from '../storage.js';
 import { provisionalSamples, type SampleLogRow, type SeriesRow, segments, series } from '../tables/samples.js';
 import { type AppendOptions, type AppendParts, append, logChanges } from './append.js';
-import { Catalogue } from './catalogue.js';
+import { Catalogue, type KnownSeries } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
 import { inspectRow, readChange } from './log-row.js';
@@ -19,7 +19,7 @@ import {
   type SampleRange,
   type SeriesInfo,
 } from './samples.js';
-import { packProvisional } from './segments.js';
+import { packProvisional, unpackProvisional } from './segments.js';
 
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
@@ -34,6 +34,7 @@ export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleS
 }
 
 const CHANGES_A_TURN = 1000;
+const RESULTS_READ = 500;
 
 /**
  * Samples of many series over the tables of a shard: a log that takes changes fast, and per-series segments that
@@ -77,6 +78,34 @@ export class SampleStore {
     const { key } = known;
     if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, equal({ seriesKey: key }));
     else await tx.put(provisionalSamples, { commit: tx.commit, ...packProvisional(key, samples) });
+  }
+
+  /** The provisional samples of those of the series that are results, and the commits that wrote them; 0 for none. */
+  async provisionalOf(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<readonly Preview[]> {
+    const known = await this.#parts.catalogue.find(tx, await readProgress(tx), organisation, of);
+    const results = known.filter((one) => one?.itemId != null) as KnownSeries[]; // those that are there
+    const previews: Preview[] = [];
+    for (let from = 0; from < results.length; from += RESULTS_READ) {
+      const some = results.slice(from, from + RESULTS_READ);
+      const where = [['seriesKey', 'in', some.map(({ key }) => key)]] as const;
+      const rows = new Map((await tx.find(provisionalSamples, { where })).map((row) => [row.seriesKey, row]));
+      for (const { timeseriesId, metric, key } of some) {
+        const row = rows.get(key);
+        const columns = row === undefined ? NO_COLUMNS : unpackProvisional(row);
+        previews.push({ timeseriesId, metric, ...columns, commit: row?.commit ?? 0 });
+      }
+    }
+    return previews;
+  }
+
+  /** For each series the item whose result it is; null for one that clients write, undefined for none. */
+  async itemIdsOf(
+    tx: Reader,
+    organisation: string,
+    of: readonly SeriesReference[],
+  ): Promise<readonly (string | null | undefined)[]> {
+    const known = await this.#parts.catalogue.find(tx, await readProgress(tx), organisation, of);
+    return known.map((one) => one?.itemId);
   }
 
   /** Samples in time order (of the late end, still rising, when descending). Empty for an unknown series. */
@@ -146,6 +175,21 @@ export class SampleStore {
     await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
   }
 
+  /**
+   * Says of a replica whose result it is where its samples come from, or of which that it is none; makes the series
+   * where it is not there.
+   */
+  async mark(tx: Transaction, organisation: string, of: SeriesReference, itemId: string | null): Promise<void> {
+    const row = await tx.get(series, keyOf(organisation, of));
+    if (row === undefined) {
+      await this.append(tx, organisation, [{ ...of, ...NO_COLUMNS }], itemId === null ? {} : { itemId });
+    } else if (row.itemId !== itemId) {
+      await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
+      await tx.put(series, { ...row, itemId });
+      await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
+    }
+  }
+
   /** Deletes a series with all its samples. Its name stands in the log, as a change that deletes all. */
   async drop(tx: Transaction, organisation: string, of: SeriesReference): Promise<boolean> {
     const row = await tx.get(series, keyOf(organisation, of));
@@ -212,6 +256,11 @@ export class SampleStore {
 
 function keyOf(organisation: string, { timeseriesId, metric }: SeriesReference) {
   return { organisation, timeseriesId, metric };
+}
+
+/** Provisional samples of a result, and the commit that wrote them. */
+export interface Preview extends SeriesReference, Columns {
+  readonly commit: number;
 }
 
 /** Whether somebody wants the changes of a series. */

@@ -124,16 +124,22 @@ export class SqlTransaction extends SqlReader implements Transaction {
  * Ends a work that awaits something else than its transaction (another one, say), for all others wait for it: one that
  * has asked nothing for so long.
  */
-export async function inTime<Result>(tx: SqlReader, quietMsMax: number, work: () => Promise<Result>): Promise<Result> {
+export async function inTime<Result>(
+  txs: readonly SqlReader[],
+  quietMsMax: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
+  const countStatements = (): number => txs.reduce((sum, { statementCount }) => sum + statementCount, 0);
   const late = new Promise<never>((_, reject) => {
     const watch = (countBefore: number): void => {
       timer = setTimeout(() => {
-        if (tx.statementCount === countBefore) reject(tooQuiet(quietMsMax));
-        else watch(tx.statementCount);
+        const count = countStatements();
+        if (count === countBefore) reject(tooQuiet(quietMsMax));
+        else watch(count);
       }, quietMsMax);
     };
-    watch(tx.statementCount);
+    watch(countStatements());
   });
   try {
     return await Promise.race([work(), late]);

@@ -92,23 +92,25 @@ export const QUIET_MS_MAX = 10_000;
 
 /** The work of a caller: alone undone when it throws, and answered when the group is on the disk. */
 export function createJob<Result>(
-  shard: number,
-  work: (tx: Transaction) => Promise<Result>,
+  shards: readonly number[],
+  work: (txs: readonly Transaction[]) => Promise<Result>,
   { claim, usesReserve = false }: { readonly claim?: Claim; readonly usesReserve?: boolean },
   resolve: (result: Result) => void,
   reject: (error: unknown) => void,
 ): Job {
   const run = async (database: GroupDatabase, counters: CommitCounters) => {
     let hasSavepoint = false;
-    const tx = new SqlTransaction(sessionOf(database), shard, counters.numbersOf(shard), () => {
-      database.exec('SAVEPOINT "work"');
+    const begin = (): void => {
+      if (!hasSavepoint) database.exec('SAVEPOINT "work"');
       hasSavepoint = true;
-    });
+    };
+    const session = sessionOf(database);
+    const txs = shards.map((shard) => new SqlTransaction(session, shard, counters.numbersOf(shard), begin));
     try {
-      if (claim !== undefined) checkClaim(database, shard, claim);
-      const result = await inTime(tx, QUIET_MS_MAX, () => work(tx));
+      if (claim !== undefined) checkClaim(database, shards[0]!, claim);
+      const result = await inTime(txs, QUIET_MS_MAX, () => work(txs));
       if (hasSavepoint) database.exec('RELEASE "work"');
-      if (tx.hasWritten) counters.advance(shard);
+      for (const { shard, hasWritten } of txs) if (hasWritten) counters.advance(shard);
       return () => resolve(result);
     } catch (error) {
       // A write that failed for the disk is a failure of the whole group.
@@ -116,7 +118,7 @@ export function createJob<Result>(
       if (hasSavepoint) database.exec('ROLLBACK TO "work"; RELEASE "work"');
       return () => reject(error);
     } finally {
-      tx.end();
+      for (const tx of txs) tx.end();
     }
   };
   return { usesReserve, run, reject };

@@ -15,7 +15,7 @@ export type Migration = (database: Database) => void;
  * From version 1 to 2, from 2 to 3, … A new store is made from the tables as they are now, so what changes a table
  * after a release also adds a migration here; a step says its SQL in full, for the tables will change again.
  */
-const migrations: readonly Migration[] = [addChecksums, addStateChecksums];
+const migrations: readonly Migration[] = [addChecksums, addStateChecksums, addReplicas];
 
 /** The version of the stores that this windrow makes. */
 export const NEWEST_VERSION = 1 + migrations.length;
@@ -161,6 +161,23 @@ function addStateChecksums(database: Database): void {
   for (const table of ['item_checkpoints', 'provisional_samples']) {
     database.exec(`ALTER TABLE "${table}" ADD COLUMN "checksum" INTEGER`);
   }
+}
+
+/** 3 to 4: organisations whose series lie in several shards. */
+function addReplicas(database: Database): void {
+  database.exec(
+    'CREATE TABLE "organisations" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "groupCount" INTEGER ' +
+      'NOT NULL, "createdMs" INTEGER NOT NULL, PRIMARY KEY ("shard", "organisation")) WITHOUT ROWID',
+  );
+  database.exec(
+    'CREATE TABLE "replicas" ("shard" INTEGER NOT NULL, "organisation" TEXT NOT NULL, "timeseriesId" TEXT NOT NULL, ' +
+      '"metric" TEXT NOT NULL, "sourceShard" INTEGER NOT NULL, "itemId" TEXT, "isFilled" INTEGER NOT NULL, ' +
+      '"filledMs", PRIMARY KEY ("shard", "organisation", "timeseriesId", "metric")) WITHOUT ROWID',
+  );
+  database.exec(
+    'CREATE TABLE "replication_progress" ("shard" INTEGER NOT NULL, "sourceShard" INTEGER NOT NULL, ' +
+      '"readCommit" INTEGER, PRIMARY KEY ("shard", "sourceShard")) WITHOUT ROWID',
+  );
 }
 
 /** Version 1 put six byte order marks before text that began with one, as one of its adapters dropped the first. */

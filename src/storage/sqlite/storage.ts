@@ -83,7 +83,7 @@ export class SqliteStorage implements Storage {
           this.#beginReading();
           const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
           tx = reader;
-          return await inTime(reader, QUIET_MS_MAX, () => work(reader));
+          return await inTime([reader], QUIET_MS_MAX, () => work(reader));
         } catch (error) {
           throw this.#parts.explain(error);
         } finally {
@@ -128,8 +128,24 @@ export class SqliteStorage implements Storage {
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    this.#assertUsable(shard);
-    return this.#enqueue<Result>((resolve, reject) => createJob(shard, work, options, resolve, reject));
+    return this.#transaction([shard], ([tx]) => work(tx!), options);
+  }
+
+  async transactionOver<Result>(
+    shards: readonly number[],
+    work: (txs: readonly Transaction[]) => Promise<Result>,
+    options: Omit<TransactionOptions, 'claim'> = {},
+  ): Promise<Result> {
+    return this.#transaction(shards, work, options);
+  }
+
+  #transaction<Result>(
+    shards: readonly number[],
+    work: (txs: readonly Transaction[]) => Promise<Result>,
+    options: TransactionOptions,
+  ): Promise<Result> {
+    for (const shard of shards) this.#assertUsable(shard);
+    return this.#enqueue<Result>((resolve, reject) => createJob(shards, work, options, resolve, reject));
   }
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {

@@ -1,6 +1,13 @@
 import { boolean, defineTable, integer, integerOrNull, type RowIn, text, textOrNull } from '../table.js';
 
-// All of these lie in IDENTITY_SHARD but the collections, which lie in their organisation's.
+// All of these lie in IDENTITY_SHARD but organisations and collections, which lie in their organisation's shards.
+
+/** Over how many shards the series of an organisation are spread: 1 for one that is not here. In each of them. */
+export const organisations = defineTable(
+  'organisations',
+  { organisation: text, groupCount: integer, createdMs: integer },
+  ['organisation'],
+);
 
 export const clients = defineTable(
   'clients',

@@ -1,5 +1,15 @@
 import { crc32 } from 'node:zlib';
-import { bytes, defineTable, integer, integerOrNull, type RowIn, realOrNull, text, textOrNull } from '../table.js';
+import {
+  boolean,
+  bytes,
+  defineTable,
+  integer,
+  integerOrNull,
+  type RowIn,
+  realOrNull,
+  text,
+  textOrNull,
+} from '../table.js';
 
 /** Transactions as the status endpoint shows them (interface 2.3). */
 export const transactions = defineTable(
@@ -84,6 +94,37 @@ export const itemSources = defineTable(
 
 /** What an item with patterns reads, by which those of an organisation are found: no series has an empty metric. */
 export const EVERY_SERIES = { timeseriesId: '*', metric: '' } as const;
+
+/**
+ * Series of other shards that items of this one read. Each is copied here, with its changes as they come, so that items
+ * are computed of what lies in their own shard.
+ */
+export const replicas = defineTable(
+  'replicas',
+  {
+    organisation: text,
+    timeseriesId: text,
+    metric: text,
+    sourceShard: integer,
+    /** The item whose result the series is there. */
+    itemId: textOrNull,
+    /** All that was stored there is here; until then, what lies up to `filledMs`. */
+    isFilled: boolean,
+    filledMs: realOrNull,
+  },
+  ['organisation', 'timeseriesId', 'metric'],
+);
+export type ReplicaRow = RowIn<typeof replicas>;
+
+/** Up to which commit of another shard its log has been read for the replicas. Null before it begins. */
+export const replicationProgress = defineTable(
+  'replication_progress',
+  { sourceShard: integer, readCommit: integerOrNull },
+  ['sourceShard'],
+);
+
+/** When work of an item is due that waits for replicas. */
+export const AFTER_REPLICATION_MS = Number.MAX_SAFE_INTEGER;
 
 /** Work that waits for an item: its results do not yet rest on all that is stored. */
 export const itemWork = defineTable(

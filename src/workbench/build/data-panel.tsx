@@ -26,15 +26,15 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
       </div>
       <div class="row wrap">
         <button type="button" class="primary" onClick={() => chooser.current?.click()}>
-          Open CSV…
+          Open files…
         </button>
         <input
           ref={chooser}
           class="hidden"
           type="file"
-          aria-label="CSV files"
+          aria-label="Files to open"
           tabIndex={-1}
-          accept=".csv,.tsv,.txt,.gz,text/csv"
+          accept=".csv,.tsv,.txt,.gz,.parquet,text/csv"
           multiple
           onChange={({ currentTarget }) => {
             onFiles([...(currentTarget.files ?? [])]);

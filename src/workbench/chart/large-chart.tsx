@@ -11,7 +11,7 @@ export function LargeChart() {
   if (view.extent === undefined) {
     return (
       <section class="chart-panel" aria-label="Chart">
-        <p class="empty">Drop a CSV file anywhere on this page, or take one of the samples.</p>
+        <p class="empty">Drop a CSV or Parquet file anywhere on this page, or take one of the samples.</p>
       </section>
     );
   }

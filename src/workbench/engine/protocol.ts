@@ -165,6 +165,8 @@ export interface Differences {
 /** The calls that the engine answers, each with a promise. */
 export interface Engine {
   load(file: File, timezone: string): DataSet;
+  /** Takes the series of a file that was read elsewhere. */
+  take(about: Omit<DataSet, 'series'>, series: readonly Series[]): DataSet;
   /** Takes series from elsewhere under a name; `isMore` adds to those that are there. */
   put(name: string, series: readonly Series[], isMore: boolean): DataSet;
   remove(name: string): void;

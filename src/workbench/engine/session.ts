@@ -30,6 +30,7 @@ import {
   type WhyAnswer,
 } from './protocol.js';
 import { differenceCount, Replay } from './replay.js';
+import { concatenated, SeriesParts } from './series-parts.js';
 import { gapOf, indexAt, infoOf, thin } from './thin.js';
 import { whyAnswer } from './why.js';
 
@@ -64,6 +65,10 @@ export class Session implements Async<Engine> {
   async load(file: File, timezone: string): Promise<DataSet> {
     const { series, ...found } = await readFile(file, timezone);
     return this.#take({ name: file.name, isFile: true, ...found }, series);
+  }
+
+  async take(about: Omit<DataSet, 'series'>, series: readonly Series[]): Promise<DataSet> {
+    return this.#take(about, series);
   }
 
   async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
@@ -244,38 +249,17 @@ function hold(series: Series): Held {
 }
 
 async function readFile(file: File, timezone: string) {
-  const parts = new Map<string, { reference: SeriesReference; timeMs: Float64Array[]; value: Float64Array[] }>();
+  const parts = new SeriesParts();
   const fileName = file.name;
-  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536, areTextsLeft: true }, (chunk) => {
-    for (const { timeseriesId, metric, timeMs, value } of chunk) {
-      const reference = { timeseriesId, metric };
-      const part = parts.get(keyOf(reference)) ?? { reference, timeMs: [], value: [] };
-      parts.set(keyOf(reference), part);
-      part.timeMs.push(timeMs.slice());
-      part.value.push(value.slice());
-    }
-  });
+  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536, areTextsLeft: true }, (chunk) =>
+    parts.add(chunk),
+  );
   const bytes = file.stream();
   const plain = /\.gz$/i.test(fileName) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
   const source = plain.getReader();
   for (let read = await source.read(); !read.done; read = await source.read()) reader.push(read.value);
   const { rows, missing, notes } = reader.end();
-  const series = [...parts.values()].map(({ reference, timeMs, value }) => ({
-    ...reference,
-    timeMs: concatenated(timeMs),
-    value: concatenated(value),
-  }));
-  return { series, rows, missing, notes };
-}
-
-function concatenated(parts: readonly Float64Array[]): Float64Array {
-  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return { series: parts.joined(), rows, missing, notes };
 }
 
 function joined(series: Series, more: Series | undefined): Series {

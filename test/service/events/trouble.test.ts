@@ -23,6 +23,7 @@ async function openFailing() {
           return work({ ...numbersOf(tx), get: tx.get.bind(tx), find, count: tx.count.bind(tx) });
         }),
       transaction,
+      transactionOver: storage.transactionOver.bind(storage),
       claim: storage.claim.bind(storage),
       release: storage.release.bind(storage),
       keeps: storage.keeps.bind(storage),

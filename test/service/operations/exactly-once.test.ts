@@ -59,7 +59,8 @@ it(title, async () => {
       fc.array(action, { minLength: 3, maxLength: 14 }),
       share,
       fc.boolean(),
-      async ({ request, samples }, processing, actions, startShare, isSmall) => {
+      fc.constantFrom(1, 8),
+      async ({ request, samples }, processing, actions, startShare, isSmall, groups) => {
         const body = withKinds(request, processing);
         const { plan } = await readOperations(body);
         const inputs = plan.sources.map((one) => ({ ...one, ...samples[Number(one.timeseriesId.slice(1))]! }));
@@ -69,6 +70,7 @@ it(title, async () => {
         const nowMs = Math.floor((times.length === 0 ? 0 : Math.min(...times)) + startShare * spanMs);
         const rig = await openRig({
           nowMs: Number.isFinite(nowMs) ? nowMs : 0,
+          groups,
           ...(isSmall ? { sizes: smallSizes } : {}),
         });
         try {

@@ -1,7 +1,6 @@
 import { runBatch, type Series, type SeriesReference } from '../../../src/index.js';
 import { readOperations } from '../../../src/service/operations/request.js';
 import type { SampleChange } from '../../../src/storage/samples/samples.js';
-import { shardOf } from '../../../src/storage/shard.js';
 import { openTestService, type TestService, type TestServiceOptions } from '../app.js';
 
 /** A service with one client, and what tests of operations do with it. */
@@ -47,8 +46,9 @@ export async function openPosting(options: TestServiceOptions = {}, organisation
     };
   };
   const stored = async (reference: SeriesReference): Promise<Series> => {
-    const { storage, samples } = service.service.context;
-    const columns = await storage.read(shardOf(organisation), (tx) => samples.read(tx, organisation, reference));
+    const { storage, samples, placements } = service.service.context;
+    const shard = (await placements.of(organisation)).shardOf(reference.timeseriesId);
+    const columns = await storage.read(shard, (tx) => samples.read(tx, organisation, reference));
     return { ...reference, ...columns };
   };
   return {

@@ -6,19 +6,20 @@ import { runBatch, type Series, type SeriesReference } from '../../../src/index.
 import type { ServiceContext } from '../../../src/service/context.js';
 import { createMetrics } from '../../../src/service/http/metrics.js';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
-import { registerItems } from '../../../src/service/operations/register.js';
+import { changeItems, registerItems } from '../../../src/service/operations/register.js';
 import { definitionOf, readOperations } from '../../../src/service/operations/request.js';
 import type { WorkerSizes } from '../../../src/service/operations/worker/sizes.js';
 import { Worker } from '../../../src/service/operations/worker/worker.js';
+import { Placements } from '../../../src/service/placements.js';
 import { defaultSettings, type ServiceSettings } from '../../../src/service/settings.js';
 import { systemRandom } from '../../../src/service/system.js';
 import type { Columns, SampleChange } from '../../../src/storage/samples/samples.js';
 import { createSampleStore } from '../../../src/storage/samples/store.js';
-import { shardOf } from '../../../src/storage/shard.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
 import { storeUnderTest } from '../../storage/under-test.js';
+import { spread } from '../groups-under-test.js';
 
 /** A worker over the real store, which can be killed at any point; its clock stands until it is moved. */
 export interface Rig {
@@ -48,6 +49,8 @@ export interface RigOptions {
   readonly sizes?: Partial<WorkerSizes>;
   readonly settings?: Partial<ServiceSettings>;
   readonly pool?: () => StepPool;
+  /** Over how many shards the series are spread. */
+  readonly groups?: number;
 }
 
 /** Store and worker with sizes so small that short series go every way there is. */
@@ -72,6 +75,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const samples = createSampleStore({ clock });
   const context: ServiceContext = {
     storage,
+    placements: new Placements(storage),
     samples,
     clock,
     random: systemRandom,
@@ -82,7 +86,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     metrics: createMetrics(),
   };
   const organisation = 'acme';
-  const shard = shardOf(organisation);
+  await spread(storage, organisation, options.groups);
+  const placement = await context.placements.of(organisation);
   let mortal = mortalStorage(storage);
   const start = (): Worker => {
     mortal = mortalStorage(storage);
@@ -92,8 +97,11 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   };
   let worker = start();
   const read = (reference: SeriesReference, isFinalOnly: boolean, untilMs = Number.POSITIVE_INFINITY) =>
-    storage.read(shard, (tx) => samples.read(tx, organisation, reference, { isFinalOnly, untilMs }));
-  const allItems = () => storage.read(shard, (tx) => tx.find(items));
+    storage.read(placement.shardOf(reference.timeseriesId), (tx) =>
+      samples.read(tx, organisation, reference, { isFinalOnly, untilMs }),
+    );
+  const allItems = async () =>
+    (await Promise.all(placement.shards.map((shard) => storage.read(shard, (tx) => tx.find(items))))).flat();
   return {
     context,
     organisation,
@@ -102,24 +110,27 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       nowMs += byMs;
     },
     append: (change) =>
-      storage.transaction(shard, async (tx) => {
+      storage.transaction(placement.shardOf(change.timeseriesId), async (tx) => {
         await samples.append(tx, organisation, [change]);
-        worker.wake(shard);
+        worker.wake(tx.shard);
       }),
     register: async (request) => {
       const principal = { clientId: 'client', username: null, organisation, scopes: new Set(['core_write']) };
       const { definitions } = await readOperations(request);
       const registration = { principal, correlationId: 'test', receivedMs: nowMs };
-      await storage.transaction(shard, async (tx) => {
-        await registerItems(context, tx, registration, definitions);
-        worker.wake(shard);
+      await changeItems(context, organisation, async (over) => {
+        await registerItems(context, over, registration, definitions);
+        for (const { shard } of over.txs) worker.wake(shard);
       });
     },
-    compact: () =>
-      storage.transaction(shard, async (tx) => {
-        const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
-        await samples.compact(tx, absorbed, { isEager: true });
-      }),
+    compact: async () => {
+      for (const shard of placement.shards) {
+        await storage.transaction(shard, async (tx) => {
+          const absorbed = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? tx.lastCommit;
+          await samples.compact(tx, absorbed, { isEager: true });
+        });
+      }
+    },
     restart: async () => {
       await worker.stop();
       worker = start();
@@ -161,7 +172,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
 
 /** Whether there is work that waits for its time. */
 export async function waitingWork({ context, organisation }: Rig) {
-  return context.storage.read(shardOf(organisation), (tx) => tx.find(itemWork));
+  const { shards } = await context.placements.of(organisation);
+  return (await Promise.all(shards.map((shard) => context.storage.read(shard, (tx) => tx.find(itemWork))))).flat();
 }
 
 /** A store that fails one worker: its transactions are undone at their end, as by a crash before the commit. */
@@ -179,6 +191,7 @@ function mortalStorage(storage: Storage) {
       };
       return storage.transaction(shard, inTransaction, claim);
     },
+    transactionOver: (shards, work, options) => storage.transactionOver(shards, work, options),
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs),
     release: async (claim) => {
       if (left > 0) await storage.release(claim);

@@ -5,7 +5,7 @@ import { createSampleBatch, takeChanges, takeRows } from '../../../src/service/t
 import { Gatherer } from '../../../src/service/timeseries/write/gather.js';
 import { readSamples, SampleIssues } from '../../../src/service/timeseries/write/json.js';
 import type { Ingest } from '../../../src/service/timeseries/write/sink.js';
-import { shardOf } from '../../../src/storage/shard.js';
+import { placementOf, shardOf } from '../../../src/storage/shard.js';
 import { type Bed, openBed } from '../../storage/samples/bed.js';
 import { openTestService, type TestService } from '../app.js';
 
@@ -84,7 +84,7 @@ describe('bodies that are gathered', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const organisation = `org-${++runCount}`;
-        const job: Ingest = { organisation, defaults: {}, onStored: () => {} };
+        const job: Ingest = { organisation, placement: placementOf(organisation, 1), defaults: {}, onStored: () => {} };
         const gatherer = openGatherer();
         const model = new Map<string, Map<number, number>>();
         let group: { rows: readonly Row[]; stored: Promise<void> }[] = [];
@@ -121,7 +121,12 @@ describe('bodies that are gathered', () => {
 
   it('leave large ones, and those that go back in time, to be stored by themselves', () => {
     const gatherer = openGatherer();
-    const job: Ingest = { organisation: 'acme', defaults: {}, onStored: () => {} };
+    const job: Ingest = {
+      organisation: 'acme',
+      placement: placementOf('acme', 1),
+      defaults: {},
+      onStored: () => {},
+    };
     const rows = Array.from({ length: 2000 }, (_, second) => ({ timeseriesId: 'a', second, val: 1 }));
     expect(gatherer.take(job, parsed({ rows, form: [], isWide: false }))).toBeUndefined();
     expect(gatherer.take(job, parsed({ rows: [rows[0]!, rows[0]!], form: [], isWide: false }))).toBeUndefined();
@@ -129,7 +134,12 @@ describe('bodies that are gathered', () => {
 
   it('are one commit', async () => {
     const gatherer = openGatherer();
-    const job: Ingest = { organisation: 'acme', defaults: {}, onStored: () => {} };
+    const job: Ingest = {
+      organisation: 'acme',
+      placement: placementOf('acme', 1),
+      defaults: {},
+      onStored: () => {},
+    };
     const stored = Array.from({ length: 20 }, (_, second) => {
       const samples = parsed({ rows: [{ timeseriesId: 'a', second, val: second }], form: [], isWide: false });
       return gatherer.take(job, samples)!.stored;

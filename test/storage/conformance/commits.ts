@@ -192,4 +192,50 @@ export function describeCommits(current: Current): void {
     expect(await current.storage.transaction(SHARD, insert('c'))).toBe(3);
     expect(await current.storage.read(SHARD, ids)).toEqual(['a', 'b', 'c']);
   });
+
+  it('a transaction over shards has a commit in each that it writes, and sees what was done before', async () => {
+    const { storage } = current;
+    await storage.transaction(SHARD, insert('a'));
+    const [numbers, seen] = await storage.transactionOver([SHARD, 0, 30], async (txs) => {
+      const numbers = txs.map(({ shard, commit }) => [shard, commit]);
+      for (const [index, tx] of txs.slice(0, 2).entries()) await tx.insert(things, thing({ id: `over ${index}` }));
+      return [numbers, await Promise.all(txs.map(ids))];
+    });
+    expect(numbers).toEqual([
+      [SHARD, 2],
+      [0, 1],
+      [30, 1],
+    ]);
+    expect(seen).toEqual([['a', 'over 0'], ['over 1'], []]);
+    const found = (shard: number) => storage.read(shard, async (tx) => [tx.lastCommit, ...(await ids(tx))]);
+    expect(await Promise.all([SHARD, 0, 30].map(found))).toEqual([[2, 'a', 'over 0'], [1, 'over 1'], [0]]);
+  });
+
+  it('what throws over several shards leaves nothing in any of them', async () => {
+    const { storage } = current;
+    const failure = new Error('changed my mind');
+    const work = storage.transactionOver([3, SHARD], async (txs) => {
+      for (const tx of txs) await tx.insert(things, thing({ id: 'a' }));
+      throw failure;
+    });
+    await expect(work).rejects.toBe(failure);
+    for (const shard of [3, SHARD]) expect(await storage.read(shard, async (tx) => tx.lastCommit)).toBe(0);
+  });
+
+  it('transactions over shards, in any order of them, go on beside each other and beside those of one', async () => {
+    const { storage } = current;
+    const orders = [[1, 2, 3], [3, 2, 1], [2, 1], [3], [1]];
+    const counts = new Map([1, 2, 3].map((shard) => [shard, 0]));
+    const works = Array.from({ length: 40 }, (_, i) => {
+      const shards = orders[i % orders.length]!;
+      for (const shard of shards) counts.set(shard, counts.get(shard)! + 1);
+      return storage.transactionOver(shards, async (txs) => {
+        for (const tx of txs) await tx.insert(things, thing({ id: `work ${i}` }));
+      });
+    });
+    await Promise.all(works);
+    for (const [shard, count] of counts) {
+      expect(await storage.read(shard, async (tx) => [tx.lastCommit, await tx.count(things)])).toEqual([count, count]);
+    }
+  });
 }

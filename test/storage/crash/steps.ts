@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../../../src/storage/index.js';
-import { loadSqlite } from '../../../src/storage/sqlite/database.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { blobs, suiteTables, things } from '../conformance/tables.js';
+import { checkpointOften } from './checkpoint-often.js';
 
 export const SHARD = 4;
 export const STEP_COUNT = 24;
@@ -28,25 +28,12 @@ export const contents = (storage: Storage) =>
 
 /** Does the steps one after the other, and tells of each when it was answered, or that it failed. */
 async function run(directory: string): Promise<void> {
-  const open = await loadSqlite();
   const storage = await openSqliteStorage({
     directory,
     clock: { nowMs: () => 0, monotonicMs: () => 0 },
     tables: suiteTables,
     reserveBytes: 0,
-    openDatabase: (path) => {
-      const database = open(path);
-      return {
-        get isInTransaction() {
-          return database.isInTransaction;
-        },
-        exec: (sql) => database.exec(sql),
-        run: (sql, values) => database.run(sql, values),
-        // So that the log is copied into the database many times, in the midst of the steps.
-        all: (sql, values) => database.all(sql.replace('wal_autocheckpoint = 1000', 'wal_autocheckpoint = 20'), values),
-        close: () => database.close(),
-      };
-    },
+    openDatabase: await checkpointOften(20),
   });
   writeSync(1, `${JSON.stringify({ kind: 'answered', contents: await contents(storage) })}\n`);
   for (let i = 0; i < STEP_COUNT; i++) {

@@ -1,5 +1,5 @@
 import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import { number, type Parameters } from '../../parameters.js';
 
 export interface ClampMethods {
@@ -27,9 +27,7 @@ export const clamp: Operation<ClampMethods> = {
   },
   describe: (parameters) => ({
     does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
-    reads: { kind: 'sample' },
-    keeps: 'nothing',
-    final: 'with its sample',
+    ...ofEachSample,
   }),
   open: (parameters) => {
     const { lower, upper } = boundsOf(parameters);

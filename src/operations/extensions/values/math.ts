@@ -1,5 +1,5 @@
 import * as kernels from '../../../kernels/values.js';
-import type { MapRunner, Operation, StepDraft, WrittenExample } from '../../operation.js';
+import { type MapRunner, type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import { number, numberIn, type Parameter, type Parameters } from '../../parameters.js';
 
 /** Functions of one value: Sqrt, Exp, Log, Sign, Floor, Ceil. */
@@ -69,7 +69,7 @@ export const log: Operation<LogMethods> = {
   methods: { log: (to) => ({ parameters: to === undefined ? {} : { base: to } }) },
   parameters: { base: baseParameter() },
   describe: (parameters) => ({
-    ...EACH,
+    ...ofEachSample,
     does: `takes ${parameters.base === undefined ? 'natural logarithms' : `logarithms to base ${baseIn(parameters)}`}`,
   }),
   open: (parameters) => {
@@ -178,8 +178,6 @@ export const ceilExamples: readonly WrittenExample[] = [
   },
 ];
 
-const EACH = { reads: { kind: 'sample' }, keeps: 'nothing', final: 'with its sample' } as const;
-
 interface Code {
   readonly apply: MapRunner['apply'];
   /** Whether every value has a result. */
@@ -201,7 +199,7 @@ function ofValue<M extends object>(
     inputs: 'one',
     methods,
     parameters: {},
-    describe: () => ({ ...EACH, does: `takes ${words}` }),
+    describe: () => ({ ...ofEachSample, does: `takes ${words}` }),
     open: () => ({ kind: 'map', apply }),
   };
 }

@@ -1,7 +1,7 @@
 import type { SeriesReference } from '../../../core/series.js';
 import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
 import * as kernels from '../../../kernels/values.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import { numberIn } from '../../parameters.js';
 import { type AlignParameters, alignOf, alignParameters, checkAlign, describeTwo, scalar } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
@@ -101,9 +101,7 @@ function extreme<Name extends string>(
         ? { does: `the ${word} of its inputs`, ...describeTwo(parameters) }
         : {
             does: `the ${word} of each value and ${numberIn(parameters, 'scalar')}`,
-            reads: { kind: 'sample' },
-            keeps: 'nothing',
-            final: 'with its sample',
+            ...ofEachSample,
           },
     open: (parameters, { inputCount }) => {
       if (inputCount > 2) {

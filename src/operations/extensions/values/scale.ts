@@ -3,7 +3,7 @@ import { didYouMean } from '../../../core/suggest.js';
 import { addScalar, divScalar, mulScalar } from '../../../kernels/arithmetic.js';
 import { linear } from '../../../kernels/linear.js';
 import { throughPoints } from '../../../kernels/values.js';
-import type { MapRunner, Operation, StepDraft, WrittenExample } from '../../operation.js';
+import { type MapRunner, type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import {
   isObjectOf,
   listOf,
@@ -50,9 +50,7 @@ export const scale: Operation<ScaleMethods> = {
   check: checkScale,
   describe: (parameters) => ({
     does: `scales ${wayOf(parameters)}`,
-    reads: { kind: 'sample' },
-    keeps: 'nothing',
-    final: 'with its sample',
+    ...ofEachSample,
   }),
   open: (parameters) => ({ kind: 'map', apply: kernelOf(parameters) }),
 };

@@ -3,7 +3,6 @@ import { RequestError } from '../../../index.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
-import { itemOfResult } from '../conflicts.js';
 import { definitionOf, isPattern } from '../request.js';
 import { Item, type ItemSession, type Producers } from './item.js';
 import { PatternMembers } from './members.js';
@@ -81,6 +80,11 @@ export class ItemCache {
     }
   }
 
+  /** Has an item looked up anew. */
+  forget(itemId: string): void {
+    this.#items.delete(itemId);
+  }
+
   known(): Iterable<Item> {
     return this.#items.values();
   }
@@ -134,10 +138,12 @@ export class ItemCache {
     const resultSources: number[] = [];
     let rank = 0;
     for (const [index, source] of plan.sources.entries()) {
-      const producer = await itemOfResult(session.tx, results.organisation, source);
-      if (producer === undefined) continue;
+      const { organisation } = results;
+      const [itemId = null] = await session.context.samples.itemIdsOf(session.tx, organisation, [source]);
+      if (itemId === null) continue;
       resultSources.push(index);
-      const item = await this.itemOf(session, results.organisation, producer.itemId);
+      // Of a replica it lies in another shard, and is not waited for.
+      const item = await this.itemOf(session, organisation, itemId);
       rank = Math.max(rank, 1 + (item?.producers.rank ?? 0));
     }
     return { resultSources, rank };

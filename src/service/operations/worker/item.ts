@@ -22,7 +22,7 @@ export interface ItemSession extends CheckpointSession, ResultSession, ScheduleS
   replayRoom: number;
   /** Has an item settled: after those whose results it reads. */
   touch(item: Item, isReplay: boolean): void;
-  readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
+  tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
 }
 
 /** A step of an item that is to be computed outside of any transaction. */
@@ -337,12 +337,7 @@ export class Item {
   async #setPreview(session: ItemSession, preview: Columns): Promise<void> {
     const firstMs = await this.results.setPreview(session, preview);
     if (firstMs === undefined) return;
-    for (const reader of await session.readersOf(this.results.organisation, this.results.series)) {
-      const { row, dueMs, isOver } = reader.schedule;
-      if (isOver) continue;
-      if (row.processingType === 'stream' && dueMs === null) session.touch(reader, false);
-      if (row.boundaryMs !== null && firstMs < row.boundaryMs) await reader.makeDue(session);
-    }
+    await session.tellPreview(this.results.organisation, this.results.series, firstMs);
   }
 
   // Where the item goes on from: its newest checkpoint, or the start.

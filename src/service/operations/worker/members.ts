@@ -18,7 +18,7 @@ import { ServiceError } from '../../http/errors.js';
 import { addChild, moveOwn, NOT_COMPUTED } from '../../status/transactions.js';
 import { equal } from '../../store.js';
 import { nameProblem } from '../../timeseries/write/json.js';
-import { checkConflicts, itemOfResult } from '../conflicts.js';
+import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
 import { noteChange, registerItem } from '../register.js';
 import { definitionOf } from '../request.js';
 import type { ItemSession } from './item.js';
@@ -71,7 +71,10 @@ export class PatternMembers {
   async admit(session: MemberSession, come: readonly SeriesReference[]): Promise<number> {
     let count = 0;
     if (this.#patterns.length === 0) return count;
+    const placement = await session.context.placements.in(session.tx, this.#organisation);
     for (const one of come) {
+      // The members of a replica are those of the shard that it is of.
+      if (placement.shardOf(one.timeseriesId) !== session.tx.shard) continue;
       const key = seriesKey(one);
       if (this.#seen.has(key)) continue;
       this.#seen.add(key);
@@ -85,6 +88,7 @@ export class PatternMembers {
   /** Registers the members of series that were there before their pattern, some at a time. @returns how many are new */
   async catchUp(session: MemberSession): Promise<number> {
     let count = 0;
+    const placement = await session.context.placements.in(session.tx, this.#organisation);
     for (const [pattern, from] of this.#behind) {
       for (let after = from; count < MEMBERS_A_TURN; ) {
         const rows = await session.tx.find(series, {
@@ -94,6 +98,7 @@ export class PatternMembers {
           limit: SERIES_READ,
         });
         for (const row of rows) {
+          if (placement.shardOf(row.timeseriesId) !== session.tx.shard) continue;
           count += await this.#register(session, pattern, row);
           await session.giveWay();
         }
@@ -156,7 +161,9 @@ export class PatternMembers {
     const request = filledRequest(pattern.request, member);
     const definition = { posted: request.at(-1), ...definitionOf(request) };
     try {
-      await checkConflicts(writer, context.samples, organisation, [definition]);
+      const readAt: ItemScope['readAt'] = (_, work) => work(writer);
+      // What lies in other shards was looked at with the pattern.
+      await checkConflicts({ organisation, samples: context.samples, isSpread: false, readAt }, [definition]);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return refuse(error.message);

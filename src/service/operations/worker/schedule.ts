@@ -1,6 +1,6 @@
 import { OutputLimitError, RequestError } from '../../../index.js';
 import type { Transaction } from '../../../storage/storage.js';
-import { type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
+import { AFTER_REPLICATION_MS, type ItemRow, items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import { moveTransaction, type TransactionState } from '../../status/transactions.js';
 import { equal } from '../../store.js';
@@ -54,6 +54,7 @@ export class Schedule {
 
   /** Has the item's work done as soon as may be; after a failure not before the pause is over. */
   async makeDue(session: ScheduleSession): Promise<void> {
+    if (this.#dueMs === AFTER_REPLICATION_MS) return;
     const nowMs = session.context.clock.nowMs();
     const isWaiting = this.#dueMs !== null && (this.#attemptCount > 0 || this.#dueMs <= nowMs);
     if (isWaiting) return;

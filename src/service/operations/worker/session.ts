@@ -1,7 +1,7 @@
 import { groupBy } from '../../../core/group.js';
 import type { SeriesReference } from '../../../core/series.js';
 import { nextTurn } from '../../../storage/next-turn.js';
-import type { LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
+import type { Columns, LoggedChange, SampleChange } from '../../../storage/samples/samples.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
@@ -42,6 +42,8 @@ export class Session implements ItemSession {
   readonly context: ServiceContext;
   readonly sizes: WorkerSizes;
   readonly tx: Transaction;
+  /** The commit that last registered, replaced or deleted an item of the shard. */
+  readonly catalogCommit: number;
   replayRoom: number;
   readonly #cache: ItemCache;
   /** The log up to this commit had been taken in before. */
@@ -65,7 +67,7 @@ export class Session implements ItemSession {
     if (catalog === undefined) return undefined;
     const absorbedCommit = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? 0;
     const isCatalogNew = cache.begin(claim.sequence, absorbedCommit, catalog.commit);
-    return new Session(context, cache, sizes, tx, absorbedCommit, isCatalogNew);
+    return new Session(context, cache, sizes, tx, { absorbedCommit, catalogCommit: catalog.commit }, isCatalogNew);
   }
 
   private constructor(
@@ -73,7 +75,7 @@ export class Session implements ItemSession {
     cache: ItemCache,
     sizes: WorkerSizes,
     tx: Transaction,
-    absorbedCommit: number,
+    { absorbedCommit, catalogCommit }: { readonly absorbedCommit: number; readonly catalogCommit: number },
     isWorkDue: boolean,
   ) {
     this.context = context;
@@ -82,6 +84,7 @@ export class Session implements ItemSession {
     this.replayRoom = sizes.replaySamplesMax;
     this.#cache = cache;
     this.#absorbedCommit = absorbedCommit;
+    this.catalogCommit = catalogCommit;
     this.#isWorkDue = isWorkDue;
   }
 
@@ -131,6 +134,38 @@ export class Session implements ItemSession {
       if (changes.length < CHANGES_READ) return;
       after = changes.at(-1)!.commit;
     }
+  }
+
+  /** Takes changes of series of another shard into their replicas, and to the items that read these. */
+  async takeReplicated(organisation: string, itemId: string | null, changes: readonly LoggedChange[]): Promise<void> {
+    await this.context.samples.append(this.writer, organisation, changes, itemId === null ? {} : { itemId });
+    await this.#cache.findReaders(this.tx, organisation, changes);
+    await this.#tell(organisation, changes);
+  }
+
+  /** The same of the provisional samples of a result. */
+  async takePreview(organisation: string, result: SeriesReference & Columns): Promise<void> {
+    await this.context.samples.setProvisional(this.writer, organisation, result);
+    // What they were before is not known here.
+    await this.tellPreview(organisation, result, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Has those who read a result look at its provisional samples again, which have changed from an instant on. */
+  async tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void> {
+    for (const reader of await this.readersOf(organisation, result)) {
+      const { row, dueMs, isOver } = reader.schedule;
+      if (isOver) continue;
+      if (row.processingType === 'stream' && dueMs === null) this.touch(reader, false);
+      if (row.boundaryMs !== null && firstMs < row.boundaryMs) await reader.makeDue(this);
+    }
+  }
+
+  /** An item whose replicas are here now: its history is due. */
+  async release(organisation: string, itemId: string): Promise<void> {
+    this.#cache.forget(itemId);
+    const item = await this.itemOf(organisation, itemId);
+    await item?.schedule.setDue(this, this.context.clock.nowMs(), 0);
+    this.noteDue();
   }
 
   /** Registers members of the series that were there before their patterns, some at a time. */

@@ -5,6 +5,7 @@ import type { StepPool } from '../compute/pool.js';
 import { ENGINE_VERSION } from '../register.js';
 import type { PendingStep, StepOutcome } from './item.js';
 import { ItemCache } from './item-cache.js';
+import { Replication } from './replication.js';
 import { Session } from './session.js';
 import type { WorkerSizes } from './sizes.js';
 
@@ -26,6 +27,10 @@ export class ShardWorker {
   readonly #context: ServiceContext;
   readonly #parts: WorkerParts;
   readonly #cache = new ItemCache();
+  readonly #replication: Replication;
+  #replicating: Promise<boolean> | undefined;
+  /** Whether something has come since the replication that runs has begun. */
+  #isReplicationDue = false;
   /** An absorb whose transaction has not begun. */
   #waiting: Promise<boolean> | undefined;
 
@@ -40,6 +45,30 @@ export class ShardWorker {
     this.#context = context;
     this.claim = claim;
     this.#parts = parts;
+    this.#replication = new Replication(context, claim.shard, parts.sizes, (work) => this.#run(work));
+  }
+
+  /** Whether items of the shard read series of another. */
+  isReaderOf(sourceShard: number): boolean {
+    return this.#replication.isOf(sourceShard);
+  }
+
+  /** Takes in what has come in other shards of what items read. Tells whether anything has. */
+  replicate(): Promise<boolean> {
+    this.#isReplicationDue = true;
+    this.#replicating ??= this.#replicateAll().finally(() => {
+      this.#replicating = undefined;
+    });
+    return this.#replicating;
+  }
+
+  async #replicateAll(): Promise<boolean> {
+    let isNew = false;
+    while (this.#isReplicationDue) {
+      this.#isReplicationDue = false;
+      isNew = (await this.#replication.run()) || isNew;
+    }
+    return isNew;
   }
 
   /** Takes in what has come: now, if the shard's queue is running. Tells whether items may be due by that. */

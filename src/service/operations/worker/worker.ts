@@ -48,6 +48,9 @@ export class Worker {
     this.#stopListening = this.#context.storage.onCommit((shard, _, isOwn) => {
       // What this process writes for items is followed by `wake`; what others write, we are told of here.
       if (!isOwn && this.#held.has(shard)) this.wake(shard);
+      for (const [reader, { worker }] of this.#held) {
+        if (worker.isReaderOf(shard)) this.#track(this.#replicate(reader, worker));
+      }
     });
     this.#track(this.#poll());
   }
@@ -142,6 +145,7 @@ export class Worker {
     const holding = await this.#hold(shard);
     if (holding === undefined) return;
     await this.#absorb(shard, holding.worker);
+    if (isPoll || !wasHeld) await this.#replicate(shard, holding.worker);
     // Work becomes due without a sign, and waits from before the shard was ours.
     if (isPoll || !wasHeld) this.#lookForDue(shard);
   }
@@ -181,7 +185,16 @@ export class Worker {
   }
 
   async #absorb(shard: number, worker: ShardWorker): Promise<void> {
-    if (await this.#guard(shard, () => worker.absorb())) this.#lookForDue(shard);
+    if (!(await this.#guard(shard, () => worker.absorb()))) return;
+    this.#lookForDue(shard);
+    // Items may have come that read other shards.
+    this.#track(this.#replicate(shard, worker));
+  }
+
+  async #replicate(shard: number, worker: ShardWorker): Promise<void> {
+    if (this.#state !== 'started' || !(await this.#guard(shard, () => worker.replicate()))) return;
+    this.#activityCount++;
+    this.#lookForDue(shard);
   }
 
   async #guard<Result>(shard: number, work: () => Promise<Result>): Promise<Result> {

@@ -1,9 +1,10 @@
+import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import { type SeriesReference, seriesKey } from '../../../core/series.js';
 import type { LoggedChange } from '../../../storage/samples/samples.js';
 import type { IsWanted } from '../../../storage/samples/store.js';
-import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
+import { badRequest } from '../../http/errors.js';
 import { type Feeds, readChanges, Subscription } from './feed.js';
 
 /** Samples of one event at most; more come in several. */
@@ -14,62 +15,130 @@ const KEEP_ALIVE_MS = 15_000;
 export interface Follower {
   readonly organisation: string;
   readonly references: readonly SeriesReference[];
-  /** The commit after which it begins; the present one where absent. */
-  readonly fromCommit: number | undefined;
+  /** `Last-Event-ID`: after what it begins; after what is stored now where absent. */
+  readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
   /** Whether the follower may still see what it follows: asked while it is connected. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
+/** The followed series of one shard, and how far they have been told of. */
+interface Leg {
+  readonly shard: number;
+  readonly isWanted: IsWanted;
+  readonly feed: ReturnType<Feeds['of']>;
+  readonly subscription: Subscription;
+  commit: number;
+}
+
 /**
- * Follows series: yields what each commit after `fromCommit` changes in them, as server-sent events are written
- * (WHATWG HTML, section 9.2), then waits for the next one. What lies before the feed of the shard, or was too much for
- * it to hold, is read from the store.
+ * Follows series: yields what each commit after those of `lastEventId` changes in them, as server-sent events are
+ * written (WHATWG HTML, section 9.2), then waits for the next one. What lies before the feed of a shard, or was too
+ * much for it to hold, is read from the store.
+ *
+ * @throws ServiceError 400 for a `lastEventId` of another stream.
  */
-export async function* follow(context: ServiceContext, feeds: Feeds, follower: Follower): AsyncGenerator<string> {
-  const { storage, samples, clock } = context;
-  const { organisation, references, fromCommit, signal, isAllowed } = follower;
-  const shard = shardOf(organisation);
-  const wanted = new Set(references.map(seriesKey));
-  const isWanted: IsWanted = (owner, series) => owner === organisation && wanted.has(seriesKey(series));
-  const alarm = createAlarm(context, signal);
-  const subscription = new Subscription(organisation, references, alarm.ring);
-  const feed = feeds.of(shard);
+export async function follow(
+  context: ServiceContext,
+  feeds: Feeds,
+  follower: Follower,
+): Promise<AsyncGenerator<string>> {
+  const { organisation, references, lastEventId } = follower;
+  const placement = await context.placements.of(organisation);
+  const parts = groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId));
+  // In a fixed order, for the id of an event has a commit for each.
+  const shards = [...parts.keys()].sort((a, b) => a - b);
+  const from = lastEventId === undefined ? undefined : readEventId(lastEventId, shards.length);
+  const alarm = createAlarm(context, follower.signal);
+  const legs = shards.map((shard, index): Leg => {
+    const part = parts.get(shard)!;
+    const wanted = new Set(part.map(seriesKey));
+    return {
+      shard,
+      isWanted: (owner, series) => owner === organisation && wanted.has(seriesKey(series)),
+      feed: feeds.of(shard),
+      subscription: new Subscription(organisation, part, alarm.ring),
+      commit: from?.[index] ?? Number.NaN,
+    };
+  });
+  return followLegs(context, follower, legs, alarm);
+}
+
+async function* followLegs(
+  context: ServiceContext,
+  { signal, isAllowed }: Follower,
+  legs: readonly Leg[],
+  alarm: ReturnType<typeof createAlarm>,
+): AsyncGenerator<string> {
+  const { storage, clock } = context;
+  const isQuiet = (): boolean =>
+    legs.every(({ commit, subscription }) => subscription.isEmpty && commit >= subscription.fromCommit);
   try {
-    await feed.join(subscription);
-    let commit = fromCommit ?? (await storage.read(shard, async (tx) => tx.lastCommit));
-    yield writeEvent('samples', commit, EMPTY);
+    for (const leg of legs) {
+      await leg.feed.join(leg.subscription);
+      if (Number.isNaN(leg.commit)) leg.commit = await storage.read(leg.shard, async (tx) => tx.lastCommit);
+    }
+    yield writeEvent('samples', eventIdOf(legs), EMPTY);
     let quietSinceMs = clock.monotonicMs();
     while (!signal.aborted) {
-      const isBehind = commit < subscription.fromCommit;
-      const { changes, last, isForgotten, isAll } = isBehind
-        ? await storage.read(shard, (tx) => readChanges(samples, tx, commit, isWanted))
-        : subscription.take(commit);
-      if (isForgotten) yield writeEvent('reset', last, RESET);
-      for (const text of writeChanges(changes)) {
-        // A follower that takes its time is not sent to for ever either.
-        if (signal.aborted) break;
-        yield text;
-      }
-      commit = Math.max(commit, last);
-      if (isAll && subscription.isEmpty && commit >= subscription.fromCommit) await alarm.wait(KEEP_ALIVE_MS);
+      let isAll = true;
+      for (const leg of legs) isAll = (yield* tellOf(context, signal, legs, leg)) && isAll;
+      if (isAll && isQuiet()) await alarm.wait(KEEP_ALIVE_MS);
       if (clock.monotonicMs() - quietSinceMs < KEEP_ALIVE_MS) continue;
       quietSinceMs = clock.monotonicMs();
       if (!(await isAllowed())) {
-        yield writeEvent('stop', commit, ENDED);
+        yield writeEvent('stop', eventIdOf(legs), ENDED);
         return;
       }
-      if (subscription.isEmpty && commit >= subscription.fromCommit) {
-        commit = Math.max(commit, subscription.take(commit).last);
+      for (const leg of isQuiet() ? legs : []) {
+        leg.commit = Math.max(leg.commit, leg.subscription.take(leg.commit).last);
       }
       // The id alone is no event, but moves Last-Event-ID on: past what others write.
-      yield `: still here\nid: ${commit}\n\n`;
+      yield `: still here\nid: ${eventIdOf(legs)}\n\n`;
     }
     yield writeEvent('stop', undefined, STOPPING);
   } finally {
-    feed.leave(subscription);
+    for (const { feed, subscription } of legs) feed.leave(subscription);
     alarm.end();
   }
+}
+
+/** Yields what has come of a shard; gives back whether that is all there is for now. */
+async function* tellOf(
+  { storage, samples }: ServiceContext,
+  signal: AbortSignal,
+  legs: readonly Leg[],
+  leg: Leg,
+): AsyncGenerator<string, boolean> {
+  const { shard, subscription, commit, isWanted } = leg;
+  const { changes, last, isForgotten, isAll } =
+    commit < subscription.fromCommit
+      ? await storage.read(shard, (tx) => readChanges(samples, tx, commit, isWanted))
+      : subscription.take(commit);
+  if (isForgotten) {
+    leg.commit = last;
+    yield writeEvent('reset', eventIdOf(legs), RESET);
+  }
+  for (const [text, endedCommit] of writeChanges(changes)) {
+    // A follower that takes its time is not sent to for ever either.
+    if (signal.aborted) return false;
+    // The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
+    if (endedCommit !== undefined) leg.commit = endedCommit;
+    yield endedCommit === undefined ? text : `id: ${eventIdOf(legs)}\n${text}`;
+  }
+  leg.commit = Math.max(commit, last);
+  return isAll;
+}
+
+/** The commits of the shards that are followed, in the order of their numbers. */
+function eventIdOf(legs: readonly Leg[]): string {
+  return legs.map(({ commit }) => commit).join('.');
+}
+
+function readEventId(text: string, legCount: number): readonly number[] {
+  const parts = text.split('.');
+  if (parts.length === legCount && parts.every((part) => /^\d{1,15}$/.test(part))) return parts.map(Number);
+  throw badRequest('header Last-Event-ID: expected the id of an event of this stream');
 }
 
 const EMPTY = JSON.stringify({ samples: [] });
@@ -77,18 +146,18 @@ const RESET = JSON.stringify({ reason: 'read the series anew' });
 const ENDED = JSON.stringify({ reason: 'the access token has ended; connect again with a new one' });
 const STOPPING = JSON.stringify({ reason: 'the service is stopping; connect again' });
 
-// The id stands with the last event of a commit alone: Last-Event-ID never skips what was not sent.
-function* writeChanges(changes: readonly LoggedChange[]): Generator<string> {
+/** Events without ids, and with the last of a commit its number. */
+function* writeChanges(changes: readonly LoggedChange[]): Generator<readonly [string, number | undefined]> {
   for (const [index, change] of changes.entries()) {
     const { commit, damage } = change;
-    const isLast = changes[index + 1]?.commit !== commit;
+    const endedCommit = changes[index + 1]?.commit === commit ? undefined : commit;
     if (damage !== undefined) {
-      yield writeEvent('reset', isLast ? commit : undefined, JSON.stringify({ reason: damage.error.message }));
+      yield [writeEvent('reset', undefined, JSON.stringify({ reason: damage.error.message })), endedCommit];
       continue;
     }
     const texts = textsOf(change);
     for (const [part, text] of texts.entries()) {
-      yield writeEvent('samples', isLast && part === texts.length - 1 ? commit : undefined, text);
+      yield [writeEvent('samples', undefined, text), part === texts.length - 1 ? endedCommit : undefined];
     }
   }
 }
@@ -116,9 +185,8 @@ function writeRange({ fromMs, untilMs }: { readonly fromMs: number; readonly unt
   return { startTime: formatInstant(fromMs), endTime: formatInstant(untilMs) };
 }
 
-function writeEvent(event: 'samples' | 'reset' | 'stop', commit: number | undefined, data: string): string {
-  const id = commit === undefined ? '' : `id: ${commit}\n`;
-  return `${id}event: ${event}\ndata: ${data}\n\n`;
+function writeEvent(event: 'samples' | 'reset' | 'stop', id: string | undefined, data: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
 /** Wakes a follower when something came for it, after a while, and at the end. */

@@ -3,7 +3,8 @@ import { groupBy } from '../../../core/group.js';
 import { formatInstant } from '../../../core/instant.js';
 import type { SeriesReference } from '../../../core/series.js';
 import type { SeriesInfo } from '../../../storage/samples/samples.js';
-import { shardOf } from '../../../storage/shard.js';
+import type { Placement } from '../../../storage/shard.js';
+import type { ServiceContext } from '../../context.js';
 import { pagedEnvelope } from '../../http/envelope.js';
 import { readPage } from '../../http/paging.js';
 import type { RouteParts } from '../../http/route.js';
@@ -11,19 +12,21 @@ import { principalOf } from '../../identity/principal.js';
 
 /** A page of the series of the caller's organisation, with what is known of them. */
 export async function listSeries(
-  { context: { storage, samples }, tokens }: RouteParts,
+  { context, tokens }: RouteParts,
   request: FastifyRequest,
   timeseriesId: string | undefined,
 ) {
   const { organisation } = principalOf(request);
+  const placement = await context.placements.of(organisation);
+  const shards = timeseriesId === undefined ? placement.shards : [placement.shardOf(timeseriesId)];
   const ofId = timeseriesId === undefined ? {} : { timeseriesId };
   const { rows, paging } = await readPage<SeriesInfo, SeriesReference>(tokens, request, {
     name: 'timeseries',
     query: [timeseriesId ?? null],
-    find: (after, limit) =>
-      storage.read(shardOf(organisation), (tx) =>
-        samples.list(tx, organisation, { ...ofId, limit, ...(after === undefined ? {} : { after }) }),
-      ),
+    find: async (after, limit) => {
+      const lists = shards.map((shard) => listOwn(context, organisation, placement, shard, { ...ofId, after, limit }));
+      return (await Promise.all(lists)).flat().sort(inOrder).slice(0, limit);
+    },
     placeOf: ({ timeseriesId: id, metric }) => ({ timeseriesId: id, metric }),
   });
   const groups = [...groupBy(rows, (row) => row.timeseriesId)];
@@ -31,6 +34,33 @@ export async function listSeries(
     groups.map(([id, infos]) => ({ timeseriesId: id, metrics: infos.map(describeMetric) })),
     paging,
   );
+}
+
+/** Some of the series that lie in a shard: replicas of others do too, and are told of by the shards of those. */
+async function listOwn(
+  { storage, samples }: ServiceContext,
+  organisation: string,
+  placement: Placement,
+  shard: number,
+  asked: { readonly timeseriesId?: string; readonly after: SeriesReference | undefined; readonly limit: number },
+): Promise<readonly SeriesInfo[]> {
+  const own: SeriesInfo[] = [];
+  for (let { after, ...rest } = asked; ; ) {
+    const options = { ...rest, ...(after === undefined ? {} : { after }) };
+    const found = await storage.read(shard, (tx) => samples.list(tx, organisation, options));
+    own.push(...found.filter(({ timeseriesId }) => placement.shardOf(timeseriesId) === shard));
+    if (found.length < asked.limit || own.length >= asked.limit) return own;
+    after = found.at(-1);
+  }
+}
+
+// As the store has them: by their bytes.
+function inOrder(a: SeriesReference, b: SeriesReference): number {
+  return compareText(a.timeseriesId, b.timeseriesId) || compareText(a.metric, b.metric);
+}
+
+function compareText(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function describeMetric({ metric, sampleCount, firstMs, lastMs, itemId }: SeriesInfo) {

@@ -1,7 +1,7 @@
+import { groupBy } from '../../../core/group.js';
 import { nextDouble } from '../../../core/next-double.js';
 import type { Series, SeriesReference } from '../../../core/series.js';
 import type { Columns } from '../../../storage/samples/samples.js';
-import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
 import type { SamplesRequest } from './query.js';
@@ -73,7 +73,7 @@ export async function* readPieces(
 
 // In the order asked for, behind the time given.
 async function readPiece(
-  { storage, samples, metrics }: ServiceContext,
+  { storage, samples, placements, metrics }: ServiceContext,
   organisation: string,
   reference: SeriesReference,
   { fromMs, untilMs, isDescending, isFinalOnly }: SamplesRequest,
@@ -89,7 +89,8 @@ async function readPiece(
     isDescending,
     isFinalOnly,
   };
-  const found = await storage.read(shardOf(organisation), (tx) => samples.read(tx, organisation, reference, range));
+  const shard = (await placements.of(organisation)).shardOf(reference.timeseriesId);
+  const found = await storage.read(shard, (tx) => samples.read(tx, organisation, reference, range));
   metrics.samplesRead.inc(found.timeMs.length);
   if (!isDescending) return found;
   return { timeMs: found.timeMs.slice().reverse(), value: found.value.slice().reverse() };
@@ -97,20 +98,24 @@ async function readPiece(
 
 /** Stops at series that there are none of. */
 export async function checkSeries(
-  { storage, samples }: ServiceContext,
+  { storage, samples, placements }: ServiceContext,
   organisation: string,
   references: readonly SeriesReference[],
 ): Promise<void> {
-  const known = await storage.read(shardOf(organisation), async (tx) => {
-    const infos = [];
-    for (const reference of references) infos.push(await samples.info(tx, organisation, reference));
-    return infos;
-  });
-  const missing = references.filter((_, index) => known[index] === undefined);
-  if (missing.length === 0) return;
-  const names = missing
+  const placement = await placements.of(organisation);
+  const missing = new Set<SeriesReference>();
+  for (const [shard, part] of groupBy(references, ({ timeseriesId }) => placement.shardOf(timeseriesId))) {
+    await storage.read(shard, async (tx) => {
+      for (const reference of part) {
+        if ((await samples.info(tx, organisation, reference)) === undefined) missing.add(reference);
+      }
+    });
+  }
+  if (missing.size === 0) return;
+  const listed = references.filter((reference) => missing.has(reference));
+  const names = listed
     .slice(0, 10)
     .map(({ timeseriesId, metric }) => `${JSON.stringify(timeseriesId)}, metric ${metric}`);
   const message = `there is no series ${names.join('; ')}; GET /core/timeseries lists what there is`;
-  throw new ServiceError(404, message, { details: { missing } });
+  throw new ServiceError(404, message, { details: { missing: listed } });
 }

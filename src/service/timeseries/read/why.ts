@@ -3,7 +3,6 @@ import { formatInstant } from '../../../core/instant.js';
 import { nextDouble } from '../../../core/next-double.js';
 import { concatenate, type Series, type SeriesReference, seriesName } from '../../../core/series.js';
 import { type Sample, type Why, why } from '../../../inspect/index.js';
-import { shardOf } from '../../../storage/shard.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ItemRow } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
@@ -24,13 +23,14 @@ const SHOWN_MAX = 1000;
  * @throws ServiceError 404 for a series that is no result of an item, and for a time at which it has none.
  */
 export async function explainResult(
-  { storage, samples }: ServiceContext,
+  { storage, samples, placements }: ServiceContext,
   organisation: string,
   of: SeriesReference,
   time: string,
 ) {
   const timeMs = instantOf('time', time);
-  return storage.read(shardOf(organisation), async (tx) => {
+  const shard = (await placements.of(organisation)).shardOf(of.timeseriesId);
+  return storage.read(shard, async (tx) => {
     const item = await itemOfResult(tx, organisation, of);
     if (item === undefined) {
       throw notFound(`${seriesName(of)} is no result of an item; GET /core/operations lists the items`);

@@ -3,7 +3,6 @@ import { nextDouble } from '../../../core/next-double.js';
 import { type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { NO_COLUMNS, ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { SampleStore } from '../../../storage/samples/store.js';
-import { shardOf } from '../../../storage/shard.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, ServiceError } from '../../http/errors.js';
@@ -25,7 +24,7 @@ export async function deleteSamples(
     throw badRequest('startTime, endTime: expected at least one of them, or all=true to delete every sample');
   }
   await checkSeries(context, organisation, [reference]);
-  const shard = shardOf(organisation);
+  const shard = (await context.placements.of(organisation)).shardOf(reference.timeseriesId);
   const { samples } = context;
   try {
     return await writeReserved(context.storage, shard, async (tx) => {

@@ -1,5 +1,6 @@
+import { groupBy } from '../../../core/group.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
-import { shardOf } from '../../../storage/shard.js';
 import type { ServiceContext } from '../../context.js';
 import { type BatchCounts, createSampleBatch, isSound, type SampleBatch, takeRows } from './batch.js';
 import { readSamples, SampleIssues } from './json.js';
@@ -82,15 +83,20 @@ export class Gatherer {
     return { close, stored: this.#store(job, close) };
   }
 
-  async #store({ organisation, onStored }: Ingest, close: () => readonly SampleChange[]): Promise<void> {
+  async #store({ organisation, placement, onStored }: Ingest, close: () => readonly SampleChange[]): Promise<void> {
     const { storage, samples } = this.#context;
-    const shard = shardOf(organisation);
-    try {
-      await storage.transaction(shard, async (tx) => {
-        // What comes until this work has its turn is of it; work that is run again finds the same.
-        await samples.append(tx, organisation, close());
+    const { home, shards } = placement;
+    const append = (shard: number, part: () => readonly SampleChange[]) =>
+      storage.transaction(shard, async (tx) => {
+        await samples.append(tx, organisation, part());
         onStored(shard);
       });
+    try {
+      // What comes until this work has its turn is of it; work that is run again finds the same.
+      if (shards.length === 1) return await append(home, close);
+      await nextTurn();
+      const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));
+      await Promise.all([...parts].map(([shard, part]) => append(shard, () => part)));
     } finally {
       close();
     }

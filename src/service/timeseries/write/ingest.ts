@@ -47,7 +47,7 @@ async function ingestJson(
   parseIssues.refuse(0);
   // What a queue delivered is taken once, or not at all, by itself.
   const gathered = job.origin === undefined ? gatherer.take(job, samples) : undefined;
-  if (gathered !== undefined && (await isStored(gathered))) {
+  if (gathered !== undefined && (await isStored(gathered, job))) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
@@ -60,13 +60,16 @@ async function ingestJson(
   });
 }
 
-/** False where one of the bodies that were gathered is refused: each is stored by itself then, to tell which. */
-async function isStored({ stored }: Gathered): Promise<boolean> {
+/**
+ * False where one of the bodies that were gathered is refused, or only some of their samples are stored: each body is
+ * stored by itself then, to tell which.
+ */
+async function isStored({ stored }: Gathered, { placement }: Ingest): Promise<boolean> {
   try {
     await stored;
     return true;
   } catch (error) {
-    if (error instanceof ResultSeriesError) return false;
+    if (error instanceof ResultSeriesError || placement.shards.length > 1) return false;
     throw error;
   }
 }

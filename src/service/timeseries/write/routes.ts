@@ -46,7 +46,8 @@ export function registerIngest(app: FastifyInstance, { context, authorize, wake 
   async function answerIngest(request: FastifyRequest, defaults: SampleDefaults) {
     const { organisation } = principalOf(request);
     const origin = originOf(request);
-    const job = { organisation, defaults, onStored: wake, ...(origin === undefined ? {} : { origin }) };
+    const placement = await context.placements.of(organisation);
+    const job = { organisation, placement, defaults, onStored: wake, ...(origin === undefined ? {} : { origin }) };
     const body = request.body as StreamedBody | undefined; // of addStreamedBodies
     if (body === undefined) throw badRequest('the body is missing; expected samples');
     return envelope(await ingest(context, gatherer, job, contentTypeOf(request), body));

@@ -1,7 +1,9 @@
+import { groupBy } from '../../../core/group.js';
 import { CsvError } from '../../../formats/csv/errors.js';
 import { StorageFullError } from '../../../storage/errors.js';
 import { type Origin, ResultSeriesError, type SampleChange } from '../../../storage/samples/samples.js';
-import { shardOf } from '../../../storage/shard.js';
+import type { Placement } from '../../../storage/shard.js';
+import type { Transaction } from '../../../storage/storage.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError, unavailable } from '../../http/errors.js';
 import { type BatchCounts, createSampleBatch, takeChanges } from './batch.js';
@@ -16,6 +18,7 @@ export interface Ingested extends BatchCounts {
 /** Whom samples are taken for, and where they go. */
 export interface Ingest {
   readonly organisation: string;
+  readonly placement: Placement;
   readonly defaults: SampleDefaults;
   readonly origin?: Origin;
   /** Called within the work of each transaction that stored samples: what waits for them shares its commit. */
@@ -38,7 +41,7 @@ export function createSink(context: ServiceContext, job: Ingest) {
   const flush = async (): Promise<void> => {
     issues.refuse(total.samples);
     const { changes, counts } = takeChanges(batch);
-    if (changes.length > 0 && !(await store(context, job, changes))) {
+    if (changes.length > 0 && !(await store(context, job, changes, total.samples))) {
       total.isRepeated = true;
       return;
     }
@@ -68,17 +71,84 @@ function tooLarge(most: string): ServiceError {
   return new ServiceError(413, `the body is too large: expected at most ${most}; send it in parts`);
 }
 
-async function store(context: ServiceContext, job: Ingest, changes: readonly SampleChange[]): Promise<boolean> {
-  const shard = shardOf(job.organisation);
-  const options = job.origin === undefined ? {} : { origin: job.origin };
+/**
+ * Stores changes, with a commit for each of the shards that they lie in; what a queue delivered with one for all, as it
+ * is taken whole or not at all.
+ *
+ * @param storedBefore how many samples of the body are stored already: told of where only some of these are.
+ */
+async function store(
+  context: ServiceContext,
+  job: Ingest,
+  changes: readonly SampleChange[],
+  storedBefore: number,
+): Promise<boolean> {
+  const { organisation, placement, origin } = job;
+  const parts = groupBy(changes, ({ timeseriesId }) => placement.shardOf(timeseriesId));
   try {
-    return await context.storage.transaction(shard, async (tx) => {
-      const isNew = await context.samples.append(tx, job.organisation, changes, options);
-      if (isNew) job.onStored(shard);
-      return isNew;
-    });
+    if (origin !== undefined) return await storeDelivered(context, { ...job, origin }, parts);
+    const works = [...parts].map(([shard, part]) =>
+      context.storage.transaction(shard, async (tx) => {
+        await context.samples.append(tx, organisation, part);
+        job.onStored(shard);
+      }),
+    );
+    const ends = await Promise.allSettled(works);
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed === undefined) return true;
+    const stored = [...parts.values()].filter((_, index) => ends[index]!.status === 'fulfilled').flat();
+    throw storedInPart(failed.reason, storedBefore, stored, changes);
   } catch (error) {
     throw error instanceof ResultSeriesError ? writtenByItem(error) : error;
+  }
+}
+
+const SERIES_TOLD_MAX = 100;
+
+/** An error that says which of the changes are stored nevertheless. */
+function storedInPart(
+  error: unknown,
+  storedBefore: number,
+  stored: readonly SampleChange[],
+  changes: readonly SampleChange[],
+): unknown {
+  const cause = error instanceof ResultSeriesError ? writtenByItem(error) : error;
+  const samplesStored = stored.reduce((sum, { timeMs }) => sum + timeMs.length, storedBefore);
+  if (samplesStored === 0) return cause;
+  const there = new Set(stored);
+  const missing = changes.filter((change) => !there.has(change));
+  const seriesNotStored = missing
+    .slice(0, SERIES_TOLD_MAX)
+    .map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+  const { statusCode, message, headers, details } =
+    cause instanceof ServiceError ? cause : unavailable('the store failed', { cause });
+  return new ServiceError(
+    statusCode,
+    `${message}; ${samplesStored} samples are stored, those of ${missing.length} series are not; ` +
+      'sending all again is safe',
+    { details: { ...Object(details), samplesStored, seriesNotStored }, headers: { ...headers }, cause },
+  );
+}
+
+async function storeDelivered(
+  { storage, samples }: ServiceContext,
+  { organisation, placement, origin, onStored }: Ingest & { readonly origin: Origin },
+  parts: ReadonlyMap<number, readonly SampleChange[]>,
+): Promise<boolean> {
+  const shards = placement.shards.filter((shard) => shard === placement.home || parts.has(shard));
+  return storage.transactionOver(shards, async (txs) => {
+    const append = (tx: Transaction, options = {}) =>
+      samples.append(tx, organisation, parts.get(tx.shard) ?? [], options);
+    // The offset lies in the home of the organisation.
+    const [home, others] = [txs.filter(isHome), txs.filter((tx) => !isHome(tx))];
+    if (!(await append(home[0]!, { origin }))) return false;
+    for (const tx of others) await append(tx);
+    for (const shard of parts.keys()) onStored(shard);
+    return true;
+  });
+
+  function isHome({ shard }: Transaction): boolean {
+    return shard === placement.home;
   }
 }
 

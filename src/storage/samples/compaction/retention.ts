@@ -1,5 +1,5 @@
 import { equal, type Reader, type Transaction } from '../../storage.js';
-import { type RetentionRow, retention, type SeriesRow, segments, series } from '../../tables/samples.js';
+import { type RetentionRow, type SeriesRow, segments, series } from '../../tables/samples.js';
 import { segmentRange } from '../segments.js';
 
 /** What a transaction deletes at most, so that nobody waits for it long. */
@@ -27,9 +27,9 @@ const COLUMNS = ['organisation', 'kind', 'timeseriesId', 'metric'] as const;
  */
 export async function findExpired(
   tx: Reader,
+  rules: readonly RetentionRow[],
   nowMs: number,
 ): Promise<{ readonly row: SeriesRow; readonly beforeMs: number }[]> {
-  const rules = await tx.find(retention);
   const expired: { row: SeriesRow; beforeMs: number }[] = [];
   for (const organisation of new Set(rules.map((rule) => rule.organisation))) {
     const oldestKeepMs = Math.min(

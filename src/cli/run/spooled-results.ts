@@ -13,10 +13,10 @@ interface Known {
 }
 
 /**
- * The results of a request with patterns: which series there are shows as they come. They are written in the order of
- * the items, and of an item in that of its members, as the end of the run gives them.
+ * The results of a run on their way to a file of any format, kept until its end. Which series a pattern has shows as
+ * they come; all are written in the order in which the end of the run gives them, which is that of the items.
  */
-export class EveryResults {
+export class SpooledResults {
   /** Samples of each item so far, in the order of the request, and the series that they are of. */
   readonly sampleCounts: number[];
   readonly seriesCounts: number[];

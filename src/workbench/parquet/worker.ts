@@ -1,0 +1,60 @@
+import { parquet } from '../../formats/parquet/parquet.js';
+import type { Series } from '../../index.js';
+import { SeriesParts } from '../engine/series-parts.js';
+
+/** What the reader is asked, and what it answers: once. */
+export interface ParquetQuestion {
+  readonly file: File;
+  readonly timezone: string;
+}
+
+export type ParquetAnswer =
+  | { readonly problem: string }
+  | {
+      readonly series: readonly Series[];
+      readonly rows: number;
+      readonly missing: number;
+      readonly notes: readonly string[];
+    };
+
+/** What is used of a worker's global scope, for which the DOM's types have no name. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<ParquetQuestion>) => void) | null;
+  postMessage(answer: ParquetAnswer, transferred?: readonly ArrayBufferLike[]): void;
+  FileReaderSync: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer };
+}
+
+// In a worker the global scope has what `WorkerScope` says.
+const scope = globalThis as unknown as WorkerScope;
+
+scope.onmessage = async ({ data: { file, timezone } }) => {
+  try {
+    const read = await readFile(file, timezone);
+    const columns = read.series.flatMap(({ timeMs, value }) => [timeMs.buffer, value.buffer]);
+    scope.postMessage(read, [...new Set(columns)]);
+  } catch (error) {
+    scope.postMessage({ problem: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+async function readFile(file: File, timezone: string) {
+  // Only what is asked of the file is read: its index, and the columns that are used.
+  const readAt = (bytes: Uint8Array, position: number): number => {
+    const piece = new scope.FileReaderSync().readAsArrayBuffer(file.slice(position, position + bytes.length));
+    bytes.set(new Uint8Array(piece));
+    return piece.byteLength;
+  };
+  async function* blocks(): AsyncGenerator<Uint8Array> {
+    yield new Uint8Array(await file.arrayBuffer());
+  }
+  const source = { name: file.name, blocks, random: { sizeBytes: file.size, readAt } };
+  const parts = new SeriesParts();
+  const options = { fileName: file.name, timezone, chunkRows: 65_536, areTextsLeft: true };
+  const summary = await parquet.read(source, options, {
+    onChunk: (chunk) => parts.add(chunk),
+    isStopped: () => false,
+  });
+  if (summary === undefined) throw new Error('assertion failed: nobody stopped it');
+  const { rows, missing, notes } = summary;
+  return { series: parts.joined(), rows, missing, notes };
+}

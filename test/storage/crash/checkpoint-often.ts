@@ -1,0 +1,22 @@
+import { loadSqlite, type OpenDatabase } from '../../../src/storage/sqlite/database.js';
+
+/**
+ * SQLite as it is, but with a log that is copied into the database every so many pages, in the midst of the work: that
+ * is what may go wrong when the power fails.
+ */
+export async function checkpointOften(pageCount: number): Promise<OpenDatabase> {
+  const open = await loadSqlite();
+  const setting = `wal_autocheckpoint = ${pageCount}`;
+  return (path) => {
+    const database = open(path);
+    return {
+      get isInTransaction() {
+        return database.isInTransaction;
+      },
+      exec: (sql) => database.exec(sql),
+      run: (sql, values) => database.run(sql, values),
+      all: (sql, values) => database.all(sql.replace(/wal_autocheckpoint = \d+/, setting), values),
+      close: () => database.close(),
+    };
+  };
+}
