@@ -126,6 +126,25 @@ it('line protocol: a series is a measurement with its tags, a metric is a field'
 });
 
 describe('files of other writers', () => {
+  it.each(['polars-lz4.arrow', 'polars-zstd.arrow'])('compressed, in many blocks: %s', async (name) => {
+    const folder = new URL('../formats/files/', import.meta.url);
+    const world = negating({ [name]: readFileSync(new URL(name, folder)) });
+    const ended = await run(world, name, '--as', 'office');
+    const values = ended.stdout
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((row) => Number(row.split(',')[3]));
+    expect(values).toEqual(Array.from({ length: 10_000 }, (_, i) => -(i % 97) - 1));
+  });
+
+  it('a damaged block of LZ4 is found', async () => {
+    const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
+    const world = negating({ 'damaged.arrow': damaged });
+    const { stderr } = await run(world, 'damaged.arrow', '--as', 'office');
+    expect(stderr).toContain('damaged.arrow: is no Arrow file that can be read');
+  });
+
   const folder = new URL('../formats/files/', import.meta.url);
   it.each(['duckdb.parquet', 'duckdb-zstd.parquet', 'polars.parquet', 'polars.arrow', 'polars-stream.arrows'])(
     '%s',

@@ -8,6 +8,7 @@ import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter 
 import { type ColumnKind, factsOf } from '../table/facts.js';
 import { microsOf } from '../table/micros.js';
 import { type Cells, TableReader } from '../table/table-reader.js';
+import { unpackLz4Frame } from './lz4-frame.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
 export const arrow: Format = {
@@ -25,8 +26,10 @@ async function read(
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
-  const arrows = await import('apache-arrow');
-  const { DataType } = arrows;
+  const [arrows, { decompressZstd }] = await Promise.all([import('apache-arrow'), import('hyparquet-compressors')]);
+  const { DataType, CompressionType, compressionRegistry } = arrows;
+  compressionRegistry.set(CompressionType.ZSTD, { decode: (packed) => decompressZstd(packed) });
+  compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
   let reader: TableReader | undefined;
   let rows = 0;
   try {
@@ -43,9 +46,7 @@ async function read(
     }
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
-    const problem = /codec/i.test(error.message)
-      ? 'its buffers are compressed; write it without compression'
-      : `is no Arrow file that can be read (${error.message})`;
+    const problem = `is no Arrow file that can be read (${error.message})`;
     throw new WindrowError('file.format', `${source.name}: ${problem}`, { cause: error });
   }
   if (reader === undefined) throw new WindrowError('file.format', `${source.name}: has no rows`);

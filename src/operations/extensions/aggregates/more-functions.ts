@@ -1,6 +1,7 @@
 import type { DoubleList } from '../../../core/list.js';
 import { slopeOf, sumOf, sumOfLength, weightedMeanOf } from '../../../kernels/exact/results.js';
-import { addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
+import { addSquares } from '../../../kernels/exact/squares.js';
+import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator, FunctionSettings, Functions } from '../../aggregate-functions.js';
 
 /** Aggregate functions that the interface does not have; see docs/semantics.md. */
@@ -174,7 +175,19 @@ function slope({ unitMs }: FunctionSettings): Accumulator {
     words: 'the slope',
     add: ({ slots, lists }, at, { timeMs, value }, from, to, countBefore) => {
       if (countBefore === 0) slots[at] = timeMs[from]!;
-      for (let i = from; i < to; i++) addPoint(slots, at, lists, timeMs[i]!, value[i]!, 1);
+      const since = new Float64Array(to - from);
+      let cut = 0;
+      for (let i = from; i < to; i++) {
+        since[i - from] = timeMs[i]! - slots[at]!;
+        cut += Math.abs(lossOf(timeMs[i]!, -slots[at]!, since[i - from]!));
+      }
+      if (cut !== 0) for (let i = from; i < to; i++) addPoint(slots, at, lists, timeMs[i]!, value[i]!, 1);
+      else {
+        addAll(slots, at + VALUES, lists[1]!, value, from, to);
+        addAll(slots, at + TIMES, lists[0]!, since, 0, to - from);
+        addSquares(slots, at + SQUARES, lists[2]!, since, 0, to - from);
+        for (let i = from; i < to; i++) addProduct(slots, at + PRODUCTS, lists[3]!, since[i - from]!, value[i]!);
+      }
     },
     remove: ({ slots, lists }, at, { times, values }) => {
       addPoint(slots, at, lists, times.at(0), values.at(0), -1);

@@ -64,19 +64,21 @@ function movingAverager(windowMs: number): RegridRunner {
     ({ slots, lists }, { timeMs, value, count }, out) => {
       const [times, values, wide] = lists;
       if (!times || !values || !wide) throw new Error('assertion failed: three lists');
-      for (let i = 0; i < count; i++) {
-        const t = timeMs[i]!;
-        while (times.length > 0 && !(t - times.at(0) < windowMs)) {
-          addTo(slots, 0, wide, -values.at(0));
-          times.shift(1);
-          values.shift(1);
-        }
-        if (times.length === 0) clearSum(slots, 0, wide);
-        times.push(t);
-        values.push(value[i]!);
-        addTo(slots, 0, wide, value[i]!);
-        out.add(t, meanOf(slots, 0, wide, times.length));
+      let end = times.length;
+      times.append(timeMs, 0, count);
+      values.append(value, 0, count);
+      // Views, as nothing is added while the window goes over them.
+      const t = times.view();
+      const x = values.view();
+      let first = 0;
+      for (; end < t.length; end++) {
+        for (; first < end && !(t[end]! - t[first]! < windowMs); first++) addTo(slots, 0, wide, -x[first]!);
+        if (first === end) clearSum(slots, 0, wide);
+        addTo(slots, 0, wide, x[end]!);
+        out.add(t[end]!, meanOf(slots, 0, wide, end + 1 - first));
       }
+      times.shift(first);
+      values.shift(first);
     },
     3,
   );
