@@ -20,7 +20,7 @@ const CORE_BYTES_GOAL = 30 * KILOBYTE;
 const CORE_BYTES_MAX = 44.3 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
 const EXTENSIONS_BYTES_MAX = 22 * KILOBYTE;
-const WHOLE_BYTES_MAX = 79 * KILOBYTE;
+const WHOLE_BYTES_MAX = 79.5 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;
