@@ -1,6 +1,5 @@
 import { formatDuration } from '../core/duration.js';
 import { longestMs, parseInterval } from '../core/interval.js';
-import type { SeriesReference } from '../core/series.js';
 import {
   type Accumulator,
   aggregateFunctionNames,
@@ -31,7 +30,15 @@ import {
   pairsInto,
   windowIn,
 } from './extensions/index.js';
-import type { Description, Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
+import type {
+  Description,
+  Operation,
+  OtherInput,
+  RegridRunner,
+  RunContext,
+  StepDraft,
+  WrittenExample,
+} from './operation.js';
 import { durationMsIn, type Parameters, textIn, within } from './parameters.js';
 import { heldFunctionOf, isBetween, timeWeightedRunner } from './time-weighted-average.js';
 import { alignParameters, describeTwo } from './two-inputs.js';
@@ -48,7 +55,7 @@ export interface AggregateMethods {
   aggregate(
     ...given:
       | [parameters: AggregateSettings & WindowsOrInterval]
-      | [parameters: PairSettings & WindowsOrInterval, second: SeriesReference]
+      | [parameters: PairSettings & WindowsOrInterval, second: OtherInput]
   ): StepDraft;
 }
 

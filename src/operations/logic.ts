@@ -1,7 +1,6 @@
-import type { SeriesReference } from '../core/series.js';
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OtherInput, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { type AlignParameters, alignParameters, checkAlign, describeTwo } from './two-inputs.js';
 
 export interface NotMethods {
@@ -51,10 +50,10 @@ export const andExamples = /* @__PURE__ */ logicalExamples([0, 0, 0, 1]);
 export const orExamples = /* @__PURE__ */ logicalExamples([0, 1, 1, 1]);
 
 type LogicalMethods<Name extends string> = {
-  readonly [name in Name]: (second: SeriesReference, parameters?: AlignParameters) => StepDraft;
+  readonly [name in Name]: (second: OtherInput, parameters?: AlignParameters) => StepDraft;
 };
 
-function withSecond(second: SeriesReference, parameters: object = {}): StepDraft {
+function withSecond(second: OtherInput, parameters: object = {}): StepDraft {
   return { parameters, others: [second] };
 }
 

@@ -60,10 +60,13 @@ export type Inputs =
   | 'two or three'
   | 'two or more';
 
+/** An input after the first: a series by its name, or what another `pipeline(…)` makes of one. */
+export type OtherInput = SeriesReference | { as(metric: string): { readonly operations: readonly object[] } };
+
 /** What a method of `pipeline(…)` writes of a step: its parameters and the inputs after the first. */
 export interface StepDraft {
   readonly parameters: object;
-  readonly others?: readonly SeriesReference[];
+  readonly others?: readonly OtherInput[];
 }
 
 /** Windows, as parameters of a step. */

@@ -1,5 +1,4 @@
-import type { SeriesReference } from '../core/series.js';
-import type { Description, StepDraft } from './operation.js';
+import type { Description, OtherInput, StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -14,7 +13,7 @@ import {
 /** What the operations on two series share: how samples at different times meet. */
 
 /** A scalar, or a second series. */
-export type Operand = number | SeriesReference;
+export type Operand = number | OtherInput;
 
 /** How two inputs meet. ISO 8601 durations: `maxhold` goes with `hold` and `asof`, `maxgap` with `linear`. */
 export interface AlignParameters {

@@ -21,11 +21,13 @@ interface ItemOptions {
 }
 
 /**
- * Writes a request item step by step, each step reading the one before.
+ * Writes a request item step by step, each step reading the one before. Another input is a series by its name, or a
+ * pipeline: what its steps make is no result of the item.
  *
  * @example
  * const celsius = pipeline('office').sub(32).mul(5 / 9).round(1).as('Celsius');
- * const plan = createPlan([celsius]);
+ * const excess = pipeline('office').sub(pipeline('outside').round(1)).as('Excess');
+ * const plan = createPlan([celsius, excess]);
  */
 export function pipeline(timeseriesId: string, metric = 'Raw'): Pipeline {
   return builder({ timeseriesId, metric }, []);
@@ -35,33 +37,47 @@ interface Step extends StepDraft {
   readonly operation: string;
 }
 
+/** What a pipeline has of a series so far. */
+interface Written {
+  readonly source: SeriesReference;
+  readonly steps: readonly Step[];
+}
+
+const written = new WeakMap<object, Written>();
+
 function builder(source: SeriesReference, steps: readonly Step[]): Pipeline {
   const methods: Record<string, unknown> = {
-    as: (metric: string, options: ItemOptions = {}) => writeItem(source, steps, metric, options),
+    as: (metric: string, options: ItemOptions = {}) => writeItem({ source, steps }, metric, options),
   };
   for (const [operation, { methods: drafts }] of operationsByName) {
     for (const [name, draft] of Object.entries<(...given: unknown[]) => StepDraft>({ ...drafts })) {
       methods[name] = (...given: unknown[]) => builder(source, [...steps, { operation, ...draft(...given) }]);
     }
   }
+  written.set(methods, { source, steps });
   // `as`: the operations' methods, each of which gives a builder with one more step.
   return methods as unknown as Pipeline;
 }
 
-function writeItem(
-  source: SeriesReference,
-  steps: readonly Step[],
-  metric: string,
-  { processingType = 'batch', frequency }: ItemOptions,
-): RequestItem {
-  const { timeseriesId } = source;
-  const nameOf = (index: number): string => (index === steps.length - 1 ? metric : `${metric} step ${index + 1}`);
-  const operations = steps.map(({ operation, parameters, others = [] }, index) => {
-    const first = index === 0 ? source : { timeseriesId, metric: nameOf(index - 1) };
-    const input = [first, ...others];
-    const step = { operation, input, output: [{ timeseriesId, metric: nameOf(index) }], parameters };
-    // The methods of the builder take what the types of a step say.
-    return step as RequestStep;
-  });
+function writeItem(made: Written, metric: string, { processingType = 'batch', frequency }: ItemOptions): RequestItem {
+  const operations: RequestStep[] = [];
+  write(made, metric, operations);
   return { metric, processingType, ...(frequency === undefined ? {} : { frequency }), operations };
+}
+
+/** Writes steps, those that make other inputs of them first. @returns the name of what the last one makes */
+function write({ source, steps }: Written, metric: string, into: RequestStep[]): SeriesReference {
+  let first = source;
+  for (const [index, { operation, parameters, others = [] }] of steps.entries()) {
+    const name = index === steps.length - 1 ? metric : `${metric} step ${index + 1}`;
+    const inputs = others.map((other, at) => {
+      const made = written.get(other);
+      return made === undefined ? other : write(made, `${name} input ${at + 2}`, into);
+    });
+    const output = { timeseriesId: source.timeseriesId, metric: name };
+    // The methods of the builder take what the types of a step say.
+    into.push({ operation, input: [first, ...inputs], output: [output], parameters } as RequestStep);
+    first = output;
+  }
+  return first;
 }

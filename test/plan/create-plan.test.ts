@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPlan, explain, openStream, type Plan, runBatch } from '../../src/index.js';
+import { createPlan, explain, openStream, type Plan, pipeline, type RequestItem, runBatch } from '../../src/index.js';
 import { operationNames, operationsByName } from '../../src/operations/index.js';
 import { linesOf, runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
 import { hourly, item, type Json, raw, step } from './requests.js';
@@ -243,4 +243,39 @@ test('thousands of steps written backwards are put in order soon', { timeout: 40
   );
   const plan = createPlan([item(steps)]);
   expect(plan.steps.map(({ output }) => output.metric)).toEqual(plan.steps.map((_, at) => name(at + 1)));
+});
+
+describe('a pipeline reads another', () => {
+  const outside = { timeseriesId: 'outside', metric: 'Raw' };
+  const averageOf = (id: string) => pipeline(id).aggregate({ function: 'Average', interval: 'Hourly' });
+  const inputs = ['zone', 'outside', 'roof'].map((timeseriesId, k) => ({
+    timeseriesId,
+    metric: 'Raw',
+    timeMs: Float64Array.from({ length: 200 }, (_, i) => i * 900_000),
+    value: Float64Array.from({ length: 200 }, (_, i) => Math.sin(i / (7 + k)) * 20),
+  }));
+  const resultsOf = (...items: RequestItem[]) => runBatch(createPlan(items), inputs).series;
+
+  test('one without steps is its series', () => {
+    expect(pipeline('zone').sub(pipeline('outside')).as('Excess')).toEqual(pipeline('zone').sub(outside).as('Excess'));
+  });
+
+  test('its steps come first, and what they make is no result', () => {
+    const excess = averageOf('zone').sub(averageOf('outside')).round(1).as('Excess');
+    const hourly = { timeseriesId: 'outside', metric: 'Hourly' };
+    const named = pipeline('zone', 'Hourly').sub(hourly).round(1).as('Excess');
+    const [, , expected] = resultsOf(averageOf('zone').as('Hourly'), averageOf('outside').as('Hourly'), named);
+    expect(resultsOf(excess)).toEqual([expected]);
+    expect(expected?.value.length).toBe(50);
+  });
+
+  test('in depth, and of one series twice', () => {
+    const warmest = pipeline('roof').max([averageOf('outside'), pipeline('outside').add(pipeline('roof').mul(2))]);
+    const step = (name: string) => ({ timeseriesId: 'zone', metric: name });
+    const item = pipeline('zone').sub(warmest, { align: 'asof' }).abs().as('Lag');
+    expect(item.operations.at(-1)?.output).toEqual([step('Lag')]);
+    const names = item.operations.flatMap(({ output }) => output.map((one) => `${one.timeseriesId}/${one.metric}`));
+    expect(new Set(names).size).toBe(names.length);
+    expect(createPlan([item]).steps).toHaveLength(6);
+  });
 });

@@ -146,9 +146,10 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
 
   it('a store of a version that breaks with this one is refused; one that only adds is not', async () => {
     await open();
-    await database.query(`UPDATE windrow_meta SET value = '2' WHERE name = 'version'`);
+    const next = 1 + Number(await database.query(`SELECT value FROM windrow_meta WHERE name = 'version'`));
+    await database.query(`UPDATE windrow_meta SET value = '${next}' WHERE name = 'version'`);
     await open();
-    await database.query(`UPDATE windrow_meta SET value = '2' WHERE name = 'oldestVersion'`);
+    await database.query(`UPDATE windrow_meta SET value = '${next}' WHERE name = 'oldestVersion'`);
     await expect(open()).rejects.toMatchObject({ code: 'storage.newer' });
   });
 

@@ -1,7 +1,6 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
-import type { SeriesReference } from '../../../core/series.js';
 import { lerp } from '../../../kernels/interpolate.js';
-import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OtherInput, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
 import {
   choice,
   duration,
@@ -22,7 +21,7 @@ export type FillParameters = { readonly frequency: string; readonly maxgap?: str
 export interface FillMethods {
   fill(parameters: FillParameters): StepDraft;
   /** Fills gaps with the samples of another series. */
-  fillFrom(other: SeriesReference, parameters: { readonly frequency: string; readonly maxgap?: string }): StepDraft;
+  fillFrom(other: OtherInput, parameters: { readonly frequency: string; readonly maxgap?: string }): StepDraft;
 }
 
 export const fill: Operation<FillMethods> = {

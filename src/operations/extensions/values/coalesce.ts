@@ -1,11 +1,10 @@
-import type { SeriesReference } from '../../../core/series.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OtherInput, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { joined } from '../joined.js';
 
 export interface CoalesceMethods {
   /** This series or, where it has no value, the first of the others that does. */
-  coalesce(others: SeriesReference | readonly SeriesReference[], parameters?: { readonly maxhold?: string }): StepDraft;
+  coalesce(others: OtherInput | readonly OtherInput[], parameters?: { readonly maxhold?: string }): StepDraft;
 }
 
 export const coalesce: Operation<CoalesceMethods> = {
@@ -16,7 +15,7 @@ export const coalesce: Operation<CoalesceMethods> = {
   methods: {
     coalesce: (others, parameters = {}) => ({
       parameters,
-      others: 'timeseriesId' in others ? [others] : others,
+      others: 'length' in others ? others : [others],
     }),
   },
   parameters: {

@@ -1,9 +1,16 @@
-import type { SeriesReference } from '../../../core/series.js';
 import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
 import * as kernels from '../../../kernels/values.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import { type Operation, type OtherInput, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import { numberIn } from '../../parameters.js';
-import { type AlignParameters, alignOf, alignParameters, checkAlign, describeTwo, scalar } from '../../two-inputs.js';
+import {
+  type AlignParameters,
+  alignOf,
+  alignParameters,
+  checkAlign,
+  describeTwo,
+  type Operand,
+  scalar,
+} from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
 export const min = extreme({ min: withOperands }, 'Min', 'smallest', {
@@ -61,11 +68,11 @@ export const maxExamples: readonly WrittenExample[] = [
 ];
 
 /** A scalar, a second series, or several. */
-export type Operands = number | SeriesReference | readonly SeriesReference[];
+export type Operands = Operand | readonly OtherInput[];
 
 function withOperands(operand: Operands, parameters: object = {}): StepDraft {
   if (typeof operand === 'number') return { parameters: { scalar: operand, ...parameters } };
-  return { parameters, others: 'timeseriesId' in operand ? [operand] : operand };
+  return { parameters, others: 'length' in operand ? operand : [operand] };
 }
 
 type ExtremeMethods<Name extends string> = {

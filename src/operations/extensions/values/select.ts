@@ -1,18 +1,17 @@
-import type { SeriesReference } from '../../../core/series.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OtherInput, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, number, numberIn } from '../../parameters.js';
 import { type AlignParameters, alignParameters, checkAlign, describeTwo } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
 /** What is taken where the condition does not hold (nothing by default), and how the inputs meet. */
 export interface SelectParameters extends Omit<AlignParameters, 'align'> {
-  readonly else?: number | SeriesReference;
+  readonly else?: number | OtherInput;
   readonly align?: Exclude<AlignParameters['align'], 'linear'>;
 }
 
 export interface SelectMethods {
   /** The values where the condition is not 0. */
-  select(condition: SeriesReference, parameters?: SelectParameters): StepDraft;
+  select(condition: OtherInput, parameters?: SelectParameters): StepDraft;
 }
 
 const FIRST = 0;
