@@ -67,7 +67,7 @@ export const select: Operation<SelectMethods> = {
     }
     return aligned(parameters, inputCount, (value) => {
       if (value[CONDITION] !== 0) return value[FIRST]!;
-      return inputCount > OTHER ? value[OTHER]! : undefined;
+      return inputCount > OTHER ? value[OTHER]! : constant;
     });
   },
 };
@@ -84,6 +84,12 @@ export const selectExamples: readonly WrittenExample[] = [
     parameters: { else: 0 },
     inputs: ['00:00 5, 00:15 6, 00:30 7', '00:00 1, 00:15 0, 00:30 1'],
     output: '00:00 5, 00:15 0, 00:30 7',
+  },
+  {
+    title: 'A number elsewhere, and the latest that is known of the condition',
+    parameters: { align: 'asof', else: 0 },
+    inputs: ['00:00 5, 00:15 6, 00:30 7', '00:00 1, 00:10 0'],
+    output: '00:00 5, 00:15 0, 00:30 0',
   },
   {
     title: 'One of two sensors',
