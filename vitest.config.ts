@@ -47,7 +47,8 @@ export default defineConfig({
     // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than the cores that we count on: tests that start servers wait more than they compute.
+    maxWorkers: 3,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
