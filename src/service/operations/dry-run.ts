@@ -4,7 +4,7 @@ import { SourceMatcher } from '../../core/source-matcher.js';
 import { explain } from '../../index.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
-import { inTurns } from '../../storage/next-turn.js';
+import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import type { Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
 import { equal } from '../store.js';
@@ -23,6 +23,7 @@ export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readon
   for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
     items.push(await describeItem(scope, definition));
   }
+  await nextTurn();
   return { plan, explain: explain(plan), items };
 }
 
@@ -36,6 +37,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition) {
     stored.push(info ?? { sampleCount: 0, firstMs: null, lastMs: null });
   }
   const outputs = estimateOutputs(own, stored);
+  await nextTurn();
   const members = own.every === undefined ? null : await countMembers(scope, own);
   return {
     ...output,

@@ -26,7 +26,8 @@ export async function readOperations(body: unknown, rangesMax = defaultSettings.
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
   let stepCount = 0;
-  let inTurn = plan.steps.length;
+  let inTurn = 0;
+  if (plan.steps.length >= STEPS_A_TURN) await nextTurn();
   for (const definition of splitRequest(plan)) {
     const { length } = definition.plan.steps;
     stepCount += length;
@@ -109,7 +110,8 @@ export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
   for (const [index, posted] of plan.request.entries()) {
     const others = [...closureOf(index, readsOf)].filter((other) => other !== index).sort((a, b) => a - b);
     const request = [...others, index].map((at) => plan.request[at]);
-    yield { posted, ...definitionOf(request) };
+    // A plan of one item is that item's.
+    yield { posted, ...definitionOf(request, plan.request.length === 1 ? plan : planEvery(request)) };
   }
 }
 
@@ -117,8 +119,10 @@ export function* splitRequest(plan: Plan): Generator<ItemDefinition> {
 export const ITEMS_A_TURN = 20;
 
 /** What follows from the request of an item alone. */
-export function definitionOf(request: readonly unknown[]): Omit<ItemDefinition, 'posted'> {
-  const plan = planEvery(request);
+export function definitionOf(
+  request: readonly unknown[],
+  plan: Plan = planEvery(request),
+): Omit<ItemDefinition, 'posted'> {
   const { processingType, frequency } = plan.items[plan.items.length - 1]!;
   return {
     output: outputOf(plan),
