@@ -37,7 +37,7 @@ export class JsonIssueError extends Error {
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   const scan = createScan(text);
-  scanUntil(scan, text.length);
+  scanUntil(scan, text.length, text.length);
   checkValue(value, scan.memberCount, text);
   return value;
 }
@@ -53,8 +53,9 @@ export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Pro
   const scan = createScan(text);
   let from = 0;
   while (from < text.length) {
-    const to = scanUntil(scan, from + sliceChars);
-    if (to - from > ELEMENT_CHARS_MAX + SLICE_CHARS) throw tooLarge(scan.isArray ? elements.length : undefined);
+    const most = ELEMENT_CHARS_MAX + SLICE_CHARS;
+    const to = scanUntil(scan, from + sliceChars, from + most + 1);
+    if (to - from > most) throw tooLarge(scan.isArray ? elements.length : undefined);
     const isLast = to === text.length;
     // A slice ends behind a comma of the outermost array, which the bracket takes the place of.
     const slice = `${from === 0 ? '' : '['}${isLast ? text.slice(from) : `${text.slice(from, to - 1)}]`}`;
@@ -134,13 +135,13 @@ const [QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, CLOSE_BRACKET, OPEN_BRACE, 
 ];
 
 /**
- * Goes on to the first comma of the outermost array from `least` on, and gives the place behind it; the end of the
- * text where there is none.
+ * Goes on to the first comma of the outermost array from `least` on, and gives the place behind it; where there is
+ * none, the end of the text, or `most` if that comes first.
  */
-function scanUntil(scan: Scan, least: number): number {
+function scanUntil(scan: Scan, least: number, most: number): number {
   const { text, isArray } = scan;
   let { at, depth, memberCount } = scan;
-  const end = text.length;
+  const end = Math.min(text.length, most);
   for (; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {

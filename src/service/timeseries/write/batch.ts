@@ -1,6 +1,7 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { sortInput } from '../../../engine/batch/sorted-input.js';
 import { isAllFinite, isRising } from '../../../kernels/check.js';
+import { inTurns } from '../../../storage/next-turn.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 
 /** What became of the samples of a batch. */
@@ -84,33 +85,51 @@ export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Ar
   batch.rowCount += timeMs.length;
 }
 
-/** Empties the batch into a change for each series: times rising, the last of equal times, nothing missing. */
-export function takeChanges(batch: SampleBatch): { changes: SampleChange[]; counts: BatchCounts } {
-  const taken = takeRows(batch);
+export interface Taken {
+  readonly changes: SampleChange[];
+  readonly counts: BatchCounts;
+}
+
+/**
+ * Empties the batch into a change for each series: times rising, the last of equal times, nothing missing. Others are
+ * answered meanwhile, as a body may have thousands of series.
+ */
+export async function takeChanges(batch: SampleBatch): Promise<Taken> {
+  const taken = noneTaken();
+  const split = splitBySeries(batch);
+  batch.rowCount = 0;
   batch.series.length = 0;
   batch.indexes.clear();
+  for await (const one of inTurns(split, SERIES_A_TURN)) take(one, taken);
   return taken;
 }
 
-/** As `takeChanges`, but the batch keeps the indexes of its series for the rows to come. */
-export function takeRows(batch: SampleBatch): { changes: SampleChange[]; counts: BatchCounts } {
-  const counts: BatchCounts = { samples: 0, missing: 0, duplicate: 0 };
-  const changes: SampleChange[] = [];
-  for (const one of splitBySeries(batch)) {
-    const count = one.timeMs.length;
-    if (isRising(one.timeMs, count, Number.NEGATIVE_INFINITY) && isAllFinite(one.value, 0, count)) {
-      counts.samples += count;
-      changes.push(one);
-      continue;
-    }
-    const { series, missing, duplicateMs } = sortInput(one, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-    counts.missing += missing;
-    counts.duplicate += duplicateMs.length;
-    counts.samples += series.timeMs.length;
-    if (series.timeMs.length > 0) changes.push(series);
-  }
+const SERIES_A_TURN = 1000;
+
+/** As `takeChanges` of a small batch, which keeps the indexes of its series for the rows to come. */
+export function takeRows(batch: SampleBatch): Taken {
+  const taken = noneTaken();
+  for (const one of splitBySeries(batch)) take(one, taken);
   batch.rowCount = 0;
-  return { changes, counts };
+  return taken;
+}
+
+function noneTaken(): Taken {
+  return { changes: [], counts: { samples: 0, missing: 0, duplicate: 0 } };
+}
+
+function take(one: SampleChange, { changes, counts }: Taken): void {
+  const count = one.timeMs.length;
+  if (isRising(one.timeMs, count, Number.NEGATIVE_INFINITY) && isAllFinite(one.value, 0, count)) {
+    counts.samples += count;
+    changes.push(one);
+    return;
+  }
+  const { series, missing, duplicateMs } = sortInput(one, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  counts.missing += missing;
+  counts.duplicate += duplicateMs.length;
+  counts.samples += series.timeMs.length;
+  if (series.timeMs.length > 0) changes.push(series);
 }
 
 /** Whether the rows from `from` on are all to be stored: each has a value, and the times of each series rise. */

@@ -47,7 +47,10 @@ async function ingestJson(
   body: StreamedBody,
 ): Promise<Ingested> {
   const { origin } = job;
-  const text = decodeBody(await readWhole(body, context.settings.bodyBytesMax));
+  const bytes = await readWhole(body, context.settings.bodyBytesMax);
+  // To join its parts took some milliseconds already.
+  if (bytes.length > GATHERED_CHARS_MAX) await nextTurn();
+  const text = decodeBody(bytes);
   // What a queue delivered is taken once, or not at all, by itself.
   const mayGather = origin === undefined && text.length <= GATHERED_CHARS_MAX;
   const gathered = mayGather ? await gather(gatherer, job, text) : undefined;

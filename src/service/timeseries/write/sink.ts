@@ -40,7 +40,7 @@ export function createSink(context: ServiceContext, job: Ingest) {
   /** @throws ServiceError 400 where there were faults. */
   const flush = async (): Promise<void> => {
     issues.refuse(total.samples);
-    const { changes, counts } = takeChanges(batch);
+    const { changes, counts } = await takeChanges(batch);
     if (changes.length > 0 && !(await store(context, job, changes, total.samples))) {
       total.isRepeated = true;
       return;
