@@ -60,8 +60,8 @@ async function spread({ storage, clock }: AdministrationContext, organisation: s
     const groupCount = known?.groupCount ?? (isNew ? groups : 1);
     if (groupCount !== groups) {
       const mend = 'leave groups out, or use an organisation of another name';
-      const groups = groupCount === 1 ? 'one group' : `${groupCount} groups`;
-      throw new WindrowError('identity.exists', `the series of ${organisation} lie in ${groups} for good; ${mend}`);
+      const some = groupCount === 1 ? 'one group' : `${groupCount} groups`;
+      throw new WindrowError('identity.exists', `the series of ${organisation} lie in ${some} for good; ${mend}`);
     }
     if (!isNew) return;
     const row = { organisation, groupCount, createdMs: Math.floor(clock.nowMs()) };
