@@ -55,6 +55,8 @@ function plainBody(payload: Readable): Pick<StreamedBody, 'stream' | 'abandon'> 
 // Not a pipeline, whose end would destroy the connection before its answer is out.
 function packedBody(payload: Readable, gunzip: Gunzip): Pick<StreamedBody, 'stream' | 'abandon'> {
   payload.on('error', (error) => gunzip.destroy(error));
+  // It may fail before anybody reads it, which must not end the process: the stream keeps its error for who does.
+  gunzip.on('error', () => {});
   payload.pipe(gunzip);
   const abandon = (): void => {
     payload.unpipe(gunzip);
@@ -79,6 +81,11 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Ui
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
   // By events: for the many small bodies, iterating a stream costs more than all else.
   return new Promise((resolve, reject) => {
+    if (stream.errored !== null) {
+      abandon();
+      reject(explain(stream.errored));
+      return;
+    }
     const parts: Uint8Array[] = [];
     let length = 0;
     stream.on('data', (part: Buffer) => {
