@@ -141,21 +141,13 @@ export class SqliteStorage implements Storage {
     work: (tx: Transaction) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    return this.#transaction([shard], ([tx]) => work(tx!), options);
+    return this.transactionOver([shard], ([tx]) => work(tx!), options);
   }
 
   async transactionOver<Result>(
     shards: readonly number[],
     work: (txs: readonly Transaction[]) => Promise<Result>,
-    options: Omit<TransactionOptions, 'claim'> = {},
-  ): Promise<Result> {
-    return this.#transaction(shards, work, options);
-  }
-
-  #transaction<Result>(
-    shards: readonly number[],
-    work: (txs: readonly Transaction[]) => Promise<Result>,
-    options: TransactionOptions,
+    options: TransactionOptions = {},
   ): Promise<Result> {
     for (const shard of shards) this.#assertUsable(shard);
     return this.#enqueue<Result>((resolve, reject) => createJob(shards, work, options, resolve, reject));
