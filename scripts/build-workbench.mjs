@@ -76,8 +76,8 @@ const withoutUnused = [
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
 
-// Of uPlot the page uses lines over times that it labels itself: neither bars, splines, bands, logarithms, dates nor the
-// legend. The rest of it is one class, in which no bundler sees that.
+// Of uPlot the page uses lines over times that it labels itself: no bars, splines, bands, logarithms, dates or legend.
+// uPlot is one large function, in which no bundler sees that.
 const UNUSED_OF_UPLOT = {
   ...Object.fromEntries(
     ['bars', 'findColWidth', 'splineInterp', 'monotoneCubic', '_monotoneCubic', 'clipBandLine', 'rangeLog']
