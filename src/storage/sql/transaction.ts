@@ -78,6 +78,7 @@ export class SqlTransaction extends SqlReader implements Transaction {
   readonly commit: number;
   #hasBegun = false;
   #hasWritten = false;
+  #isLogged = false;
   readonly #beforeFirstWrite: () => void;
 
   constructor(session: SqlSession, shard: number, numbers: CommitNumbers, beforeFirstWrite: () => void) {
@@ -90,8 +91,17 @@ export class SqlTransaction extends SqlReader implements Transaction {
     return this.#hasWritten;
   }
 
+  /** Whether a row of a log, which is there when this transaction ends, tells its commit. */
+  get isLogged(): boolean {
+    return this.#isLogged;
+  }
+
   async insert<Row>(table: Table<Row>, row: Row): Promise<void> {
-    if ((await this.#write(statements.insert(this.target(table), row))) === 1) return;
+    if ((await this.#write(statements.insert(this.target(table), row))) === 1) {
+      // `as`: a log has the column.
+      this.#isLogged ||= table.isLog && (row as { readonly commit?: number }).commit === this.commit;
+      return;
+    }
     const key = JSON.stringify(table.key.map((name) => row[name]));
     throw new DuplicateKeyError(table.name, `${table.name}: there is a row of the key ${key}`);
   }
@@ -107,6 +117,7 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 
   async delete<Row>(table: Table<Row>, where: readonly Condition<Row>[]): Promise<number> {
+    if (table.isLog) this.#isLogged = false;
     return this.#write(statements.remove(this.target(table), where));
   }
 

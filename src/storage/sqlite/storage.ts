@@ -10,6 +10,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../storage.js';
+import type { Table } from '../table.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
@@ -20,6 +21,7 @@ import {
   createJob,
   GroupDatabase,
   type Job,
+  NO_VALUES,
   type NewCommits,
   QUIET_MS_MAX,
   runGroup,
@@ -30,6 +32,7 @@ import { Turns } from './turns.js';
 
 export interface StorageParts {
   readonly database: Database;
+  readonly tables: readonly Table<never>[];
   /** Another connection to the file, which never holds a state of it. */
   readonly openWatch: () => Database;
   readonly reserve: Reserve;
@@ -71,7 +74,7 @@ export class SqliteStorage implements Storage {
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    this.#counters = new CommitCounters(parts.database);
+    this.#counters = new CommitCounters(parts.database, parts.tables);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
@@ -120,7 +123,7 @@ export class SqliteStorage implements Storage {
     if (this.#readerCount === 0) {
       try {
         if (this.#watch !== undefined) this.#seenVersion = versionOf(this.#watch);
-        database.exec('BEGIN');
+        database.run('BEGIN', NO_VALUES);
         this.#tell(this.#counters.refresh(), false);
       } catch (error) {
         if (database.isInTransaction) database.exec('ROLLBACK');
@@ -133,7 +136,7 @@ export class SqliteStorage implements Storage {
   #endReading(): void {
     const { database } = this.#parts;
     this.#readerCount--;
-    if (this.#readerCount === 0 && database.isInTransaction) database.exec('END');
+    if (this.#readerCount === 0 && database.isInTransaction) database.run('END', NO_VALUES);
   }
 
   async transaction<Result>(
@@ -294,7 +297,7 @@ export class SqliteStorage implements Storage {
   /** @returns false while another process writes, and when no transaction could be begun. */
   #begin(): boolean {
     try {
-      this.#parts.database.exec('BEGIN IMMEDIATE');
+      this.#parts.database.run('BEGIN IMMEDIATE', NO_VALUES);
       this.#busyCount = 0;
       return true;
     } catch (error) {

@@ -1,5 +1,6 @@
 import {
   bytes,
+  defineLog,
   defineTable,
   integer,
   integerOrNull,
@@ -40,7 +41,7 @@ export type SeriesRow = RowIn<typeof series>;
  * Changes as they came: one row for many series, compacted into segments in the background. A row is
  * never changed, only deleted some time after it is in the segments.
  */
-export const sampleLog = defineTable(
+export const sampleLog = defineLog(
   'sample_log',
   {
     /** The commit that wrote it, and its place in that commit. */
@@ -56,7 +57,6 @@ export const sampleLog = defineTable(
     partition: textOrNull,
     offset: integerOrNull,
   },
-  ['commit', 'part'],
 );
 export type SampleLogRow = RowIn<typeof sampleLog>;
 
