@@ -1,9 +1,9 @@
 import type { Statement } from '../sql/statements.js';
+import { quote } from '../sql/statements.js';
 import { inTime, type SqlSession, SqlTransaction } from '../sql/transaction.js';
 import type { Claim, Transaction } from '../storage.js';
-import { checkClaim } from './claims.js';
-import { quote } from '../sql/statements.js';
 import type { Table } from '../table.js';
+import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
 import { sqlite } from './dialect.js';
 
