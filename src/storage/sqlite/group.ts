@@ -1,7 +1,7 @@
 import type { Statement } from '../sql/statements.js';
 import { quote } from '../sql/statements.js';
-import { inTime, type SqlSession, SqlTransaction } from '../sql/transaction.js';
-import type { Claim, Transaction } from '../storage.js';
+import { type QuietWatch, type SqlSession, SqlTransaction } from '../sql/transaction.js';
+import type { Transaction, TransactionOptions } from '../storage.js';
 import type { Table } from '../table.js';
 import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
@@ -131,7 +131,8 @@ export const NO_VALUES: readonly SqlValue[] = [];
 export function createJob<Result>(
   shards: readonly number[],
   work: (txs: readonly Transaction[]) => Promise<Result>,
-  { claim, usesReserve = false }: { readonly claim?: Claim; readonly usesReserve?: boolean },
+  { claim, usesReserve = false }: TransactionOptions,
+  watch: QuietWatch,
   resolve: (result: Result) => void,
   reject: (error: unknown) => void,
 ): Job {
@@ -145,7 +146,7 @@ export function createJob<Result>(
     const txs = shards.map((shard) => new SqlTransaction(session, shard, counters.numbersOf(shard), begin));
     try {
       if (claim !== undefined) checkClaim(database, shards[0]!, claim);
-      const result = await inTime(txs, QUIET_MS_MAX, () => work(txs));
+      const result = await watch.run(txs, () => work(txs));
       if (hasSavepoint) database.run('RELEASE "work"', NO_VALUES);
       for (const tx of txs) if (tx.hasWritten) counters.advance(tx);
       return () => resolve(result);

@@ -82,8 +82,8 @@ const CHECKPOINT_BYTES = 8 * 1024 * 1024;
  */
 function configure(database: Database, directory: string): void {
   if (Number(database.all('PRAGMA page_count')[0]?.page_count) === 0) {
-    // Pages that became free can be given back to the disk.
-    database.exec(`PRAGMA page_size = ${process.env.PAGE ?? 4096}; PRAGMA auto_vacuum = INCREMENTAL`);
+    // A small commit writes a page or two, each whole. Pages that became free can be given back to the disk.
+    database.exec('PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL');
   }
   const mode = database.all('PRAGMA journal_mode = WAL')[0]?.journal_mode;
   if (mode !== 'wal') {

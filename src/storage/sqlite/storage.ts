@@ -1,6 +1,6 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
-import { inTime, SqlReader } from '../sql/transaction.js';
+import { QuietWatch, SqlReader } from '../sql/transaction.js';
 import type {
   Claim,
   CommitListener,
@@ -57,6 +57,7 @@ export class SqliteStorage implements Storage {
   readonly #parts: StorageParts;
   readonly #counters: CommitCounters;
   readonly #turns = new Turns();
+  readonly #quietWatch = new QuietWatch(QUIET_MS_MAX);
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
@@ -86,7 +87,7 @@ export class SqliteStorage implements Storage {
           this.#beginReading();
           const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
           tx = reader;
-          return await inTime([reader], QUIET_MS_MAX, () => work(reader));
+          return await this.#quietWatch.run([reader], () => work(reader));
         } catch (error) {
           throw this.#parts.explain(error);
         } finally {
@@ -153,7 +154,9 @@ export class SqliteStorage implements Storage {
     options: TransactionOptions = {},
   ): Promise<Result> {
     for (const shard of shards) this.#assertUsable(shard);
-    return this.#enqueue<Result>((resolve, reject) => createJob(shards, work, options, resolve, reject));
+    return this.#enqueue<Result>((resolve, reject) =>
+      createJob(shards, work, options, this.#quietWatch, resolve, reject),
+    );
   }
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
