@@ -1,5 +1,5 @@
-// Files packed with zstd, where Node cannot unpack them itself (before 22.15). The library that does it there looks at no
-// checksum, so that a flipped bit would be read as other data: here each frame is held against its own.
+// Files packed with zstd, where Node cannot unpack them itself (before 22.15). The library that does it there looks at
+// no checksum, so that a flipped bit would be read as other data: here each frame is held against its own.
 // Source: RFC 8878, Zstandard Compression.
 
 const MAGIC = 0xfd2fb528;
@@ -17,8 +17,8 @@ interface Frame {
 }
 
 /**
- * Loads what unpacks a file, frame by frame. It throws an Error for bytes that are no frame, for a frame that is cut off,
- * and for one whose content has another checksum.
+ * Loads what unpacks a file, frame by frame. It throws an Error for bytes that are no frame, for a frame that is cut
+ * off, and for one whose content has another checksum.
  */
 export async function openZstd(): Promise<(packed: Uint8Array) => Generator<Uint8Array>> {
   const { decompressZstd } = await import('hyparquet-compressors');
