@@ -25,6 +25,8 @@ import { spread } from '../groups-under-test.js';
 export interface Rig {
   readonly context: ServiceContext;
   readonly organisation: string;
+  /** Where a series lies, and the item whose result it is. */
+  shardOf(timeseriesId: string): number;
   worker(): Worker;
   advance(byMs: number): void;
   /** Stores a change, and wakes the worker within the transaction, as an ingest does. */
@@ -105,6 +107,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   return {
     context,
     organisation,
+    shardOf: (timeseriesId) => placement.shardOf(timeseriesId),
     worker: () => worker,
     advance: (byMs) => {
       nowMs += byMs;
