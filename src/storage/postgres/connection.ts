@@ -135,7 +135,7 @@ export class StatementTexts {
 }
 
 const CONNECT_MS_MAX = 3000;
-/** Beyond this a server that says nothing is taken for dead. A work ends sooner (`inTime`). */
+/** Beyond this a server that says nothing is taken for dead. A work ends sooner (`QuietWatch`). */
 const ANSWER_MS_MAX = 15_000;
 
 /**

@@ -33,9 +33,9 @@ export async function append(
   if (origin !== undefined && !(await takeOffset(tx, organisation, origin))) return false;
   const progress = await readProgress(tx);
   const known = await catalogue.find(tx, progress, organisation, changes);
-  const missing = changes.filter((_, i) => known[i] === undefined);
   const result = known.find((series) => series !== undefined && series.itemId !== null);
   if (itemId === undefined && result?.itemId != null) throw new ResultSeriesError(result, result.itemId);
+  const missing = known.includes(undefined) ? changes.filter((_, i) => known[i] === undefined) : [];
   const created =
     missing.length === 0 ? NONE : await create(tx, progress, organisation, missing, clock.nowMs(), itemId);
   const keyed: KeyedChange[] = [];
@@ -43,7 +43,7 @@ export async function append(
     const { timeMs, value, deleted } = change;
     if (timeMs.length === 0 && deleted === undefined) continue;
     const key = known[i]?.key ?? created.get(seriesKey(change))!;
-    keyed.push({ key, timeMs, value, ...(deleted === undefined ? {} : { deleted }) });
+    keyed.push(deleted === undefined ? { key, timeMs, value } : { key, timeMs, value, deleted });
   }
   if (keyed.length > 0) await logChanges(logs, tx, organisation, keyed, origin);
   return true;

@@ -22,7 +22,7 @@ const writer = new ByteWriter(65_536);
 function pack({ timeMs, value }: Columns): PackedColumns {
   const bytesOf = (column: Float64Array): Uint8Array => {
     writer.clear();
-    writeColumn(writer, column, 'small');
+    writeColumn(writer, column);
     return writer.toBytes();
   };
   return { sampleCount: timeMs.length, times: bytesOf(timeMs), values: bytesOf(value) };

@@ -10,8 +10,8 @@ const REPLACEMENT = '\uFFFD';
 /**
  * Reads a body of samples as nearly all are written: an array of objects with a name, a time and a number, no text
  * with an escape, times like `2024-01-31T12:00:00.000Z`. Read so, by WebAssembly into columns, 10,000 samples take a
- * quarter of what JSON.parse alone takes, and leave no objects behind. What is written otherwise is left to the reader of
- * JSON, which also tells of all faults; so nothing is taken here that it would refuse, or read as something else.
+ * quarter of what JSON.parse alone takes, and leave no objects behind. What is written otherwise is left to the reader
+ * of JSON, which also tells of all faults; so nothing is taken here that it would refuse, or read as something else.
  */
 export class UsualSamples {
   readonly #parts: readonly Uint8Array[];
