@@ -70,6 +70,8 @@ describe('what is in memory', () => {
       );
     });
     await second;
+    // Where a group's time is up, they are of two.
+    await rig.worker().onIdle();
     await expectBatch();
     await rig.append(change(room, 40, 50));
     await rig.worker().onIdle();
