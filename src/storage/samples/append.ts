@@ -126,6 +126,6 @@ async function create(
 // Requests are checked where they come in; were it not so, segments would be written that no search finds its way in.
 function assertRising(change: SampleChange): void {
   const { timeMs, value } = change;
-  if (timeMs.length === value.length && isRising(timeMs, timeMs.length, -Infinity)) return;
+  if (timeMs.length === value.length && isRising(timeMs, 0, timeMs.length, -Infinity)) return;
   throw new Error(`a change of ${seriesKey(change)} whose times do not rise, or with columns of different lengths`);
 }
