@@ -34,7 +34,7 @@ export interface Operation<M extends object = object> {
    * How many results there are, if the shape does not tell: one for each sample, whatever its value, or at
    * most one.
    */
-  readonly results?: 'one a sample' | 'at most one a sample';
+  readonly results?: 'one a sample' | 'one a sample but the first' | 'at most one a sample';
   /** The windows that its results stand for, which steps after it may count by. */
   readonly windows?: (parameters: Parameters) => WindowsMade | undefined;
   /** The window of the result at a time, where that is not one of these. */
@@ -177,9 +177,15 @@ export interface Output {
   add(timeMs: number, value: number): void;
   /**
    * Adds the first `count` samples of two columns; values are finite and times rise. The steps after it read them at
-   * once, and may write over the values unless `isReadOnly`.
+   * once, and may write over the values unless `isReadOnly`. `inputTimeMs`: that of the chunk whose times they are.
    */
-  addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly?: boolean): void;
+  addRun(
+    timeMs: Float64Array,
+    value: Float64Array,
+    count: number,
+    isReadOnly?: boolean,
+    inputTimeMs?: Float64Array,
+  ): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient' | 'unmatchedFirst' | 'unmatchedSecond', count: number): void;

@@ -50,7 +50,8 @@ export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: 
       ofSteps.push({ count: pointCount(operation, step, inputs, settings), isFiltered: false });
     } else {
       const isFiltered = operation.shape === 'filter' || read.some((one) => one.isFiltered);
-      ofSteps.push({ count: Math.min(...read.map(({ count }) => count)), isFiltered });
+      const left = operation.results === 'one a sample but the first' ? 1 : 0;
+      ofSteps.push({ count: Math.min(...read.map(({ count }) => count)) - left, isFiltered });
     }
   }
   return plan.items.map(({ step }) => ofSteps[step]!);
