@@ -18,7 +18,7 @@ function selectRank(value: Float64Array, rank: number): void {
       value.sort();
       return;
     }
-    const pivot = medianOf(value[left]!, value[rank]!, value[right - 1]!);
+    const pivot = value[rank]!;
     let middle = moveForward(value, left, right, pivot, false);
     if (rank < middle) right = middle;
     else if (middle > left) left = middle;
@@ -29,10 +29,6 @@ function selectRank(value: Float64Array, rank: number): void {
       left = middle;
     }
   }
-}
-
-function medianOf(a: number, b: number, c: number): number {
-  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
 // Moves the values below the pivot, or with `isUpTo` those equal to it too, to the front; returns where they end. Each

@@ -34,7 +34,7 @@ export interface Operation<M extends object = object> {
    * How many results there are, if the shape does not tell: one for each sample, whatever its value, or at
    * most one.
    */
-  readonly results?: 'one a sample' | 'one a sample but the first' | 'at most one a sample';
+  readonly results?: 'one a sample' | 'at most one a sample';
   /** The windows that its results stand for, which steps after it may count by. */
   readonly windows?: (parameters: Parameters) => WindowsMade | undefined;
   /** The window of the result at a time, where that is not one of these. */

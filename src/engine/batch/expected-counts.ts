@@ -50,8 +50,7 @@ export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: 
       ofSteps.push({ count: pointCount(operation, step, inputs, settings), isFiltered: false });
     } else {
       const isFiltered = operation.shape === 'filter' || read.some((one) => one.isFiltered);
-      const left = operation.results === 'one a sample but the first' ? 1 : 0;
-      ofSteps.push({ count: Math.min(...read.map(({ count }) => count)) - left, isFiltered });
+      ofSteps.push({ count: Math.min(...read.map(({ count }) => count)), isFiltered });
     }
   }
   return plan.items.map(({ step }) => ofSteps[step]!);

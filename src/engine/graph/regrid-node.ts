@@ -110,7 +110,7 @@ class ChunkOutput implements Output {
     value: Float64Array,
     count: number,
     isReadOnly = false,
-    inputTimeMs: Float64Array | undefined = undefined,
+    inputTimeMs?: Float64Array,
   ): void {
     if (count === 0) return;
     if (timeMs[0]! < TIME_MS_MIN || timeMs[count - 1]! >= TIME_MS_END) {

@@ -23,7 +23,7 @@ export function runningSums(
 ): number {
   let sum = slots[at]!;
   let lost = slots[at + 1]!;
-  let isNarrow = wide.length === 0 && slots[at + 2] === 0;
+  let isNarrow = false; // until the first term has shown it
   let first = 0;
   for (let end = from; end < to; end++) {
     const t = timeMs[end]!;
@@ -49,14 +49,12 @@ export function runningSums(
     const count = end + 1 - first;
     let result = sum + lost;
     if (isMean) result = quotientOf(result, lossOf(sum, lost, result), count);
+    slots[at] = sum;
+    slots[at + 1] = lost;
     if (!isNarrow || Number.isNaN(result)) {
-      slots[at] = sum;
-      slots[at + 1] = lost;
       result = isMean ? meanOf(slots, at, wide, count) : sumOf(slots, at, wide);
     }
     results[end - from] = result;
   }
-  slots[at] = sum;
-  slots[at + 1] = lost;
   return first;
 }

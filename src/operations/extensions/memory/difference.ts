@@ -16,7 +16,7 @@ export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
   summary: 'Gives each value less the one before it.',
   shape: 'regrid',
-  results: 'one a sample but the first',
+  results: 'at most one a sample',
   inputs: 'one',
   methods: { difference: (parameters = {}) => ({ parameters }) },
   parameters: { maxgap },
@@ -56,7 +56,7 @@ export const derivative: Operation<DerivativeMethods> = {
   name: 'Derivative',
   summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
   shape: 'regrid',
-  results: 'one a sample but the first',
+  results: 'at most one a sample',
   inputs: 'one',
   methods: { derivative: (parameters = {}) => ({ parameters }) },
   parameters: {
@@ -107,7 +107,7 @@ export const counter: Operation<CounterMethods> = {
   name: 'Counter',
   summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
   shape: 'regrid',
-  results: 'one a sample but the first',
+  results: 'at most one a sample',
   inputs: 'one',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
@@ -207,8 +207,8 @@ function fromLast(parameters: Parameters, column: RunContext['column'], fill: Fr
 // Each number less the one before it.
 function changesOf(column: Float64Array, count: number, last: number, out: Float64Array): boolean {
   out[0] = column[0]! - last;
-  const isFinite = out[0] - out[0] === 0;
-  return count === 1 ? isFinite : sub(column.subarray(1), column, count - 1, out.subarray(1)) && isFinite;
+  const isFirstFinite = out[0] - out[0] === 0;
+  return count === 1 ? isFirstFinite : sub(column.subarray(1), column, count - 1, out.subarray(1)) && isFirstFinite;
 }
 
 function fromTheLast(parameters: Parameters) {

@@ -1,7 +1,7 @@
 import { lerp } from '../../../kernels/interpolate.js';
 import type { Operation, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
-import { FROM_THE_PAST, scan, scanEach } from './scan.js';
+import { FROM_THE_PAST, scanEach } from './scan.js';
 
 /** Sensors that fail: StuckValue finds values that no longer change, Hampel those that stand out. */
 

@@ -184,7 +184,7 @@ export const edge: Operation<EdgeMethods> = {
         let last = slots[0]!;
         for (let i = 0; i < count; i++) {
           const state = value[i]! === 0 ? 0 : 1;
-          results[i] = +((last === 0 && state === 1 && isRising) || (last === 1 && state === 0 && isFalling));
+          results[i] = last + state === 1 && (state === 1 ? isRising : isFalling) ? 1 : 0;
           last = state;
         }
         slots[0] = last;
