@@ -195,6 +195,30 @@ describe('bodies of samples', () => {
     expect(readUsual([bad]).state).toBe('unusual');
   });
 
+  it('of the usual form on lines are read as each line is, up to the first that is not', () => {
+    let doneCount = 0;
+    const lists = fc.array(fc.oneof({ weight: 30, arbitrary: usualLine }, object, space), { maxLength: 12 });
+    fc.assert(
+      fc.property(lists, defaults, fc.integer({ min: 1, max: 50 }), (lines, fixed, partBytes) => {
+        const text = lines.join('\n');
+        const [usual, byLine] = [createSampleBatch(), createSampleBatch()];
+        const reader = new UsualSamples(cutInto(Buffer.from(text), partBytes), fixed, true);
+        while (reader.state === 'more') reader.read(usual);
+        // A line feed within a sample parts it.
+        const cut = text.split('\n');
+        const issues = new SampleIssues();
+        for (const line of cut.slice(0, reader.sampleCount)) readJsonLine(line, 1, byLine, issues, fixed);
+        expect(issues.count).toBe(0);
+        expect(rowsOf(usual)).toEqual(rowsOf(byLine));
+        const isDone = reader.state === 'done';
+        expect(reader.rest().toString()).toBe(isDone ? '' : cut.slice(reader.sampleCount).join('\n'));
+        if (isDone) doneCount++;
+      }),
+      { numRuns: 1000 },
+    );
+    expect(doneCount).toBeGreaterThan(40);
+  });
+
   it('are read alike as an array and line by line', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(object, usualLine), { maxLength: 6 }), defaults, async (lines, fixed) => {

@@ -3,27 +3,35 @@ import { type SampleScanner, type ScannedSamples, sampleScanner } from '../../..
 import { addRows, knownSeries, type SampleBatch, seriesIndexOf } from './batch.js';
 import { nameProblem, type SampleDefaults } from './json.js';
 
-const COMMA = 0x2c;
+const [COMMA, LINE_FEED] = [0x2c, 0x0a];
+const NOTHING = new Uint8Array(0);
 /** What is no UTF-8 is read as. */
 const REPLACEMENT = '\uFFFD';
 
 /**
- * Reads a body of samples as nearly all are written: an array of objects with a name, a time and a number, no text
- * with an escape, times like `2024-01-31T12:00:00.000Z`. Read so, by WebAssembly into columns, 10,000 samples take a
- * quarter of what JSON.parse alone takes, and leave no objects behind. What is written otherwise is left to the reader
- * of JSON, which also tells of all faults; so nothing is taken here that it would refuse, or read as something else.
+ * Reads a body of samples as nearly all are written: an array or lines of objects with a name, a time and a number, no
+ * text with an escape, times like `2024-01-31T12:00:00.000Z`. Read so, by WebAssembly into columns, 10,000 samples
+ * take a quarter of what JSON.parse alone takes, and leave no objects behind. What is written otherwise is left to the
+ * reader of JSON, which also tells of all faults; so nothing is taken here that it would refuse, or read as something
+ * else.
  */
 export class UsualSamples {
   readonly #parts: readonly Uint8Array[];
   readonly #defaults: SampleDefaults;
+  readonly #between: number;
   #part = 0;
   #at = 0;
   #isFirst = true;
+  #sampleCount = 0;
   #state: ScannedSamples['state'] = 'more';
 
-  /** @param parts of the body, as they came. */
-  constructor(parts: readonly Uint8Array[], defaults: SampleDefaults) {
+  /**
+   * @param parts of the body, as they came.
+   * @param areLines whether the samples stand on lines, and in no array.
+   */
+  constructor(parts: readonly Uint8Array[], defaults: SampleDefaults, areLines = false) {
     this.#parts = parts;
+    this.#between = areLines ? LINE_FEED : COMMA;
     this.#defaults = defaults;
   }
 
@@ -32,15 +40,27 @@ export class UsualSamples {
     return this.#state;
   }
 
+  /** How many samples were taken so far: of lines, one from each. */
+  get sampleCount(): number {
+    return this.#sampleCount;
+  }
+
+  /** What is not read yet. */
+  rest(): Buffer {
+    const [first = NOTHING, ...others] = this.#parts.slice(this.#part);
+    return Buffer.concat([first.subarray(this.#at), ...others]);
+  }
+
   /** Adds the next samples: of some hundred kilobytes, which is a millisecond or two of work. */
   read(batch: SampleBatch): void {
     this.#state = 'unusual';
     const scanner = sampleScanner();
     if (scanner === undefined) return;
     const { length, isLast } = this.#copyInto(scanner);
-    const scanned = scanner.scan(length, COMMA, this.#isFirst, isLast);
+    const scanned = scanner.scan(length, this.#between, this.#isFirst, isLast);
     if (!takeScanned(scanner, scanned, batch, this.#defaults)) return;
     this.#skip(scanned.end);
+    this.#sampleCount += scanned.rowCount;
     this.#isFirst = false;
     this.#state = scanned.state;
   }
