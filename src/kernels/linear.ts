@@ -14,8 +14,8 @@ const LEAST = 2 ** -500;
 const GREATEST = 2 ** 500;
 
 /**
- * Writes the doubles nearest to the exact results: of numerators that two doubles hold (Dekker, 1971), and else of whole
- * numbers. Tells whether all of them are finite.
+ * Writes the doubles nearest to the exact results: of numerators that two doubles hold (Dekker, 1971), and else of
+ * whole numbers. Tells whether all of them are finite.
  */
 export function linear(value: Float64Array, count: number, by: Linear, out: Float64Array): boolean {
   const factor = Number(by.factor);

@@ -3,9 +3,9 @@ import { meanOf, quotientOf, sumOf } from './results.js';
 import { addTo, lossOf, tidySum } from './sums.js';
 
 /**
- * Writes the sum at each of the samples `from..to` or, with `isMean`, the mean, rounded once, of those up to it that are
- * less than `windowMs` older; the result of `from` goes to the start of `results`. Two doubles hold most sums, and as
- * long as they do, no sample costs a call.
+ * Writes the sum at each of the samples `from..to` or, with `isMean`, the mean, rounded once, of those up to it that
+ * are less than `windowMs` older; the result of `from` goes to the start of `results`. Two doubles hold most sums, and
+ * as long as they do, no sample costs a call.
  *
  * @returns the first sample that is still in the window.
  */

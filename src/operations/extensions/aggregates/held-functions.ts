@@ -117,9 +117,7 @@ export function heldMoving(holding: Holding): MovingFunction {
     },
     remove: (state, at, { times, values }) => {
       const { slots } = state;
-      slots[at + BEFORE] = 1;
-      slots[at + BEFORE + 1] = times.at(0);
-      slots[at + BEFORE + 2] = held(values.at(0));
+      slots.set([1, times.at(0), held(values.at(0))], at + BEFORE);
       if (times.length === 1) return;
       const t = times.at(1);
       const x = held(values.at(1));
