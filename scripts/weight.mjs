@@ -46,7 +46,8 @@ const withoutExtensions = {
 /** What a statement imports, bundled for a browser with its WebAssembly, without what that does not use. */
 async function bundleSize(contents, plugins = []) {
   const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false };
-  const { outputFiles } = await build({ ...options, plugins, stdin: { contents, resolveDir: srcPath } });
+  const define = { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NaN': 'NaN' }; // as tsup.config.ts has it
+  const { outputFiles } = await build({ ...options, define, plugins, stdin: { contents, resolveDir: srcPath } });
   return sizeOf(outputFiles[0].text);
 }
 

@@ -14,8 +14,8 @@ const LEAST = 2 ** -500;
 const GREATEST = 2 ** 500;
 
 /**
- * Writes the doubles nearest to the exact results: as sums of two doubles (Dekker, 1971), and where rounding those is
- * not certain (Ziv's test) in whole numbers. Tells whether all of them are finite.
+ * Writes the doubles nearest to the exact results: of numerators that two doubles hold (Dekker, 1971), and else of
+ * whole numbers. Tells whether all of them are finite.
  */
 export function linear(value: Float64Array, count: number, by: Linear, out: Float64Array): boolean {
   const factor = Number(by.factor);
@@ -23,45 +23,23 @@ export function linear(value: Float64Array, count: number, by: Linear, out: Floa
   const divisor = Number(by.divisor);
   // Doubles may not hold them: then everything is computed in whole numbers.
   const isHeld = BigInt(factor) === by.factor && BigInt(offset) === by.offset && BigInt(divisor) === by.divisor;
-  const keepsZero = by.offset === 0n;
   let bad = 0;
   for (let i = 0; i < count; i++) {
     const x = value[i]!;
     const product = x * factor;
     const sum = product + offset;
-    const sumLow = lossOf(product, offset, sum) + productError(x, factor, product);
-    const numerator = sum + sumLow;
-    const numeratorLow = sum - numerator + sumLow;
-    const quotient = numerator / divisor;
-    const back = quotient * divisor;
-    const rest = (numerator - back - productError(quotient, divisor, back) + numeratorLow) / divisor;
-    const slack = Math.abs(quotient) * 2 ** -98;
+    const sumLoss = lossOf(product, offset, sum);
+    const productLoss = productError(x, factor, product);
+    const low = sumLoss + productLoss;
+    const numerator = sum + low;
     const size = Math.abs(x);
-    const isPlain = (size > LEAST && size < GREATEST && Math.abs(quotient) > LEAST) || x === 0;
-    const result = quotient + (rest + slack);
-    const isCertain = isPlain && result === quotient + (rest - slack);
-    let y = result;
-    if (keepsZero && x === 0)
-      y = x; // -0 stays -0, as with Mul
-    else if (!isHeld || !isCertain) y = isHeld && isPlain ? inDoubt(x, by) : exactly(x, by);
+    const isTwo = isHeld && size > LEAST && size < GREATEST && lossOf(sumLoss, productLoss, low) === 0;
+    let y = isTwo ? quotientOf(numerator, lossOf(sum, low, numerator), divisor) : Number.NaN;
+    if (Number.isNaN(y)) y = x === 0 && offset === 0 ? x : exactly(x, by); // -0 stays -0, as with Mul
     out[i] = y;
     bad += y - y;
   }
   return bad === 0;
-}
-
-/** By the middle between two doubles: one decimal of twenty lies right there, from °C to °F. */
-function inDoubt(x: number, by: Linear): number {
-  const [factor, offset] = [Number(by.factor), Number(by.offset)];
-  const product = x * factor;
-  const sum = product + offset;
-  const sumLoss = lossOf(product, offset, sum);
-  const productLoss = productError(x, factor, product);
-  const low = sumLoss + productLoss;
-  const numerator = sum + low;
-  const isExact = lossOf(sumLoss, productLoss, low) === 0;
-  const y = isExact ? quotientOf(numerator, sum - numerator + low, Number(by.divisor)) : Number.NaN;
-  return Number.isNaN(y) ? exactly(x, by) : y;
 }
 
 function exactly(x: number, { factor, offset, divisor }: Linear): number {

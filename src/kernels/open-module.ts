@@ -25,7 +25,7 @@ function compile(text: string): WebAssembly.Module | undefined {
   }
 }
 
-// A letter a byte, from ( to ~ without the backslash; after ! and # of the bytes from 86 and from 172 on.
+// A letter a byte, from ( to ~ without the backslash; after ! and # of the next 86 bytes, and of those after them.
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   let count = 0;
@@ -34,7 +34,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
     const code = text.charCodeAt(i);
     if (code < 40) base = code === 33 ? 86 : 172;
     else {
-      bytes[count++] = base + code - (code < 92 ? 40 : 41);
+      bytes[count++] = base + code - (code < 92 ? 43 : 44); // from 253 on, and over 255 from 0
       base = 0;
     }
   }

@@ -177,9 +177,15 @@ export interface Output {
   add(timeMs: number, value: number): void;
   /**
    * Adds the first `count` samples of two columns; values are finite and times rise. The steps after it read them at
-   * once, and may write over the values unless `isReadOnly`.
+   * once, and may write over the values unless `isReadOnly`. `inputTimeMs`: that of the chunk whose times they are.
    */
-  addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly?: boolean): void;
+  addRun(
+    timeMs: Float64Array,
+    value: Float64Array,
+    count: number,
+    isReadOnly?: boolean,
+    inputTimeMs?: Float64Array,
+  ): void;
   /** Announces `count` results to come, and stops the run if they are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient' | 'unmatchedFirst' | 'unmatchedSecond', count: number): void;

@@ -4,7 +4,7 @@ import type { Windows } from '../core/windows.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
-import type { FunctionSettings } from './aggregate-functions.js';
+import type { FunctionSettings, Held } from './aggregate-functions.js';
 import type { WindowOptions } from './aggregate-windows.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
@@ -40,7 +40,7 @@ export function isBetween({ isLinear, maxGapMs }: Holding): boolean {
   return isLinear || maxGapMs < Number.POSITIVE_INFINITY;
 }
 
-type HoldOptions = Omit<WindowOptions, 'closed'> & Pick<Holding, 'held' | 'maxHoldMs'>;
+type HoldOptions = Omit<WindowOptions, 'closed'> & Holding;
 
 /** A function of how long values were held in a window. */
 export interface HeldFunction {
@@ -208,8 +208,7 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   const { weigh } = held;
   const { slots } = state;
   const { timeMs, value } = chunk;
-  const isPlain = weigh === undefined && state.lists[0]!.length === 0 && state.lists[1]!.length === 0;
-  if (isPlain && holdWhole(slots, chunk, from, to, maxHoldMs)) return;
+  if (holdWhole(state, LAST_MS, INTEGRAL, chunk, from, to, options)) return;
   let lastMs = slots[LAST_MS]!;
   let lastValue = slots[LAST_VALUE]!;
   for (let i = from; i < to; i++) {
@@ -226,45 +225,59 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
 /** The product of half the digits of a double with a whole number below this is a double. */
 const WHOLE_END = 2 ** 26;
 
-// The usual case, lengths of whole milliseconds: false, with nothing taken, where it is another.
-function holdWhole(slots: Float64Array, chunk: Chunk, from: number, to: number, maxHoldMs: number): boolean {
-  const { timeMs, value } = chunk;
-  const hasWhole = slots[KNOWN + 1] === 0 && slots[KNOWN + 2] === 0 && Number.isInteger(slots[KNOWN]!);
-  if (!hasWhole || !(slots[KNOWN]! < 2 ** 50) || !Number.isInteger(slots[LAST_MS]!)) return false;
-  let lastMs = slots[LAST_MS]!;
-  let lastValue = slots[LAST_VALUE]!;
-  let sum = slots[INTEGRAL]!;
-  let lost = slots[INTEGRAL + 1]!;
-  let knownMs = slots[KNOWN]!;
+/**
+ * The usual case, lengths of whole milliseconds: false, with nothing taken, where it is another.
+ *
+ * @param lastAt where the time and the value of the last sample are.
+ * @param at where Σ(value·length) and Σ(length) are.
+ */
+export function holdWhole(
+  { slots, lists }: Held,
+  lastAt: number,
+  at: number,
+  { timeMs, value }: Chunk,
+  from: number,
+  to: number,
+  { held, maxHoldMs, maxGapMs, isLinear }: Holding,
+): boolean {
+  if (held.weigh !== undefined || lists[0]!.length > 0 || lists[1]!.length > 0) return false;
+  let knownMs = slots[at + SUM_SLOTS]!;
+  let lastMs = slots[lastAt]!;
+  let lastValue = slots[lastAt + 1]!;
+  const hasWhole = slots[at + SUM_SLOTS + 1] === 0 && slots[at + SUM_SLOTS + 2] === 0 && Number.isInteger(knownMs);
+  if (!hasWhole || !(knownMs < 2 ** 50) || !Number.isInteger(lastMs)) return false;
+  let sum = slots[at]!;
+  let lost = slots[at + 1]!;
   let spilt = 0;
   for (let i = from; i < to; i++) {
     const t = timeMs[i]!;
     const untilMs = lastMs + maxHoldMs < t ? lastMs + maxHoldMs : t;
-    const lengthMs = untilMs - lastMs;
+    const lengthMs = t - lastMs > maxGapMs ? 0 : untilMs - lastMs;
     if (!(lengthMs < WHOLE_END && Math.floor(t) === t && Math.floor(untilMs) === untilMs)) return false;
-    const scaled = SPLIT * lastValue;
-    const high = scaled - (scaled - lastValue);
-    const product = high * lengthMs;
-    const rest = (lastValue - high) * lengthMs;
-    const next = sum + product;
-    const part = next - sum;
-    const loss = sum - (next - part) + (product - part);
-    sum = next;
-    const lostOnce = lost + loss;
-    const lossPart = lostOnce - lost;
-    spilt += Math.abs(lost - (lostOnce - lossPart) + (loss - lossPart));
-    lost = lostOnce + rest;
-    const restPart = lost - lostOnce;
-    spilt += Math.abs(lostOnce - (lost - restPart) + (rest - restPart));
-    knownMs += lengthMs;
+    for (let isEnd = !isLinear; ; isEnd = true) {
+      const scaled = SPLIT * lastValue;
+      const high = scaled - (scaled - lastValue);
+      const product = high * lengthMs;
+      const rest = (lastValue - high) * lengthMs;
+      const next = sum + product;
+      const loss = lossOf(sum, product, next);
+      sum = next;
+      const lostOnce = lost + loss;
+      spilt += Math.abs(lossOf(lost, loss, lostOnce));
+      lost = lostOnce + rest;
+      spilt += Math.abs(lossOf(lostOnce, rest, lost));
+      knownMs += lengthMs;
+      if (isEnd) break;
+      lastValue = value[i]!;
+    }
     lastMs = t;
     lastValue = value[i]!;
   }
   if (spilt !== 0) return false;
-  slots[LAST_MS] = lastMs;
-  slots[LAST_VALUE] = lastValue;
-  slots[INTEGRAL] = sum;
-  slots[INTEGRAL + 1] = lost;
-  slots[KNOWN] = knownMs;
+  slots[lastAt] = lastMs;
+  slots[lastAt + 1] = lastValue;
+  slots[at] = sum;
+  slots[at + 1] = lost;
+  slots[at + SUM_SLOTS] = knownMs;
   return true;
 }

@@ -105,7 +105,13 @@ class ChunkOutput implements Output {
     }
   }
 
-  addRun(timeMs: Float64Array, value: Float64Array, count: number, isReadOnly = false): void {
+  addRun(
+    timeMs: Float64Array,
+    value: Float64Array,
+    count: number,
+    isReadOnly = false,
+    inputTimeMs?: Float64Array,
+  ): void {
     if (count === 0) return;
     if (timeMs[0]! < TIME_MS_MIN || timeMs[count - 1]! >= TIME_MS_END) {
       for (let i = 0; i < count; i++) this.add(timeMs[i]!, value[i]!);
@@ -116,6 +122,7 @@ class ChunkOutput implements Output {
     run.timeMs = timeMs;
     run.value = value;
     run.isReadOnly = isReadOnly;
+    run.inputTimeMs = inputTimeMs;
     this.#give(run, count);
   }
 

@@ -117,12 +117,13 @@ function agreed(first: number, correction: number, doubt: number): number {
   return result === first + (correction + doubt) ? result : Number.NaN;
 }
 
-/** The first sum times a whole number, divided by the second, which is above 0. */
+/** The first sum times a half or a whole number, divided by the second, which is above 0. */
 export function weightedMeanOf(products: ExactSum, lengths: ExactSum, times = 1): number {
   const [slots, at, wide] = products;
   const [lengthSlots, lengthAt, lengthWide] = lengths;
-  const isPlain = times === 1 && wide.length === 0 && lengthWide.length === 0 && slots[at + 2] === 0;
-  const length = lengthSlots[lengthAt]!;
+  const isPlain = (times === 1 || times === 0.5) && wide.length === 0 && lengthWide.length === 0 && slots[at + 2] === 0;
+  // Half a sum is what twice the length divides.
+  const length = lengthSlots[lengthAt]! / times;
   if (isPlain && lengthSlots[lengthAt + 1] === 0 && lengthSlots[lengthAt + 2] === 0 && length < 2 ** 53) {
     const sum = slots[at]! + slots[at + 1]!;
     const mean = quotientOf(sum, lossOf(slots[at]!, slots[at + 1]!, sum), length);

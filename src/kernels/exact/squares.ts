@@ -1,5 +1,5 @@
 import type { DoubleList } from '../../core/list.js';
-import { addProduct, SPLIT } from './sums.js';
+import { addProduct, lossOf, SPLIT } from './sums.js';
 
 /** Adds the squares of `value[from..to)` to a sum. */
 export function addSquares(
@@ -25,21 +25,16 @@ export function addSquares(
     const error = low * low - (square - high * high - 2 * high * low);
     // The square goes in above, its error one below.
     const next = sum + square;
-    const part = next - sum;
-    const loss = sum - (next - part) + (square - part);
+    const loss = lossOf(sum, square, next);
     sum = next;
     const lostOnce = lost + loss;
-    const lossPart = lostOnce - lost;
-    const leastOnce = lost - (lostOnce - lossPart) + (loss - lossPart);
+    const leastOnce = lossOf(lost, loss, lostOnce);
     lost = lostOnce + error;
-    const errorPart = lost - lostOnce;
-    const leastTwice = lostOnce - (lost - errorPart) + (error - errorPart);
+    const leastTwice = lossOf(lostOnce, error, lost);
     const both = leastOnce + leastTwice;
-    const bothPart = both - leastOnce;
-    spilt += Math.abs(leastOnce - (both - bothPart) + (leastTwice - bothPart));
+    spilt += Math.abs(lossOf(leastOnce, leastTwice, both));
     const all = least + both;
-    const allPart = all - least;
-    spilt += Math.abs(least - (all - allPart) + (both - allPart));
+    spilt += Math.abs(lossOf(least, both, all));
     least = all;
   }
   if (spilt === 0) {

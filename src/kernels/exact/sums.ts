@@ -54,12 +54,10 @@ export function addAll(
   for (let i = from; i < to; i++) {
     const x = value[i]!;
     const next = sum + x;
-    const part = next - sum;
-    const loss = sum - (next - part) + (x - part);
+    const loss = lossOf(sum, x, next);
     sum = next;
     const lostNext = lost + loss;
-    const lostPart = lostNext - lost;
-    spilt += Math.abs(lost - (lostNext - lostPart) + (loss - lostPart));
+    spilt += Math.abs(lossOf(lost, loss, lostNext));
     lost = lostNext;
   }
   if (spilt === 0) {

@@ -9,7 +9,7 @@ import {
 } from '../../../kernels/exact/results.js';
 import { SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator, Held } from '../../aggregate-functions.js';
-import { addHeld, type Holding, isBetween, type Mean } from '../../time-weighted-average.js';
+import { addHeld, type Holding, holdWhole, isBetween, type Mean } from '../../time-weighted-average.js';
 import type { MovingFunction } from './moving-functions.js';
 
 /**
@@ -95,26 +95,29 @@ export function heldMoving(holding: Holding): MovingFunction {
     listCount: 2,
     sampleCountMin: 0,
     words,
-    add: (state, at, { timeMs, value }, from, to, countBefore) => {
+    add: (state, at, chunk, from, to, countBefore) => {
       const { slots } = state;
+      const { timeMs, value } = chunk;
+      let i = from;
+      slots[at + NEWEST] = 1;
+      if (countBefore === 0) {
+        slots[at + FIRST_MS] = slots[at + NEWEST + 1] = timeMs[i]!;
+        slots[at + FIRST_VALUE] = slots[at + NEWEST + 2] = held(value[i]!);
+        i++;
+      }
+      if (holdWhole(state, at + NEWEST + 1, at + SUMS, chunk, i, to, holding)) return;
       const sums = sumsAt(state, at + SUMS);
-      for (let i = from; i < to; i++) {
+      for (; i < to; i++) {
         const t = timeMs[i]!;
         const x = held(value[i]!);
-        if (countBefore === 0 && i === from) {
-          slots[at + FIRST_MS] = t;
-          slots[at + FIRST_VALUE] = x;
-        } else addBetween(holding, sums, slots[at + NEWEST + 1]!, slots[at + NEWEST + 2]!, t, x, -everMs, everMs, 1);
-        slots[at + NEWEST] = 1;
+        addBetween(holding, sums, slots[at + NEWEST + 1]!, slots[at + NEWEST + 2]!, t, x, -everMs, everMs, 1);
         slots[at + NEWEST + 1] = t;
         slots[at + NEWEST + 2] = x;
       }
     },
     remove: (state, at, { times, values }) => {
       const { slots } = state;
-      slots[at + BEFORE] = 1;
-      slots[at + BEFORE + 1] = times.at(0);
-      slots[at + BEFORE + 2] = held(values.at(0));
+      slots.set([1, times.at(0), held(values.at(0))], at + BEFORE);
       if (times.length === 1) return;
       const t = times.at(1);
       const x = held(values.at(1));

@@ -17,7 +17,10 @@ const KEPT = 5;
 const SINCE_MS = KEPT;
 const INCREASE = KEPT + 1;
 
-/** How much a counter has risen since the last sample before the window, or that by the time this took. */
+/**
+ * How much a counter has risen since the last sample before the window, or that by the time this took. One that has
+ * fallen began again at 0, if it has a greatest value after reaching that.
+ */
 function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulator {
   return {
     slotCount: INCREASE + SUM_SLOTS,
@@ -31,17 +34,28 @@ function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulat
         slots[at + HAS_BEFORE] = slots[at + HAS_LAST]!;
         slots[at + BEFORE_VALUE] = slots[at + LAST_VALUE]!;
       }
+      // What steps without a fall add up to is the last value less the first.
+      let last = slots[at + HAS_LAST] === 1 ? slots[at + LAST_VALUE]! : value[from]!;
+      const wide = lists[0]!;
+      addTo(slots, at + INCREASE, wide, -last);
       for (let i = from; i < to; i++) {
         const x = value[i]!;
-        if (slots[at + HAS_LAST] === 1) addStep(slots, at, lists[0]!, slots[at + LAST_VALUE]!, x, max, 1);
-        slots[at + HAS_LAST] = 1;
-        slots[at + LAST_VALUE] = x;
-        slots[at + LAST_MS] = timeMs[i]!;
+        if (x < last) addTo(slots, at + INCREASE, wide, max ?? last);
+        last = x;
       }
+      addTo(slots, at + INCREASE, wide, last);
+      slots[at + HAS_LAST] = 1;
+      slots[at + LAST_VALUE] = last;
+      slots[at + LAST_MS] = timeMs[to - 1]!;
     },
     remove: ({ slots, lists }, at, { times, values }) => {
       const x = values.at(0);
-      if (slots[at + HAS_BEFORE] === 1) addStep(slots, at, lists[0]!, slots[at + BEFORE_VALUE]!, x, max, -1);
+      if (slots[at + HAS_BEFORE] === 1) {
+        const before = slots[at + BEFORE_VALUE]!;
+        addTo(slots, at + INCREASE, lists[0]!, before);
+        if (x < before) addTo(slots, at + INCREASE, lists[0]!, -(max ?? before));
+        addTo(slots, at + INCREASE, lists[0]!, -x);
+      }
       slots[at + HAS_BEFORE] = 1;
       slots[at + BEFORE_VALUE] = x;
       slots[at + SINCE_MS] = times.at(0);
@@ -54,22 +68,6 @@ function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulat
       return weightedMeanOf([slots, at + INCREASE, lists[0]!], span, unitMs);
     },
   };
-}
-
-// Adds a step of a counter, or takes it away. One that has fallen began again at 0, if it has a greatest value after
-// reaching that.
-function addStep(
-  slots: Float64Array,
-  at: number,
-  wide: DoubleList,
-  before: number,
-  after: number,
-  max: number | undefined,
-  sign: 1 | -1,
-): void {
-  if (after >= before || max !== undefined) addTo(slots, at + INCREASE, wide, -sign * before);
-  if (after < before && max !== undefined) addTo(slots, at + INCREASE, wide, sign * max);
-  addTo(slots, at + INCREASE, wide, sign * after);
 }
 
 /** How often the value has entered or left a range, since the last sample before the window. */

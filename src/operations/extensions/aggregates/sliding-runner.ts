@@ -130,6 +130,8 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
           slots[IS_ON] = 1;
           slots[END_MS] = endFor(t);
         }
+        // What has left the window goes first: then windows that follow each other end without taking away one by one.
+        window.moveTo(state, options.startFor(slots[END_MS]!), isRight);
         const to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         window.take(state, chunk, from, to);
         from = to;

@@ -1,10 +1,10 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { pow } from '../../../kernels/elementary.js';
-import { meanOf } from '../../../kernels/exact/results.js';
-import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
-import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import { runningSums } from '../../../kernels/exact/running.js';
+import { SUM_SLOTS } from '../../../kernels/exact/sums.js';
+import type { Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
-import { FROM_THE_PAST, scan } from './scan.js';
+import { FROM_THE_PAST, scanEach } from './scan.js';
 
 /** Averages that move with each sample. */
 
@@ -32,7 +32,7 @@ export const movingAverage: Operation<MovingAverageMethods> = {
     keeps: 'the samples of that time',
     final: 'with its sample',
   }),
-  open: (parameters) => movingAverager(durationMsIn(parameters, 'window') ?? 0),
+  open: (parameters, { column }) => movingAverager(durationMsIn(parameters, 'window') ?? 0, column),
 };
 
 export const movingAverageExamples: readonly WrittenExample[] = [
@@ -58,27 +58,22 @@ export const movingAverageExamples: readonly WrittenExample[] = [
 
 // Slots: the sum of the window, which is exact, so that what goes leaves no trace. Lists: its times, its values, and
 // what the slots cannot hold.
-function movingAverager(windowMs: number): RegridRunner {
-  return scan(
+function movingAverager(windowMs: number, column: RunContext['column']): RegridRunner {
+  return scanEach(
     SUM_SLOTS,
-    ({ slots, lists }, { timeMs, value, count }, out) => {
-      const [times, values, wide] = lists;
-      if (!times || !values || !wide) throw new Error('assertion failed: three lists');
-      let end = times.length;
+    column,
+    ({ slots, lists }, { timeMs, value, count }, results) => {
+      const times = lists[0]!;
+      const values = lists[1]!;
+      const before = times.length;
       times.append(timeMs, 0, count);
       values.append(value, 0, count);
       // Views, as nothing is added while the window goes over them.
       const t = times.view();
-      const x = values.view();
-      let first = 0;
-      for (; end < t.length; end++) {
-        for (; first < end && !(t[end]! - t[first]! < windowMs); first++) addTo(slots, 0, wide, -x[first]!);
-        if (first === end) clearSum(slots, 0, wide);
-        addTo(slots, 0, wide, x[end]!);
-        out.add(t[end]!, meanOf(slots, 0, wide, end + 1 - first));
-      }
+      const first = runningSums(slots, 0, lists[2]!, t, values.view(), before, t.length, windowMs, true, results);
       times.shift(first);
       values.shift(first);
+      return true;
     },
     3,
   );
@@ -105,7 +100,7 @@ export const exponentialAverage: Operation<ExponentialAverageMethods> = {
     does: `the average of all samples, whose weights halve every ${textIn(parameters, 'halflife')}`,
     keeps: 'the average and the sum of its weights',
   }),
-  open: (parameters) => exponentialAverager(durationMsIn(parameters, 'halflife') ?? 0),
+  open: (parameters, { column }) => exponentialAverager(durationMsIn(parameters, 'halflife') ?? 0, column),
 };
 
 export const exponentialAverageExamples: readonly WrittenExample[] = [
@@ -134,11 +129,11 @@ const LAST_MS = 1;
 const AVERAGE = 2;
 const WEIGHT = 3;
 
-function exponentialAverager(halflifeMs: number): RegridRunner {
+function exponentialAverager(halflifeMs: number, column: RunContext['column']): RegridRunner {
   // Most samples come at one distance.
   let stepMs = Number.NaN;
   let decay = 0;
-  return scan(4, ({ slots }, { timeMs, value, count }, out) => {
+  return scanEach(4, column, ({ slots }, { timeMs, value, count }, results) => {
     let lastMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
     let average = slots[AVERAGE]!;
     let weight = slots[WEIGHT]!;
@@ -154,11 +149,12 @@ function exponentialAverager(halflifeMs: number): RegridRunner {
       // The difference of two numbers may overflow, though an average does not.
       average = weight === 1 ? x : next - next === 0 ? next : average + (x / weight - average / weight);
       lastMs = t;
-      out.add(t, average);
+      results[i] = average;
     }
     slots[HAS_LAST] = 1;
     slots[LAST_MS] = lastMs;
     slots[AVERAGE] = average;
     slots[WEIGHT] = weight;
+    return true;
   });
 }

@@ -1,10 +1,12 @@
 import type { IntervalName } from '../../../core/interval.js';
-import { sumOf } from '../../../kernels/exact/results.js';
-import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
+import { isAllFinite } from '../../../kernels/check.js';
+import { runningSums } from '../../../kernels/exact/running.js';
+import { clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
+import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
 import { textIn, timezone } from '../../parameters.js';
 import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
-import { FROM_THE_PAST, scan } from './scan.js';
+import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface CumulativeSumMethods {
   cumulativeSum(parameters?: { readonly interval?: IntervalName; readonly timezone?: string }): StepDraft;
@@ -35,25 +37,28 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
         : `the total so far of each ${textIn(parameters, 'interval')} window${inZone(parameters)}`,
     keeps: 'the total, and the end of its window',
   }),
-  open: (parameters) => {
+  open: (parameters, { column }) => {
     const windows =
       parameters.interval === undefined
         ? undefined
         : openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
     return {
-      ...scan(
+      ...scanEach(
         1 + SUM_SLOTS,
-        ({ slots, lists }, { timeMs, value, count }, out) => {
+        column,
+        ({ slots, lists }, { timeMs, value, count }, results) => {
           const wide = lists[0]!;
-          for (let i = 0; i < count; i++) {
-            const t = timeMs[i]!;
-            if (windows !== undefined && !(t < slots[END_MS]!)) {
-              slots[END_MS] = windows.next(windows.startOf(t));
+          for (let from = 0; from < count; ) {
+            if (windows !== undefined && !(timeMs[from]! < slots[END_MS]!)) {
+              slots[END_MS] = windows.next(windows.startOf(timeMs[from]!));
               clearSum(slots, TOTAL, wide);
             }
-            addTo(slots, TOTAL, wide, value[i]!);
-            out.add(t, sumOf(slots, TOTAL, wide));
+            const to = windows === undefined ? count : firstAtOrAfter(timeMs, from, count, slots[END_MS]!);
+            const part = from === 0 ? results : results.subarray(from);
+            runningSums(slots, TOTAL, wide, timeMs, value, from, to, Number.POSITIVE_INFINITY, false, part);
+            from = to;
           }
+          return isAllFinite(results, 0, count);
         },
         1,
       ),

@@ -1,4 +1,5 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
+import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
 import { scan } from './scan.js';
@@ -23,7 +24,7 @@ export const difference: Operation<DifferenceMethods> = {
     ...fromTheLast(parameters),
     does: `each value less the one before${within(parameters)}`,
   }),
-  open: (parameters, { column }) => fromLast(parameters, column, (x, lastValue) => x - lastValue),
+  open: (parameters, { column }) => fromLast(parameters, column, changesOf),
 };
 
 export const differenceExamples: readonly WrittenExample[] = [
@@ -68,7 +69,12 @@ export const derivative: Operation<DerivativeMethods> = {
   }),
   open: (parameters, { column }) => {
     const unitMs = durationMsIn(parameters, 'unit') ?? 0;
-    return fromLast(parameters, column, (x, lastValue, sinceMs) => (x - lastValue) / (sinceMs / unitMs));
+    const units = column();
+    return fromLast(parameters, column, (value, count, lastValue, results, timeMs, lastMs) => {
+      changesOf(timeMs, count, lastMs, units);
+      divScalar(units, count, unitMs, units);
+      return changesOf(value, count, lastValue, results) && div(results, units, count, results);
+    });
   },
 };
 
@@ -121,11 +127,20 @@ export const counter: Operation<CounterMethods> = {
       (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
   }),
   open: (parameters, { column }) => {
-    if (parameters.max === undefined) {
-      return fromLast(parameters, column, (x, lastValue) => (x < lastValue ? x : x - lastValue));
-    }
-    const max = numberIn(parameters, 'max');
-    return fromLast(parameters, column, (x, lastValue) => (x < lastValue ? max - lastValue + x : x - lastValue));
+    const max = parameters.max === undefined ? undefined : numberIn(parameters, 'max');
+    return fromLast(parameters, column, (value, count, lastValue, results) => {
+      let last = lastValue;
+      let bad = 0;
+      for (let i = 0; i < count; i++) {
+        const x = value[i]!;
+        // Without a branch, which would be mispredicted where meters begin again and again.
+        const result = max === undefined || x >= last ? x - last * +(x >= last) : max - last + x;
+        results[i] = result;
+        bad += result - result;
+        last = x;
+      }
+      return bad === 0;
+    });
   },
 };
 
@@ -154,42 +169,46 @@ const HAS_LAST = 0;
 const LAST_MS = 1;
 const LAST_VALUE = 2;
 
-function fromLast(
-  parameters: Parameters,
-  column: RunContext['column'],
-  resultOf: (x: number, lastValue: number, sinceMs: number) => number,
-): RegridRunner {
+/** Writes a result for each sample, and tells whether all are finite; the first of all counts for nothing. */
+type FromLast = (
+  value: Float64Array,
+  count: number,
+  lastValue: number,
+  results: Float64Array,
+  timeMs: Float64Array,
+  lastMs: number,
+) => boolean;
+
+/** Views cost more than to add fewer results one by one. */
+const VIEWED_MIN = 16;
+
+function fromLast(parameters: Parameters, column: RunContext['column'], fill: FromLast): RegridRunner {
   // The first sample is infinitely far from the one before.
   const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.MAX_VALUE;
   const results = column();
   return scan(3, ({ slots }, { timeMs, value, count }, out) => {
-    const beforeMs = slots[HAS_LAST] === 1 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
-    let lastMs = beforeMs;
-    let lastValue = slots[LAST_VALUE]!;
-    let gapCount = 0;
-    let bad = 0;
-    for (let i = 0; i < count; i++) {
-      const t = timeMs[i]!;
-      const x = value[i]!;
-      const sinceMs = t - lastMs;
-      if (sinceMs > gapMsMax) gapCount++;
-      const result = resultOf(x, lastValue, sinceMs);
-      results[i] = result;
-      bad += result - result;
-      lastMs = t;
-      lastValue = x;
-    }
-    if (gapCount === 0 && bad === 0) out.addRun(timeMs, results, count);
-    else {
+    const first = slots[HAS_LAST] === 1 ? 0 : 1;
+    const lastMs = first === 0 ? slots[LAST_MS]! : Number.NEGATIVE_INFINITY;
+    const isAllFinite = fill(value, count, slots[LAST_VALUE]!, results, timeMs, lastMs);
+    if (isAllFinite && parameters.maxgap === undefined && count >= VIEWED_MIN) {
+      out.addRun(timeMs.subarray(first), results.subarray(first), count - first);
+    } else {
       for (let i = 0; i < count; i++) {
         const t = timeMs[i]!;
-        if (t - (i === 0 ? beforeMs : timeMs[i - 1]!) <= gapMsMax) out.add(t, results[i]!);
+        if (t - (i === 0 ? lastMs : timeMs[i - 1]!) <= gapMsMax) out.add(t, results[i]!);
       }
     }
     slots[HAS_LAST] = 1;
-    slots[LAST_MS] = lastMs;
-    slots[LAST_VALUE] = lastValue;
+    slots[LAST_MS] = timeMs[count - 1]!;
+    slots[LAST_VALUE] = value[count - 1]!;
   });
+}
+
+// Each number less the one before it.
+function changesOf(column: Float64Array, count: number, last: number, out: Float64Array): boolean {
+  out[0] = column[0]! - last;
+  const isFirstFinite = out[0] - out[0] === 0;
+  return count === 1 ? isFirstFinite : sub(column.subarray(1), column, count - 1, out.subarray(1)) && isFirstFinite;
 }
 
 function fromTheLast(parameters: Parameters) {

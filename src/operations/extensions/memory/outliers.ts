@@ -1,7 +1,7 @@
 import { lerp } from '../../../kernels/interpolate.js';
 import type { Operation, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
-import { FROM_THE_PAST, scan } from './scan.js';
+import { FROM_THE_PAST, scanEach } from './scan.js';
 
 /** Sensors that fail: StuckValue finds values that no longer change, Hampel those that stand out. */
 
@@ -30,11 +30,11 @@ export const stuckValue: Operation<StuckValueMethods> = {
     does: `1 where the value has not changed for ${textIn(parameters, 'duration')}, else 0`,
     keeps: 'the value and since when it has been so',
   }),
-  open: (parameters) => {
+  open: (parameters, { column }) => {
     const durationMs = durationMsIn(parameters, 'duration') ?? 0;
     const tolerance = numberIn(parameters, 'tolerance');
     return {
-      ...scan(2, ({ slots }, { timeMs, value, count }, out) => {
+      ...scanEach(2, column, ({ slots }, { timeMs, value, count }, results) => {
         let firstMs = slots[0]!;
         let first = slots[1]!;
         for (let i = 0; i < count; i++) {
@@ -44,10 +44,11 @@ export const stuckValue: Operation<StuckValueMethods> = {
             firstMs = t;
             first = x;
           }
-          out.add(t, t - firstMs >= durationMs ? 1 : 0);
+          results[i] = t - firstMs >= durationMs ? 1 : 0;
         }
         slots[0] = firstMs;
         slots[1] = first;
+        return true;
       }),
       start: ({ slots }) => {
         slots[1] = Number.NaN; // no value is near
@@ -124,10 +125,7 @@ export const hampel: Operation<HampelMethods> = {
   }),
   open: (parameters) => {
     const action = textIn(parameters, 'action');
-    return hampelFilter(numberIn(parameters, 'samples'), numberIn(parameters, 'threshold'), (x, median, isOutlier) => {
-      if (action === 'flag') return isOutlier ? 1 : 0;
-      return isOutlier ? (action === 'replace' ? median : undefined) : x;
-    });
+    return hampelFilter(numberIn(parameters, 'samples'), numberIn(parameters, 'threshold'), action);
   },
 };
 
@@ -156,42 +154,41 @@ export const hampelExamples: readonly WrittenExample[] = [
 const DEVIATIONS = 1.4826;
 
 // Lists: times and values, from those before the next sample to decide on. Slot 0: how many are before it.
-function hampelFilter(
-  sideCount: number,
-  threshold: number,
-  resultOf: (x: number, median: number, isOutlier: boolean) => number | undefined,
-): RegridRunner {
-  const scratch = new Float64Array(2 * sideCount + 1);
-  function decide({ slots, lists }: State, out: Parameters<RegridRunner['push']>[2]): void {
-    const [times, values] = lists;
-    const at = slots[0]!;
-    const x = values!.at(at);
-    const window = values!.view().subarray(0, at + sideCount + 1);
-    const median = medianOf(window, scratch);
-    for (const [index, neighbour] of window.entries()) scratch[index] = Math.abs(neighbour - median);
-    const deviation = medianOfSorted(scratch.subarray(0, window.length).sort());
-    const isOutlier = Math.abs(x - median) > threshold * (DEVIATIONS * deviation);
-    const result = resultOf(x, median, isOutlier);
-    if (result !== undefined) out.add(times!.at(at), result);
-    if (at < sideCount) slots[0] = at + 1;
-    else for (const list of lists) list.shift(1);
+function hampelFilter(sideCount: number, threshold: number, action: string): RegridRunner {
+  const sorted = new Float64Array(2 * sideCount + 1);
+  // Decides on the samples that have so many after them.
+  function decide({ slots, lists }: State, out: Parameters<RegridRunner['push']>[2], afterCount: number): void {
+    const t = lists[0]!.view();
+    const x = lists[1]!.view();
+    let at = slots[0]!;
+    const end = x.length - afterCount;
+    if (at >= end) return;
+    sorted.fill(Number.NaN);
+    sorted.set(x.subarray(0, at + sideCount + 1));
+    sorted.sort();
+    for (; at < end; at++) {
+      const count = Math.min(at + sideCount, x.length - 1) + 1 - Math.max(at - sideCount, 0);
+      const median = medianOf(sorted, count);
+      const isOutlier = Math.abs(x[at]! - median) > threshold * (DEVIATIONS * deviationOf(sorted, count, median));
+      if (action === 'flag') out.add(t[at]!, isOutlier ? 1 : 0);
+      else if (!isOutlier || action === 'replace') out.add(t[at]!, isOutlier ? median : x[at]!);
+      replaceIn(sorted, x[at - sideCount] ?? Number.NaN, x[at + sideCount + 1] ?? Number.NaN);
+    }
+    const goneCount = Math.max(0, at - sideCount);
+    for (const list of lists) list.shift(goneCount);
+    slots[0] = at - goneCount;
   }
   return {
     kind: 'regrid',
     slotCount: 1,
     listCount: 2,
     push: (state, { timeMs, value, count }, out) => {
-      const [times, values] = state.lists;
-      for (let i = 0; i < count; i++) {
-        times!.push(timeMs[i]!);
-        values!.push(value[i]!);
-        if (times!.length > state.slots[0]! + sideCount) decide(state, out);
-      }
+      state.lists[0]!.append(timeMs, 0, count);
+      state.lists[1]!.append(value, 0, count);
+      decide(state, out, sideCount);
     },
     advance: () => undefined,
-    close: (state, _advancedMs, out) => {
-      while (state.slots[0]! < state.lists[0]!.length) decide(state, out);
-    },
+    close: (state, _advancedMs, out) => decide(state, out, 0),
     watermark: ({ slots, lists }, watermarkMs) => {
       const times = lists[0]!;
       return slots[0]! < times.length ? Math.min(watermarkMs, times.at(slots[0]!)) : watermarkMs;
@@ -199,12 +196,39 @@ function hampelFilter(
   };
 }
 
-function medianOf(values: Float64Array, scratch: Float64Array): number {
-  scratch.set(values);
-  return medianOfSorted(scratch.subarray(0, values.length).sort());
+// Columns in rising order, -0 before 0 and NaN, which stands for no value, at the end. One value after the other takes
+// the place of an old one: that moves few of them, and is less work than to sort all.
+function replaceIn(sorted: Float64Array, gone: number, x: number): void {
+  let at = 0;
+  while (!Object.is(sorted[at], gone)) at++;
+  for (; at + 1 < sorted.length && isBefore(sorted[at + 1]!, x); at++) sorted[at] = sorted[at + 1]!;
+  for (; at > 0 && isBefore(x, sorted[at - 1]!); at--) sorted[at] = sorted[at - 1]!;
+  sorted[at] = x;
 }
 
-function medianOfSorted(sorted: Float64Array): number {
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : lerp(sorted[middle - 1]!, sorted[middle]!, 0.5);
+function isBefore(x: number, y: number): boolean {
+  return x < y || (x === y ? 1 / x < 1 / y : Number.isNaN(y) && !Number.isNaN(x));
+}
+
+function medianOf(sorted: Float64Array, count: number): number {
+  const middle = count >> 1;
+  return count % 2 === 1 ? sorted[middle]! : lerp(sorted[middle - 1]!, sorted[middle]!, 0.5);
+}
+
+// The median of how far values are from theirs: they get further off on both sides of it.
+function deviationOf(sorted: Float64Array, count: number, median: number): number {
+  const middle = count >> 1;
+  let below = middle;
+  let above = middle;
+  let deviation = 0;
+  let last = 0;
+  for (let rank = 0; rank <= middle; rank++) {
+    last = deviation;
+    const low = below > 0 ? median - sorted[below - 1]! : Number.POSITIVE_INFINITY;
+    const high = above < count ? sorted[above]! - median : Number.POSITIVE_INFINITY;
+    if (low < high) below--;
+    else above++;
+    deviation = Math.min(low, high);
+  }
+  return count % 2 === 1 ? deviation : lerp(last, deviation, 0.5);
 }

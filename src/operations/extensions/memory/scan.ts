@@ -1,4 +1,5 @@
-import type { Description, RegridRunner } from '../../operation.js';
+import type { Chunk } from '../../../core/chunk.js';
+import type { Description, RegridRunner, RunContext, State } from '../../operation.js';
 
 /** A step that gives at most one result for each sample, at once and at its time, from what it remembers. */
 export function scan(slotCount: number, push: RegridRunner['push'], listCount = 0): RegridRunner {
@@ -11,6 +12,28 @@ export function scan(slotCount: number, push: RegridRunner['push'], listCount = 
     close: () => undefined,
     watermark: (_state, watermarkMs) => watermarkMs,
   };
+}
+
+/**
+ * The same with one result for each sample: `fill` writes those of a chunk to a column, as a call for each costs more
+ * than most of them, and tells whether all are finite.
+ */
+export function scanEach(
+  slotCount: number,
+  column: RunContext['column'],
+  fill: (state: State, chunk: Chunk, results: Float64Array) => boolean,
+  listCount = 0,
+): RegridRunner {
+  const results = column();
+  return scan(
+    slotCount,
+    (state, chunk, out) => {
+      const { timeMs, count, inputTimeMs } = chunk;
+      if (fill(state, chunk, results)) out.addRun(timeMs, results, count, false, inputTimeMs);
+      else for (let i = 0; i < count; i++) out.add(timeMs[i]!, results[i]!);
+    },
+    listCount,
+  );
 }
 
 /** What such a step says of itself, apart from what it does and keeps. */

@@ -1,6 +1,6 @@
 import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
-import { FROM_THE_PAST, scan } from './scan.js';
+import { FROM_THE_PAST, scan, scanEach } from './scan.js';
 
 /** States that are 0 or 1: Hysteresis makes them of values, Delay and Edge of other states. */
 
@@ -29,19 +29,20 @@ export const hysteresis: Operation<HysteresisMethods> = {
     does: `1 from ${numberIn(parameters, 'on')} on until ${numberIn(parameters, 'off')}`,
     keeps: 'the state',
   }),
-  open: (parameters) => {
+  open: (parameters, { column }) => {
     const on = numberIn(parameters, 'on');
     const off = numberIn(parameters, 'off');
     const direction = on > off ? 1 : -1;
-    return scan(1, ({ slots }, { timeMs, value, count }, out) => {
+    return scanEach(1, column, ({ slots }, { value, count }, results) => {
       let state = slots[0]!;
       for (let i = 0; i < count; i++) {
         const x = value[i]! * direction;
-        if (x >= on * direction) state = 1;
-        else if (x <= off * direction) state = 0;
-        out.add(timeMs[i]!, state);
+        // Without a branch: it would be mispredicted wherever values come and go.
+        state = +(x >= on * direction) | (state & +(x > off * direction));
+        results[i] = state;
       }
       slots[0] = state;
+      return true;
     });
   },
 };
@@ -173,23 +174,21 @@ export const edge: Operation<EdgeMethods> = {
     keeps: 'the last state',
     final: 'with its sample',
   }),
-  open: (parameters) => {
+  open: (parameters, { column }) => {
     const direction = textIn(parameters, 'direction');
     // What a state must have been, and what it must become.
     const isRising = direction !== 'falling';
     const isFalling = direction !== 'rising';
     return {
-      ...scan(1, ({ slots }, { timeMs, value, count }, out) => {
+      ...scanEach(1, column, ({ slots }, { value, count }, results) => {
         let last = slots[0]!;
         for (let i = 0; i < count; i++) {
           const state = value[i]! === 0 ? 0 : 1;
-          out.add(
-            timeMs[i]!,
-            (last === 0 && state === 1 && isRising) || (last === 1 && state === 0 && isFalling) ? 1 : 0,
-          );
+          results[i] = last + state === 1 && (state === 1 ? isRising : isFalling) ? 1 : 0;
           last = state;
         }
         slots[0] = last;
+        return true;
       }),
       start: ({ slots }) => {
         slots[0] = Number.NaN; // neither

@@ -1,0 +1,60 @@
+import type { DoubleList } from '../../core/list.js';
+import { meanOf, quotientOf, sumOf } from './results.js';
+import { addTo, lossOf, tidySum } from './sums.js';
+
+/**
+ * Writes the sum at each of the samples `from..to` or, with `isMean`, the mean, rounded once, of those up to it that
+ * are less than `windowMs` older; the result of `from` goes to the start of `results`. Two doubles hold most sums, and
+ * as long as they do, no sample costs a call.
+ *
+ * @returns the first sample that is still in the window.
+ */
+export function runningSums(
+  slots: Float64Array,
+  at: number,
+  wide: DoubleList,
+  timeMs: Float64Array,
+  value: Float64Array,
+  from: number,
+  to: number,
+  windowMs: number,
+  isMean: boolean,
+  results: Float64Array,
+): number {
+  let sum = slots[at]!;
+  let lost = slots[at + 1]!;
+  let isNarrow = false; // until the first term has shown it
+  let first = 0;
+  for (let end = from; end < to; end++) {
+    const t = timeMs[end]!;
+    for (let isOut = true; isOut; ) {
+      isOut = first < end && !(t - timeMs[first]! < windowMs);
+      const x = isOut ? -value[first++]! : value[end]!;
+      const next = sum + x;
+      const loss = lossOf(sum, x, next);
+      const lostNext = lost + loss;
+      if (isNarrow && lossOf(lost, loss, lostNext) === 0) {
+        sum = next;
+        lost = lostNext;
+        continue;
+      }
+      slots[at] = sum;
+      slots[at + 1] = lost;
+      addTo(slots, at, wide, x);
+      tidySum(slots, at, wide);
+      sum = slots[at]!;
+      lost = slots[at + 1]!;
+      isNarrow = wide.length === 0 && slots[at + 2] === 0;
+    }
+    const count = end + 1 - first;
+    let result = sum + lost;
+    if (isMean) result = quotientOf(result, lossOf(sum, lost, result), count);
+    slots[at] = sum;
+    slots[at + 1] = lost;
+    if (!isNarrow || Number.isNaN(result)) {
+      result = isMean ? meanOf(slots, at, wide, count) : sumOf(slots, at, wide);
+    }
+    results[end - from] = result;
+  }
+  return first;
+}
