@@ -268,7 +268,7 @@ export class SqliteStorage implements Storage {
       const commits = this.#counters.settle();
       for (const answer of answers) answer();
       this.#tell(commits, true);
-      this.#tidyUp();
+      this.#tidyUp(group.mayHaveFreed);
     } catch (error) {
       this.#counters.reset();
       if (taken.length === 0) next();
@@ -329,10 +329,11 @@ export class SqliteStorage implements Storage {
   }
 
   /** After a group: room that much was deleted of goes back to the disk, a little at a time. */
-  #tidyUp(): void {
+  #tidyUp(mayHaveFreed: boolean): void {
     const { database, reserve } = this.#parts;
     const isFull = !reserve.isHeld;
     if (isFull) this.#emptyLog();
+    else if (!mayHaveFreed) return;
     if (this.#closing !== undefined || this.#trimTimer !== undefined || !isTrimDue(database, isFull)) return;
     this.#trimTimer = setTimeout(() => {
       this.#trimTimer = undefined;
