@@ -243,6 +243,15 @@ export class SampleStore {
   }
 
   /**
+   * Takes some of the log into memory, for `compact` to have less to read while writers wait for it.
+   *
+   * @returns whether there is more.
+   */
+  async advance(tx: Reader): Promise<boolean> {
+    return this.#parts.logs.advance(tx, await readProgress(tx));
+  }
+
+  /**
    * Moves some of the log up to `untilCommit` into segments, within a bounded amount of work; nothing while there is
    * too little in the log to be worth it.
    *
