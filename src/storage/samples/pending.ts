@@ -91,20 +91,20 @@ export class PendingLogs {
    *
    * @returns whether there is more.
    */
-  async advance(tx: Reader, progress: Progress): Promise<boolean> {
+  async advance(tx: Reader, progress: Progress, rowCountMax = ROWS_ADVANCED): Promise<boolean> {
     const { compactedCommit } = progress;
     if (progress.commit > tx.durableCommit) return false;
     if ((this.#indexes.get(tx.shard)?.fromCommit ?? 0) > compactedCommit) return false;
     const index = this.#indexAfter(tx.shard, compactedCommit);
     const where = [['commit', '<=', tx.durableCommit]] as const;
     const after = [index.untilCommit, Number.MAX_SAFE_INTEGER];
-    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: ROWS_ADVANCED });
+    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: rowCountMax });
     // Of the last commit there may be more.
-    const untilCommit = rows.length < ROWS_ADVANCED ? tx.durableCommit : rows.at(-1)!.commit - 1;
+    const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
     if (untilCommit <= index.untilCommit) return false;
     const whole = rows.filter(({ commit }) => commit <= untilCommit);
     for (const row of index.add(whole.map(logRowOf), untilCommit)) this.#keep(row);
-    return rows.length === ROWS_ADVANCED;
+    return rows.length === rowCountMax;
   }
 
   /** The shard's index, brought up to what this reader sees on the disk; or one of its own for an older state. */

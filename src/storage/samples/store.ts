@@ -6,7 +6,8 @@ import { type AppendOptions, type AppendParts, append, logChanges } from './appe
 import { Catalogue, type KnownSeries } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
-import { inspectRow, readChange } from './log-row.js';
+import { readChange } from './log-bytes.js';
+import { inspectRow } from './log-row.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { describeSeries, readProvisional, readSamples } from './read.js';
@@ -247,8 +248,8 @@ export class SampleStore {
    *
    * @returns whether there is more.
    */
-  async advance(tx: Reader): Promise<boolean> {
-    return this.#parts.logs.advance(tx, await readProgress(tx));
+  async advance(tx: Reader, rowCountMax?: number): Promise<boolean> {
+    return this.#parts.logs.advance(tx, await readProgress(tx), rowCountMax);
   }
 
   /**
