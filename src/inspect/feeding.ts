@@ -34,40 +34,55 @@ export type Action =
 /** Samples of all inputs, numbered one input after the other. */
 export class Samples {
   readonly inputs: readonly Series[];
-  /** The number of each input's first sample, and at last how many there are. */
-  readonly starts: readonly number[];
+  /** The number of each input's first sample. */
+  readonly #starts: readonly number[];
+  /** Of each sample its input and its time: they are asked for by every comparison of a sort. */
+  readonly #inputOf: Uint32Array;
+  readonly #timeMs: Float64Array;
 
   constructor(inputs: readonly Series[]) {
     this.inputs = inputs;
-    const starts = [0];
-    for (const [index, { timeMs }] of inputs.entries()) starts.push(starts[index]! + timeMs.length);
-    this.starts = starts;
+    const starts: number[] = [];
+    let count = 0;
+    for (const { timeMs } of inputs) {
+      starts.push(count);
+      count += timeMs.length;
+    }
+    this.#starts = starts;
+    this.#inputOf = new Uint32Array(count);
+    this.#timeMs = new Float64Array(count);
+    for (const [input, { timeMs }] of inputs.entries()) {
+      this.#inputOf.fill(input, starts[input]!, starts[input]! + timeMs.length);
+      this.#timeMs.set(timeMs, starts[input]!);
+    }
   }
 
   get count(): number {
-    return this.starts.at(-1)!;
+    return this.#timeMs.length;
   }
 
   inputOf(sample: number): number {
-    let input = this.inputs.length - 1;
-    while (this.starts[input]! > sample) input--;
-    return input;
+    return this.#inputOf[sample]!;
   }
 
   timeMs(sample: number): number {
-    const input = this.inputOf(sample);
-    return this.inputs[input]!.timeMs[sample - this.starts[input]!]!;
+    return this.#timeMs[sample]!;
   }
 
-  /** Some samples as series; those without a sample are left out where `isWhole` is false. */
+  /** Some samples as series, in the order of the inputs; where `isWhole` is false, only those with a sample. */
   pick(numbers: ArrayLike<number>, isWhole: boolean): Series[] {
-    const byInput = this.inputs.map((): number[] => []);
-    for (let i = 0; i < numbers.length; i++) byInput[this.inputOf(numbers[i]!)]!.push(numbers[i]!);
-    return byInput.flatMap((own, input) => {
-      if (own.length === 0 && !isWhole) return [];
-      const [{ timeseriesId, metric, timeMs, value }, start] = [this.inputs[input]!, this.starts[input]!];
+    const byInput = new Map<number, number[]>(isWhole ? this.inputs.map((_, input) => [input, []]) : []);
+    for (let i = 0; i < numbers.length; i++) {
+      const input = this.inputOf(numbers[i]!);
+      const own = byInput.get(input);
+      if (own === undefined) byInput.set(input, [numbers[i]!]);
+      else own.push(numbers[i]!);
+    }
+    const rows = [...byInput].sort(([a], [b]) => a - b);
+    return rows.map(([input, own]) => {
+      const [{ timeseriesId, metric, timeMs, value }, start] = [this.inputs[input]!, this.#starts[input]!];
       const column = (from: Float64Array): Float64Array => Float64Array.from(own, (sample) => from[sample - start]!);
-      return [{ timeseriesId, metric, timeMs: column(timeMs), value: column(value) }];
+      return { timeseriesId, metric, timeMs: column(timeMs), value: column(value) };
     });
   }
 }

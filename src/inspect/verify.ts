@@ -56,6 +56,9 @@ export interface Difference {
   };
 }
 
+/** How many variants are run where nobody says. */
+export const VARIANT_COUNT = 24;
+
 interface Variant {
   readonly name: string;
   readonly kind: 'batch' | 'loaded' | 'stream';
@@ -77,7 +80,22 @@ export function verify(
   options: VerifyOptions = {},
   by: Engine = engine,
 ): Verified {
-  const { variantCount = 24, seed = 1, onVariant, ...run } = options;
+  const variants = verifyEach(plan, inputs, options, by);
+  for (;;) {
+    const { done, value } = variants.next();
+    if (done === true) return value;
+    options.onVariant?.(value);
+  }
+}
+
+/** The same, one variant after another: it gives the name of each before it runs, so that a program can do more. */
+export function* verifyEach(
+  plan: Plan,
+  inputs: readonly Series[],
+  options: VerifyOptions = {},
+  by: Engine = engine,
+): Generator<string, Verified> {
+  const { variantCount = VARIANT_COUNT, seed = 1, onVariant: _, ...run } = options;
   const planned = planEveryIn(plan, run.timezone);
   const matcher = new SourceMatcher(planned.sources);
   const samples = new Samples(inputs.filter((input) => matcher.wants(input)));
@@ -85,7 +103,7 @@ export function verify(
   const same: string[] = [];
   const actions = isEndOpen(planned, run) ? [PUSH, RESTORE, PREVIEW] : [PUSH, ADVANCE, RESTORE, PREVIEW];
   for (const variant of variantsOf(samples, variantCount, actions, randomOf(seed))) {
-    onVariant?.(variant.name);
+    yield variant.name;
     const results = runVariant(planned, samples, variant, run, by);
     if (firstDifference(batch, results) !== undefined) {
       return { seed, same, different: minimized(planned, samples, variant, run, by) };
@@ -108,7 +126,7 @@ function runVariant(
   by: Engine,
 ): readonly Series[] {
   const { kind, kernels, latenessMs, feeding } = variant;
-  return workIn(kernels === 'SIMD' ? currentArena() : new Arena(undefined, 0), () => {
+  return workIn(kernels === 'SIMD' ? currentArena() : new Arena(undefined), () => {
     if (kind === 'stream') return runFeeding(plan, samples, feeding, latenessMs, options, by);
     const given = samples.pick(
       feeding.filter((entry) => entry >= 0),
@@ -204,20 +222,21 @@ function* variantsOf(samples: Samples, count: number, actions: readonly number[]
     const order = isLate ? shuffled(samples, sorted, latenessMs, random) : mixed(samples, sorted, random);
     const words = isLate ? 'other orders within the lateness' : 'cut at random';
     const name = `stream ${number - batches.length + 1}, ${words}, ${kernels} kernels`;
-    yield { name, kind: 'stream', kernels, latenessMs, feeding: cut(order, actions, random) };
+    yield { name, kind: 'stream', kernels, latenessMs, feeding: cut(order, samples.inputs.length, actions, random) };
   }
 }
 
 /** Another order of arrival, in which no sample is later than allowed. Samples of one time keep their order. */
 function shuffled(samples: Samples, sorted: Int32Array, latenessMs: number, random: Random): Int32Array {
   const keys = new Float64Array(samples.count);
-  const delays = new Map<string, number>();
-  for (const sample of sorted) {
-    const timeMs = samples.timeMs(sample);
-    const place = `${samples.inputOf(sample)} ${timeMs}`;
-    const delay = delays.get(place) ?? random.part() * latenessMs;
-    delays.set(place, delay);
-    keys[sample] = timeMs + delay;
+  for (const [at, sample] of sorted.entries()) {
+    // Samples of one input and time are neighbours here.
+    const before = sorted[at - 1];
+    const isSamePlace =
+      before !== undefined &&
+      samples.timeMs(before) === samples.timeMs(sample) &&
+      samples.inputOf(before) === samples.inputOf(sample);
+    keys[sample] = isSamePlace ? keys[before]! : samples.timeMs(sample) + random.part() * latenessMs;
   }
   return sorted.slice().sort((a, b) => keys[a]! - keys[b]! || samples.timeMs(a) - samples.timeMs(b) || a - b);
 }
@@ -231,14 +250,18 @@ function mixed(samples: Samples, sorted: Int32Array, random: Random): Int32Array
 }
 
 /** Puts actions between samples: after one and one, or after thousands. */
-function cut(order: Int32Array, actions: readonly number[], random: Random): Feeding {
+function cut(order: Int32Array, seriesCount: number, actions: readonly number[], random: Random): Feeding {
   const longest = Math.max(1, Math.ceil(2 ** (random.part() * Math.log2(order.length + 1))));
   const least = Math.ceil(order.length / 10_000);
+  const cuts = order.length / Math.max(least, (1 + longest) / 2);
+  // All but a push touch every series: of many series they are done as often as keeps the work linear in the samples.
+  const share = order.length / seriesCount / cuts;
   const feeding: number[] = [];
   for (let from = 0; from < order.length; ) {
     const until = Math.min(order.length, from + Math.max(least, 1 + random.below(longest)));
     for (let at = from; at < until; at++) feeding.push(order[at]!);
-    feeding.push(actions[random.below(actions.length)]!);
+    const action = actions[random.below(actions.length)]!;
+    feeding.push(action === PUSH || share >= 1 || random.part() < share ? action : PUSH);
     from = until;
   }
   return Int32Array.from(feeding);

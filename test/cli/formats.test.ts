@@ -165,3 +165,46 @@ it('a file that is none of its format says so', async () => {
   expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:is no Arrow file that can be read|has no rows)/);
   expect((await run(world, 'x.csv.zst')).stderr).toMatch(/x\.csv\.zst: cannot be decompressed .* complete zstd file/);
 });
+
+describe('a file packed with zstd', () => {
+  // Two frames as `zstd` writes them, with checksums; the second is compressed.
+  const packed = Buffer.from(
+    'KLUv/QRYCQIAdGltZXN0YW1wLHRpbWVzZXJpZXNJZCxtZXRyaWMsdmFsdWUKMjAyNC0wMy0wMVQwMDowMDowMFosYSxSYXcsMQrc9tbZKLUv/QRY' +
+      'VQEABAIyMDI0LTAzLTAxVDAwOjAxOjAwWixhLFJhdywyCjIzCgIAwBCBTjkBkSogeQ==',
+    'base64',
+  );
+  const skippable = Buffer.from('502a4d1803000000414243', 'hex');
+  const readPacked = (bytes: Uint8Array) => run(negating({ 'a.csv.zst': bytes }), 'a.csv.zst', '--as', 'office');
+
+  it('is read with all its frames, also behind one to skip', async () => {
+    for (const bytes of [packed, Buffer.concat([skippable, packed])]) {
+      const ended = await readPacked(bytes);
+      expect(ended.stdout.split('\n').map((line) => line.split(',')[3])).toEqual([
+        'value',
+        '-1',
+        '-2',
+        '-3',
+        undefined,
+      ]);
+    }
+  });
+
+  it('of which any bit is flipped is never read as other data', async () => {
+    const whole = (await readPacked(packed)).stdout;
+    for (let bit = 0; bit < 8 * packed.length; bit += 5) {
+      const damaged = Buffer.from(packed);
+      damaged[bit >> 3]! ^= 1 << (bit & 7);
+      const { code, stdout, stderr } = await readPacked(damaged);
+      // A bit of what is only a hint, such as the window's size, changes nothing.
+      if (code === 0) expect(stdout).toBe(whole);
+      else expect(stderr).toContain('a.csv.zst: cannot be decompressed');
+    }
+  });
+
+  it('that is cut off anywhere is named', async () => {
+    for (let length = 1; length < packed.length; length += 9) {
+      const { code, stderr } = await readPacked(packed.subarray(0, length));
+      expect([code, stderr]).toEqual([expect.not.stringMatching('0'), expect.stringContaining('a.csv.zst')]);
+    }
+  });
+});

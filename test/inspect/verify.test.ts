@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/core/instant.js';
+import { openEvery, planEvery, restoreEvery, runEvery } from '../../src/engine/every/index.js';
 import { createPlan, openStream, pipeline, restoreStream, runBatch, type Series } from '../../src/index.js';
 import { verify } from '../../src/inspect/index.js';
 import { runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
@@ -74,5 +76,36 @@ describe('verify', () => {
       different?.actions.map((action) => (action.kind === 'push' ? action.series[0]!.timeMs.length : action.kind)),
     ).toEqual([2]);
     expect(different!.result.variant).not.toBe(different!.result.batch);
+  });
+
+  it('what concerns all series is done no more often than samples allow, so the work stays linear', () => {
+    const seriesCount = 200;
+    const inputs = Array.from({ length: seriesCount }, (_, zone) => ({ ...walk(6), timeseriesId: `zone-${zone}` }));
+    const plan = planEvery([pipeline('zone-{n}').aggregate({ function: 'Sum', interval: 'Hourly' }).as('Sum')]);
+    let touched = 0;
+    const counting = (stream: ReturnType<typeof openEvery>): ReturnType<typeof openEvery> => {
+      const { push, advance, preview, checkpoint } = stream;
+      const all = <Result>(call: () => Result): Result => {
+        touched += seriesCount;
+        return call();
+      };
+      return Object.assign(stream, {
+        push: (series: readonly Series[]) => {
+          touched += series.length;
+          return push.call(stream, series);
+        },
+        advance: (instant: Instant) => all(() => advance.call(stream, instant)),
+        preview: () => all(() => preview.call(stream)),
+        checkpoint: () => all(() => checkpoint.call(stream)),
+      });
+    };
+    const counted = {
+      runBatch: runEvery,
+      openStream: (...given: Parameters<typeof openEvery>) => counting(openEvery(...given)),
+      restoreStream: (...given: Parameters<typeof restoreEvery>) => counting(restoreEvery(...given)),
+    };
+    const variantCount = 8;
+    expect(verify(plan, inputs, { variantCount }, counted).same).toHaveLength(variantCount);
+    expect(touched).toBeLessThan(4 * variantCount * 6 * seriesCount);
   });
 });

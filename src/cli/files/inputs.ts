@@ -6,6 +6,7 @@ import { scanBlock } from '../../kernels/scan-rows.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { Spool, type TempFiles } from './temp-files.js';
+import { openZstd } from './zstd.js';
 
 /** What standard input is called in messages. */
 export const STANDARD_INPUT = 'stdin';
@@ -122,11 +123,11 @@ async function* zstdBlocks(path: string, io: Io, onRead: (byteCount: number) => 
     yield* transformed(path, createZstdDecompress(), 'zstd', io, onRead);
     return;
   }
-  const { compressors } = await import('hyparquet-compressors');
+  const unpack = await openZstd();
   const packed = io.fs.readFileSync(path);
   onRead(packed.length);
   try {
-    yield compressors.ZSTD?.(packed, 0) ?? packed;
+    yield* unpack(packed);
   } catch (error) {
     throw notPacked(path, 'zstd', error);
   }

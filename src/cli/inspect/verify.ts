@@ -1,6 +1,8 @@
-import { seriesName } from '../../core/series.js';
-import { type Action, type Difference, verify as verifyPlan } from '../../inspect/index.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Series, seriesName } from '../../core/series.js';
+import type { Action, Difference, Verified, VerifyOptions } from '../../inspect/index.js';
 import { isSame } from '../../inspect/reads.js';
+import { VARIANT_COUNT, verifyEach } from '../../inspect/verify.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
@@ -32,13 +34,13 @@ export const verify: Command = {
 
 async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<number> {
   const path = argumentOf(given, verify);
-  const variantCount = countOf(given, '--variants', 1) ?? 24;
+  const variantCount = countOf(given, '--variants', 1) ?? VARIANT_COUNT;
   const seed = countOf(given, '--seed', 0) ?? 1;
   const plan = await readPlan(path, textOf(given, '--timezone'), io);
   const files = openGiven(given, 'verify', io, temps);
   const inputs = await readSources(plan, files, io);
   const isReadSame = await isSameByThreads(plan, files, inputs, io);
-  const verified = verifyPlan(plan, inputs, { ...runOptionsOf(given), variantCount, seed });
+  const verified = await verifySlowly(plan, inputs, { ...runOptionsOf(given), variantCount, seed }, io);
   const same = [...(isReadSame === true ? [`read by ${THREADS} threads`] : []), ...verified.same];
   const different = isReadSame === false ? { name: `read by ${THREADS} threads` } : verified.different;
   if (given.options.has('--json')) {
@@ -51,6 +53,25 @@ async function verifyFiles(given: Given, io: Io, temps: TempFiles): Promise<numb
   }
   return different === undefined ? EXIT_DONE : EXIT_FAILED;
 }
+
+/** Runs the variants; between them signals are heard, and a terminal sees which one runs. */
+async function verifySlowly(
+  plan: Plan,
+  inputs: readonly Series[],
+  options: VerifyOptions & { readonly variantCount: number },
+  io: Io,
+): Promise<Verified> {
+  const variants = verifyEach(plan, inputs, options);
+  for (let number = 1; ; number++) {
+    const { done, value } = variants.next();
+    if (io.stderr.isTerminal) await io.stderr.write(CLEAR_LINE);
+    if (done === true) return value;
+    if (io.stderr.isTerminal) await io.stderr.write(`variant ${number} of ${options.variantCount}: ${value}`);
+    await nextTurn();
+  }
+}
+
+const CLEAR_LINE = '\r\u001b[K';
 
 /** Undefined where no file is one that several threads read. */
 async function isSameByThreads(

@@ -14,6 +14,8 @@ export interface ColumnFacts {
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
 const NUMBER = /^[+-]?(?:\d[\d.,' \u00a0]*|[.,]\d+)(?:e[+-]?\d+)?$/i;
+// No date is written so.
+const SHORT_NUMBER = /^-?\d{1,3}(?:\.\d+)?$/;
 const MISSING = /^(?:null|na|n\/a|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
 
 /** Facts of a column of texts. */
@@ -35,6 +37,7 @@ function kindOf(texts: readonly string[]): ColumnKind {
 }
 
 function kindOfText(text: string): ColumnKind {
+  if (SHORT_NUMBER.test(text)) return 'number';
   if (MISSING.test(text)) return 'empty';
   if (ISO_INSTANT.test(text)) return 'instant';
   if (ISO_DATE.test(text)) return 'date';

@@ -30,7 +30,7 @@ export function findKey(times: readonly ColumnFacts[], columns: readonly ColumnF
 function isNamedAsKey(column: ColumnFacts): boolean {
   const words = wordsOf(column.name).trim();
   if (column.kind === 'text') return IDENTITY.test(words) || NAMES.test(words);
-  return isWhole(column) && IDENTITY.test(words) && distinctTexts(column).length * 2 <= column.texts.length + 1;
+  return IDENTITY.test(words) && isWhole(column) && distinctTexts(column).length * 2 <= column.texts.length + 1;
 }
 
 function isWhole(column: ColumnFacts): boolean {

@@ -34,6 +34,7 @@ interface Faults {
 /** Reads the body of a JSON request: one event, or an array of them. */
 export async function readJsonEvents(body: unknown, collection: string | undefined): Promise<EventDraft[]> {
   if (!Array.isArray(body)) return readPosted([{ value: body, pointer: '' }], collection);
+  checkCount(body.length);
   return readPosted(
     body.map((value: unknown, index) => ({ value, pointer: `/${index}` })),
     collection,
@@ -64,10 +65,7 @@ async function readPosted(
   collection: string | undefined,
   faults: Faults = { shown: [], count: 0 },
 ): Promise<EventDraft[]> {
-  if (posted.length > EVENTS_MAX) {
-    const message = `expected at most ${EVENTS_MAX} events at once, received ${posted.length}; send them in parts`;
-    throw new ServiceError(413, message);
-  }
+  checkCount(posted.length);
   const events: EventDraft[] = [];
   const seen = new Set<string>();
   for await (const one of inTurns(posted, EVENTS_A_TURN)) {
@@ -84,6 +82,12 @@ async function readPosted(
   if (faults.count > 0) throw refusal(faults);
   if (events.length === 0) throw badRequest('the body has no events; expected one, or an array of them');
   return events;
+}
+
+function checkCount(count: number): void {
+  if (count <= EVENTS_MAX) return;
+  const message = `expected at most ${EVENTS_MAX} events at once, received ${count}; send them in parts`;
+  throw new ServiceError(413, message);
 }
 
 function addTo(faults: Faults, { pointer, line }: Posted): AddIssue {

@@ -19,15 +19,18 @@ export interface DryRunScope extends ItemScope {
 /** What a request would do, and what that costs, with nothing stored. */
 export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readonly ItemDefinition[]) {
   await checkConflicts(scope, definitions);
+  const explained = explain(plan);
+  await nextTurn();
   const items = [];
   for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
-    items.push(await describeItem(scope, definition));
+    // The plan of a request of one item is that item's.
+    const own = definition.plan === plan ? explained : explain(definition.plan);
+    items.push(await describeItem(scope, definition, own));
   }
-  await nextTurn();
-  return { plan, explain: explain(plan), items };
+  return { plan, explain: explained, items };
 }
 
-async function describeItem(scope: DryRunScope, definition: ItemDefinition) {
+async function describeItem(scope: DryRunScope, definition: ItemDefinition, explained: string) {
   const { organisation, samples, readAt } = scope;
   const { output, processingType, plan: own } = definition;
   const existing = await readAt(output.timeseriesId, (tx) => itemOfResult(tx, organisation, output));
@@ -47,7 +50,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition) {
     /** The item that it would replace. */
     replaces: existing?.itemId ?? null,
     plan: own,
-    explain: explain(own),
+    explain: explained,
     costs: {
       sources: own.sources.map((source, index) => describeRange(source, stored[index]!)),
       samplesRead: stored.reduce((sum, { sampleCount }) => sum + sampleCount, 0),

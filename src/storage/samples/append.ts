@@ -2,7 +2,7 @@ import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { isRising } from '../../kernels/check.js';
 import { nextTurn } from '../next-turn.js';
 import type { Transaction } from '../storage.js';
-import { sampleLog, series, sourceOffsets } from '../tables/samples.js';
+import { type SeriesRow, sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
 import { encodeLogRow, type KeyedChange } from './log-bytes.js';
 import { logChecksum } from './log-row.js';
@@ -95,13 +95,13 @@ async function create(
   itemId: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const keys = new Map<string, number>();
-  let inserts: Promise<void>[] = [];
+  let rows: SeriesRow[] = [];
   for (const reference of references) {
     const name = seriesKey(reference);
     if (keys.has(name)) continue;
     const key = progress.nextSeriesKey + keys.size;
     keys.set(name, key);
-    const row = {
+    rows.push({
       organisation,
       timeseriesId: reference.timeseriesId,
       metric: reference.metric,
@@ -113,15 +113,13 @@ async function create(
       firstMs: null,
       lastMs: null,
       forgottenMs: null,
-    };
-    // Together: where the database is elsewhere, they go there together.
-    inserts.push(tx.insert(series, row));
-    if (inserts.length < CREATED_A_TURN) continue;
-    await Promise.all(inserts);
-    inserts = [];
+    });
+    if (rows.length < CREATED_A_TURN) continue;
+    await tx.insertAll(series, rows);
+    rows = [];
     await nextTurn();
   }
-  await Promise.all(inserts);
+  await tx.insertAll(series, rows);
   await writeProgress(tx, { ...progress, nextSeriesKey: progress.nextSeriesKey + keys.size });
   return keys;
 }

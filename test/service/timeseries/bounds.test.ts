@@ -86,6 +86,14 @@ describe('a body of CSV', () => {
     expect((await post(CSV, [`timestamp,${names}\n`, ...rows])).data.samples).toBe(20 * count);
     const answer = await service.app.inject({ url: '/core/timeseries/c9998/samples', headers });
     expect(answer.json().data.map(({ val }: { val: number }) => val)).toEqual(rows.map((_, r) => r));
+    // Rows of more than one chunk, in one piece.
+    const times = Array.from({ length: 300 }, (_, r) => new Date(1.7e12 + r).toISOString());
+    const wide = `timestamp,${names.slice(0, names.indexOf(',c2500'))}\n`;
+    const body = [wide, ...times.map((time, r) => `${time}${`,${r}`.repeat(2500)}\n`)].join('');
+    expect((await post(CSV, [body])).data.samples).toBe(2500 * 300);
+    const long = await service.app.inject({ url: '/core/timeseries/c2499/samples?startTime=2022-01-01', headers });
+    const got = long.json().data.map(({ val }: { val: number }) => val);
+    expect(got.slice(0, 300)).toEqual(times.map((_, r) => r));
   });
 
   it('is refused when it names ever new series', async () => {

@@ -1,7 +1,7 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { sortInput } from '../../../engine/batch/sorted-input.js';
 import { isAllFinite, isRising } from '../../../kernels/check.js';
-import { inTurns } from '../../../storage/next-turn.js';
+import { inTurns, nextTurn } from '../../../storage/next-turn.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 
 /** What became of the samples of a batch. */
@@ -85,6 +85,23 @@ export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Ar
   batch.rowCount += timeMs.length;
 }
 
+/** Adds the first rows of columns, whose series are `indexes[indexColumn[row]]`. */
+export function addRows(
+  batch: SampleBatch,
+  indexes: Int32Array,
+  indexColumn: Int32Array,
+  timeMs: Float64Array,
+  value: Float64Array,
+  count: number,
+): void {
+  makeRoom(batch, count);
+  const { rowCount, seriesIndex } = batch;
+  for (let row = 0; row < count; row++) seriesIndex[rowCount + row] = indexes[indexColumn[row]!]!;
+  batch.timeMs.set(timeMs.subarray(0, count), rowCount);
+  batch.value.set(value.subarray(0, count), rowCount);
+  batch.rowCount += count;
+}
+
 export interface Taken {
   readonly changes: SampleChange[];
   readonly counts: BatchCounts;
@@ -100,11 +117,59 @@ export async function takeChanges(batch: SampleBatch): Promise<Taken> {
   batch.rowCount = 0;
   batch.series.length = 0;
   batch.indexes.clear();
-  for await (const one of inTurns(split, SERIES_A_TURN)) take(one, taken);
+  for await (const one of inTurns(split, SERIES_A_TURN)) {
+    if (one.timeMs.length <= SORTED_A_TURN) take(one, taken);
+    else await takeLong(one, taken);
+  }
   return taken;
 }
 
 const SERIES_A_TURN = 1000;
+/** Samples of one series, whose times need not rise, that are sorted at once: some ten milliseconds of work. */
+const SORTED_A_TURN = 50_000;
+
+// In pieces, each sorted by itself; of equal times, that of the later piece counts.
+async function takeLong(one: SampleChange, { changes, counts }: Taken): Promise<void> {
+  let pieces: SampleChange[] = [];
+  for (let from = 0; from < one.timeMs.length; from += SORTED_A_TURN) {
+    if (from > 0) await nextTurn();
+    const [timeMs, value] = [one.timeMs, one.value].map((column) => column.subarray(from, from + SORTED_A_TURN));
+    const piece = noneTaken();
+    take({ ...one, timeMs: timeMs!, value: value! }, piece);
+    counts.missing += piece.counts.missing;
+    counts.duplicate += piece.counts.duplicate;
+    pieces.push(...piece.changes);
+  }
+  while (pieces.length > 1) {
+    const merged: SampleChange[] = [];
+    for (let n = 0; n < pieces.length; n += 2) {
+      const [earlier, later] = [pieces[n]!, pieces[n + 1]];
+      const both = later === undefined ? earlier : mergeChanges(earlier, later);
+      counts.duplicate += earlier.timeMs.length + (later?.timeMs.length ?? 0) - both.timeMs.length;
+      merged.push(both);
+      await nextTurn();
+    }
+    pieces = merged;
+  }
+  counts.samples += pieces[0]?.timeMs.length ?? 0;
+  changes.push(...pieces);
+}
+
+function mergeChanges(earlier: SampleChange, later: SampleChange): SampleChange {
+  const length = earlier.timeMs.length + later.timeMs.length;
+  const [timeMs, value] = [new Float64Array(length), new Float64Array(length)];
+  let [count, e, l] = [0, 0, 0];
+  while (e < earlier.timeMs.length || l < later.timeMs.length) {
+    const earlierMs = earlier.timeMs[e] ?? Number.POSITIVE_INFINITY;
+    const laterMs = later.timeMs[l] ?? Number.POSITIVE_INFINITY;
+    const isLater = laterMs <= earlierMs;
+    timeMs[count] = isLater ? laterMs : earlierMs;
+    value[count++] = isLater ? later.value[l]! : earlier.value[e]!;
+    if (laterMs <= earlierMs) l++;
+    if (earlierMs <= laterMs) e++;
+  }
+  return { ...earlier, timeMs: timeMs.subarray(0, count), value: value.subarray(0, count) };
+}
 
 /** As `takeChanges` of a small batch, which keeps the indexes of its series for the rows to come. */
 export function takeRows(batch: SampleBatch): Taken {

@@ -1,5 +1,6 @@
 import type { Series } from '../../../core/series.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
+import { inTurns } from '../../../storage/next-turn.js';
 import { ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
@@ -11,6 +12,9 @@ import type { Ingest, Sink } from './sink.js';
 const BODY = 'the body';
 /** Of a wide body: 4 MiB. */
 const CELLS_MAX = 2 ** 19;
+const SERIES_A_TURN = 2000;
+/** As sockets give them. */
+const PIECE_BYTES = 65_536;
 
 /** What the header says of the names of series. */
 interface Naming {
@@ -26,21 +30,36 @@ export async function takeCsv(
   { batch, flushWhenFull }: Sink,
 ): Promise<void> {
   let naming: Naming | undefined;
+  const takeOne = (series: Series): void => {
+    naming ??= namingOf(reader.columns(), series.timeseriesId);
+    const { timeseriesId, metric } = nameOf(job, naming, series);
+    addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
+  };
+  // A chunk is the reader's, and lasts until more rows are read. Of a very wide body, a piece has not rows enough for
+  // two of them.
+  let waiting: readonly Series[] = [];
   const take = (chunk: readonly Series[]): void => {
-    for (const series of chunk) {
-      naming ??= namingOf(reader.columns(), series.timeseriesId);
-      const { timeseriesId, metric } = nameOf(job, naming, series);
-      addColumns(batch, seriesIndexOf(batch, timeseriesId, metric), series.timeMs, series.value);
-    }
+    if (waiting.length > 0) throw new Error('assertion failed: a piece of a wide body has a chunk at most');
+    const isWide = chunk.length > SERIES_A_TURN && chunk[0]!.timeMs === chunk[1]!.timeMs;
+    if (isWide) waiting = chunk;
+    else for (const series of chunk) takeOne(series);
+  };
+  const takeWaiting = async (): Promise<void> => {
+    for await (const series of inTurns(waiting, SERIES_A_TURN)) takeOne(series);
+    waiting = [];
   };
   const { csvLineBytesMax: lineBytesMax, csvColumnsMax: columnsMax, bodySeriesMax: seriesMax } = settings;
   const limits = { lineBytesMax, columnsMax, seriesMax, cellsMax: CELLS_MAX };
   const reader = new FileReader({ fileName: BODY }, take, { limits });
   for await (const part of partsOf(body)) {
-    reader.push(part);
+    for (let from = 0; from < part.length; from += PIECE_BYTES) {
+      reader.push(part.subarray(from, from + PIECE_BYTES));
+      if (waiting.length > 0) await takeWaiting();
+    }
     await flushWhenFull();
   }
   reader.end();
+  await takeWaiting();
 }
 
 function namingOf(columns: readonly string[], first: string): Naming {

@@ -5,6 +5,7 @@ import { ServiceError } from '../../http/errors.js';
 import { partsOf, type StreamedBody } from './bodies.js';
 import { readJsonLine } from './json.js';
 import type { Ingest, Sink } from './sink.js';
+import { UsualSamples } from './usual-json.js';
 
 const LINE_BYTES_MAX = 65_536;
 /** Beyond these, and two for each sample, a body has nothing but blank lines. */
@@ -18,7 +19,11 @@ export async function takeLines({ defaults }: Ingest, body: StreamedBody, sink: 
   let rest: Uint8Array = new Uint8Array(0);
 
   const takeWhole = (bytes: Uint8Array): void => {
-    for (const text of textLines(bytes, line)) {
+    const usual = new UsualSamples([bytes], defaults, true);
+    while (usual.state === 'more') usual.read(batch);
+    line += usual.sampleCount;
+    if (usual.state === 'done') return;
+    for (const text of textLines(usual.rest(), line)) {
       line++;
       if (text.length > LINE_BYTES_MAX) throw tooLong(line);
       if (text === '' || text.trim() === '') {
