@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { formatInstant } from '../../core/instant.js';
 import { DamagedSamplesError } from '../errors.js';
 import type { SampleLogRow } from '../tables/samples.js';
-import { isDeletion, type LogHeads, readInto, readLogHeads } from './log-bytes.js';
+import { type LogHeads, readInto, readLogHeads } from './log-bytes.js';
 import { combineAll, type DamagedRange, NO_PATCH, outside, type Patch, sliceColumns, type TimeRange } from './patch.js';
 import type { Columns } from './samples.js';
 
