@@ -125,7 +125,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       const registration = { principal, correlationId: 'test', receivedMs: nowMs };
       await changeItems(context, organisation, async (over) => {
         await registerItems(context, over, registration, definitions);
-        for (const { shard } of over.txs) worker.wake(shard);
+        for (const { shard } of over.txs) worker.wake(shard, true);
       });
     },
     compact: async () => {
