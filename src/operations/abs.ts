@@ -1,5 +1,5 @@
 import { abs as absKernel } from '../kernels/arithmetic.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OperationTexts, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 
 export interface AbsMethods {
   abs(): StepDraft;
@@ -7,17 +7,21 @@ export interface AbsMethods {
 
 export const abs: Operation<AbsMethods> = {
   name: 'Abs',
-  summary: 'Takes the absolute value of each sample.',
   shape: 'map',
   results: 'one a sample',
   inputs: 'one',
   methods: { abs: () => ({ parameters: {} }) },
   parameters: {},
+  open: () => ({ kind: 'map', apply: absKernel }),
+};
+
+export const absTexts: OperationTexts = {
+  summary: 'Takes the absolute value of each sample.',
+  parameters: {},
   describe: () => ({
     does: 'takes absolute values',
     ...ofEachSample,
   }),
-  open: () => ({ kind: 'map', apply: absKernel }),
 };
 
 export const absExamples: readonly WrittenExample[] = [

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../core/calendar.js';
 import { nanosecondsOf } from '../core/grid.js';
 import { parseInterval } from '../core/interval.js';
-import { describeAggregate, openAggregate } from './aggregate.js';
+import { openAggregate } from './aggregate.js';
 import {
   type AggregateStage,
   checkFunction,
@@ -9,15 +9,18 @@ import {
   type WindowParameters,
   windowParameters,
 } from './aggregate-parameters.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
+import { describeAggregate, windowTexts } from './aggregate-texts.js';
+import type { Operation, OperationTexts, StepDraft, WrittenExample } from './operation.js';
 import {
   listOf,
   type Parameter,
   type Parameters,
   type ParameterValue,
+  parameter,
   type ReadContext,
   type Report,
   readParameters,
+  refuse,
   textIn,
   within,
 } from './parameters.js';
@@ -30,18 +33,11 @@ export interface AggregatePipelineMethods {
 export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
-  summary: 'Runs several aggregates, each over the results of the one before.',
   shape: 'regrid',
   inputs: 'one',
   methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
   parameters: { pipeline: stageList(), ...windowParameters },
   check: checkStages,
-  describe: (parameters) => {
-    const stages = stagesOf(parameters).map((stage) => describeAggregate({ ...parameters, ...stage }));
-    const last = stages.at(-1) ?? describeAggregate(parameters);
-    const keeps = [...new Set(stages.map((stage) => stage.keeps))].join(', and ');
-    return { ...last, does: stages.map((stage) => stage.does).join(', then '), keeps };
-  },
   open: (parameters, run) => {
     const stages = stagesOf(parameters);
     const closed = parameters.closed === 'right' ? 'right' : 'left';
@@ -57,6 +53,20 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
     window: textIn(stagesOf(parameters).at(-1) ?? {}, 'interval'),
     timezone: textIn(parameters, 'timezone'),
   }),
+};
+
+export const aggregatePipelineTexts: OperationTexts = {
+  summary: 'Runs several aggregates, each over the results of the one before.',
+  parameters: /* @__PURE__ */ Object.assign(
+    { pipeline: 'Stages of `{function, interval}`, each interval a multiple of the one before.' },
+    windowTexts,
+  ),
+  describe: (parameters) => {
+    const stages = stagesOf(parameters).map((stage) => describeAggregate({ ...parameters, ...stage }));
+    const last = stages.at(-1) ?? describeAggregate(parameters);
+    const keeps = [...new Set(stages.map((stage) => stage.keeps))].join(', and ');
+    return { ...last, does: stages.map((stage) => stage.does).join(', then '), keeps };
+  },
 };
 
 export const aggregatePipelineExamples: readonly WrittenExample[] = [
@@ -104,17 +114,11 @@ function stagesOf(parameters: Parameters): readonly Parameters[] {
 function stageList(): Parameter {
   const properties = Object.fromEntries(Object.entries(functionParameters).map(([name, { schema }]) => [name, schema]));
   const itemSchema = { type: 'object', required: ['function', 'interval'], properties };
-  const summary = 'Stages of `{function, interval}`, each interval a multiple of the one before.';
-  const list = listOf({ summary, extension: true }, itemSchema, readStage);
-  return {
-    ...list,
-    schema: { ...list.schema, minItems: 1 },
-    read: (value, report, context) => {
-      if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
-      report('', 'request.missing', 'at least one stage of {function, interval}', 'an empty array');
-      return undefined;
-    },
-  };
+  const list = listOf(itemSchema, readStage);
+  return parameter({ extension: true }, { ...list.schema, minItems: 1 }, (value, report, context) => {
+    if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
+    return refuse(report, 'request.missing', 'at least one stage of {function, interval}', value);
+  });
 }
 
 function readStage(item: unknown, report: Report, context: ReadContext): ParameterValue | undefined {

@@ -1,6 +1,6 @@
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/arithmetic.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OperationTexts, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { numberIn } from './parameters.js';
 import {
   type AlignParameters,
@@ -8,20 +8,13 @@ import {
   checkAlign,
   describeTwo,
   type Operand,
+  operandTexts,
   scalar,
   withOperand,
 } from './two-inputs.js';
 
-export const add = arithmetic(
-  { add: withOperand },
-  'Add',
-  'Adds a scalar, or the second series, to the first.',
-  'plus',
-  {
-    scalar: kernels.addScalar,
-    vector: kernels.add,
-  },
-);
+export const add = arithmetic({ add: withOperand }, 'Add', kernels.addScalar, kernels.add);
+export const addTexts = /* @__PURE__ */ arithmeticTexts('Adds a scalar, or the second series, to the first.', 'plus');
 
 export const addExamples: readonly WrittenExample[] = [
   {
@@ -44,15 +37,10 @@ export const addExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const sub = arithmetic(
-  { sub: withOperand },
-  'Sub',
+export const sub = arithmetic({ sub: withOperand }, 'Sub', kernels.subScalar, kernels.sub);
+export const subTexts = /* @__PURE__ */ arithmeticTexts(
   'Subtracts a scalar, or the second series, from the first.',
   'minus',
-  {
-    scalar: kernels.subScalar,
-    vector: kernels.sub,
-  },
 );
 
 export const subExamples: readonly WrittenExample[] = [
@@ -76,15 +64,10 @@ export const subExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const mul = arithmetic(
-  { mul: withOperand },
-  'Mul',
+export const mul = arithmetic({ mul: withOperand }, 'Mul', kernels.mulScalar, kernels.mul);
+export const mulTexts = /* @__PURE__ */ arithmeticTexts(
   'Multiplies the first series by a scalar, or by the second.',
   'times',
-  {
-    scalar: kernels.mulScalar,
-    vector: kernels.mul,
-  },
 );
 
 export const mulExamples: readonly WrittenExample[] = [
@@ -108,15 +91,10 @@ export const mulExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const div = arithmetic(
-  { div: withOperand },
-  'Div',
+export const div = arithmetic({ div: withOperand }, 'Div', kernels.divScalar, kernels.div);
+export const divTexts = /* @__PURE__ */ arithmeticTexts(
   'Divides the first series by a scalar, or by the second.',
   'divided by',
-  {
-    scalar: kernels.divScalar,
-    vector: kernels.div,
-  },
 );
 
 export const divExamples: readonly WrittenExample[] = [
@@ -140,11 +118,6 @@ export const divExamples: readonly WrittenExample[] = [
   },
 ];
 
-interface Kernels {
-  readonly scalar: ScalarKernel;
-  readonly vector: VectorKernel;
-}
-
 type ArithmeticMethods<Name extends string> = {
   readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
 };
@@ -153,29 +126,32 @@ type ArithmeticMethods<Name extends string> = {
 export function arithmetic<Name extends string>(
   methods: ArithmeticMethods<Name>,
   name: string,
-  summary: string,
-  words: string,
-  code: Kernels,
+  ofScalar: ScalarKernel,
+  ofVector: VectorKernel,
 ): Operation<ArithmeticMethods<Name>> {
   return {
     name,
-    summary,
     shape: 'map',
     inputs: 'one with scalar, or two',
     methods,
     parameters: { scalar, ...alignParameters },
     check: checkAlign,
+    open: (parameters) => {
+      if (parameters.scalar === undefined) return { kind: 'combine', apply: ofVector };
+      const operand = numberIn(parameters, 'scalar');
+      return { kind: 'map', apply: (value, count, out) => ofScalar(value, count, operand, out) };
+    },
+  };
+}
+
+/** @param words what stands between the two operands */
+export function arithmeticTexts(summary: string, words: string): OperationTexts {
+  return {
+    summary,
+    parameters: operandTexts,
     describe: (parameters) =>
       parameters.scalar === undefined
         ? { does: `first input ${words} second`, ...describeTwo(parameters) }
-        : {
-            does: `each value ${words} ${numberIn(parameters, 'scalar')}`,
-            ...ofEachSample,
-          },
-    open: (parameters) => {
-      if (parameters.scalar === undefined) return { kind: 'combine', apply: code.vector };
-      const operand = numberIn(parameters, 'scalar');
-      return { kind: 'map', apply: (value, count, out) => code.scalar(value, count, operand, out) };
-    },
+        : { does: `each value ${words} ${numberIn(parameters, 'scalar')}`, ...ofEachSample },
   };
 }

@@ -1,6 +1,6 @@
 import { clamp } from '../kernels/arithmetic.js';
 import { selectRange } from '../kernels/select.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OperationTexts, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
 export interface CleanseMethods {
@@ -12,7 +12,6 @@ export interface CleanseMethods {
 
 export const cleanse: Operation<CleanseMethods> = {
   name: 'Cleanse',
-  summary: 'Clamps values into a range (BoundsLimitCleanse), or keeps only samples outside it (BoundsLimitAnomaly).',
   shape: 'map',
   inputs: 'one',
   methods: {
@@ -20,23 +19,15 @@ export const cleanse: Operation<CleanseMethods> = {
     anomalies: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitAnomaly', lowerbound, upperbound } }),
   },
   parameters: {
-    function: choice({ summary: 'What to do with the range.' }, ['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
-    lowerbound: number({ summary: 'The lowest value of the range.' }),
-    upperbound: number({ summary: 'The highest value of the range.' }),
+    function: choice(['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
+    lowerbound: number(),
+    upperbound: number(),
   },
   check: (parameters, report) => {
     const lower = numberIn(parameters, 'lowerbound');
     const upper = numberIn(parameters, 'upperbound');
     if (lower <= upper) return;
     report('', 'request.range', 'lowerbound at most upperbound', `${lower} over ${upper}`, 'swap the two');
-  },
-  describe: (parameters) => {
-    const range = `[${numberIn(parameters, 'lowerbound')}, ${numberIn(parameters, 'upperbound')}]`;
-    const isAnomaly = textIn(parameters, 'function') === 'BoundsLimitAnomaly';
-    return {
-      does: isAnomaly ? `keeps samples outside ${range}` : `trims values into ${range}`,
-      ...ofEachSample,
-    };
   },
   open: (parameters) => {
     const lower = numberIn(parameters, 'lowerbound');
@@ -45,6 +36,23 @@ export const cleanse: Operation<CleanseMethods> = {
       return { kind: 'filter', select: (chunk, out) => selectRange(lower, upper, false, chunk, out) };
     }
     return { kind: 'map', apply: (value, count, out) => clamp(value, count, lower, upper, out) };
+  },
+};
+
+export const cleanseTexts: OperationTexts = {
+  summary: 'Clamps values into a range (BoundsLimitCleanse), or keeps only samples outside it (BoundsLimitAnomaly).',
+  parameters: {
+    function: 'What to do with the range.',
+    lowerbound: 'The lowest value of the range.',
+    upperbound: 'The highest value of the range.',
+  },
+  describe: (parameters) => {
+    const range = `[${numberIn(parameters, 'lowerbound')}, ${numberIn(parameters, 'upperbound')}]`;
+    const isAnomaly = textIn(parameters, 'function') === 'BoundsLimitAnomaly';
+    return {
+      does: isAnomaly ? `keeps samples outside ${range}` : `trims values into ${range}`,
+      ...ofEachSample,
+    };
   },
 };
 

@@ -1,5 +1,5 @@
 import * as kernels from '../kernels/compare.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OperationTexts, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
@@ -7,6 +7,7 @@ import {
   checkAlign,
   describeTwo,
   type Operand,
+  operandTexts,
   scalar,
   withOperand,
 } from './two-inputs.js';
@@ -22,12 +23,19 @@ const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
 const less = { scalar: kernels.ltScalar, vector: kernels.lt };
 const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
-export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', 'equal to', { ...equal, yes: 1 });
-export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', 'not equal to', { ...equal, yes: 0 });
-export const lte = comparison<OrderMethods<'lte'>>({ lte: withOperand }, 'Lte', 'at most', { ...greater, yes: 0 });
-export const lt = comparison<OrderMethods<'lt'>>({ lt: withOperand }, 'Lt', 'less than', { ...less, yes: 1 });
-export const gt = comparison<OrderMethods<'gt'>>({ gt: withOperand }, 'Gt', 'greater than', { ...greater, yes: 1 });
-export const gte = comparison<OrderMethods<'gte'>>({ gte: withOperand }, 'Gte', 'at least', { ...less, yes: 0 });
+export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 });
+export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', { ...equal, yes: 0 });
+export const lte = comparison<OrderMethods<'lte'>>({ lte: withOperand }, 'Lte', { ...greater, yes: 0 });
+export const lt = comparison<OrderMethods<'lt'>>({ lt: withOperand }, 'Lt', { ...less, yes: 1 });
+export const gt = comparison<OrderMethods<'gt'>>({ gt: withOperand }, 'Gt', { ...greater, yes: 1 });
+export const gte = comparison<OrderMethods<'gte'>>({ gte: withOperand }, 'Gte', { ...less, yes: 0 });
+
+export const eqTexts = /* @__PURE__ */ comparisonTexts('equal to', true);
+export const neTexts = /* @__PURE__ */ comparisonTexts('not equal to', true);
+export const lteTexts = /* @__PURE__ */ comparisonTexts('at most');
+export const ltTexts = /* @__PURE__ */ comparisonTexts('less than');
+export const gtTexts = /* @__PURE__ */ comparisonTexts('greater than');
+export const gteTexts = /* @__PURE__ */ comparisonTexts('at least');
 
 export const eqExamples = /* @__PURE__ */ examplesWithTolerance('equal to', [0, 1, 0]);
 export const neExamples = /* @__PURE__ */ examplesWithTolerance('not equal to', [1, 0, 1]);
@@ -47,28 +55,15 @@ type EqualMethods<Name extends string> = {
   ) => StepDraft;
 };
 
-function comparison<M extends object>(methods: M, name: string, words: string, code: Kernels): Operation<M> {
-  const tolerance = number({
-    summary: 'Values this far apart or less count as equal.',
-    minimum: 0,
-    optional: true,
-    extension: true,
-  });
+function comparison<M extends object>(methods: M, name: string, code: Kernels): Operation<M> {
+  const tolerance = number({ minimum: 0, optional: true, extension: true });
   return {
     name,
-    summary: `Gives 1 where a value is ${words} a scalar or the second series, and 0 elsewhere.`,
     shape: 'map',
     inputs: 'one with scalar, or two',
     methods,
     parameters: { scalar, ...(code.vector === kernels.eq ? { tolerance } : {}), ...alignParameters },
     check: checkAlign,
-    describe: (parameters) =>
-      parameters.scalar === undefined
-        ? { does: `1 where the first input is ${words} the second, else 0`, ...describeTwo(parameters) }
-        : {
-            does: `1 where the value is ${words} ${numberIn(parameters, 'scalar')}, else 0`,
-            ...ofEachSample,
-          },
     open: (parameters) => openComparison(parameters, code),
   };
 }
@@ -86,6 +81,18 @@ function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels
       ? scalar
       : (value, count, _scalar, out) => kernels.nearScalar(value, count, operand, tolerance, out, yes);
   return { kind: 'map', apply: (value, count, out) => compare(value, count, operand, out, yes) };
+}
+
+function comparisonTexts(words: string, hasTolerance = false): OperationTexts {
+  const tolerance = 'Values this far apart or less count as equal.';
+  return {
+    summary: `Gives 1 where a value is ${words} a scalar or the second series, and 0 elsewhere.`,
+    parameters: { ...operandTexts, ...(hasTolerance ? { tolerance } : {}) },
+    describe: (parameters) =>
+      parameters.scalar === undefined
+        ? { does: `1 where the first input is ${words} the second, else 0`, ...describeTwo(parameters) }
+        : { does: `1 where the value is ${words} ${numberIn(parameters, 'scalar')}, else 0`, ...ofEachSample },
+  };
 }
 
 /** The results for values below 2, equal to 2 and above it. */

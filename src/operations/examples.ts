@@ -1,6 +1,6 @@
 import { absExamples } from './abs.js';
-import { aggregateExamples } from './aggregate.js';
 import { aggregatePipelineExamples } from './aggregate-pipeline.js';
+import { aggregateExamples } from './aggregate-texts.js';
 import { addExamples, divExamples, mulExamples, subExamples } from './arithmetic.js';
 import { cleanseExamples } from './cleanse.js';
 import { eqExamples, gtExamples, gteExamples, ltExamples, lteExamples, neExamples } from './comparison.js';

@@ -2,7 +2,15 @@ import type { Chunk } from '../core/chunk.js';
 import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
+import type {
+  Operation,
+  OperationTexts,
+  Output,
+  RegridRunner,
+  RunContext,
+  StepDraft,
+  WrittenExample,
+} from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
@@ -17,20 +25,37 @@ export interface HoldLastValueMethods {
 
 export const holdLastValue: Operation<HoldLastValueMethods> = {
   name: 'HoldLastValue',
-  summary: 'Gives the value of the last sample at or before each tick of an interval.',
   shape: 'regrid',
   inputs: 'one',
   methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {
-    function: choice({ summary: 'There is only one.', default: 'HoldLastValue' }, ['HoldLastValue']),
-    interval: interval('How far apart the ticks are.'),
-    timezone: timezone({ summary: 'The zone whose local days the ticks follow.', extension: true }),
-    maxhold: duration({ summary: 'How old a held value may be.', optional: true, extension: true }, 0),
+    function: choice(['HoldLastValue'], { default: 'HoldLastValue' }),
+    interval: interval(),
+    timezone: timezone({ extension: true }),
+    maxhold: duration(0, { optional: true, extension: true }),
   },
   check: (parameters, report) =>
     checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
       report(`/interval${below}`, ...problem),
     ),
+  open: (parameters, run) => {
+    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+    const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
+    return holder(windows, maxHoldMs, run);
+  },
+  endsByAdvance: true,
+  windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
+  pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
+};
+
+export const holdLastValueTexts: OperationTexts = {
+  summary: 'Gives the value of the last sample at or before each tick of an interval.',
+  parameters: {
+    function: 'There is only one.',
+    interval: 'How far apart the ticks are.',
+    timezone: 'The zone whose local days the ticks follow.',
+    maxhold: 'How old a held value may be.',
+  },
   describe: (parameters) => ({
     does:
       `holds the last value at each tick of ${textIn(parameters, 'interval')}` +
@@ -40,14 +65,6 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
     keeps: 'the last sample and the next tick',
     final: 'when a sample at or after its tick is certain, or `advance` has passed it',
   }),
-  open: (parameters, run) => {
-    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
-    const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-    return holder(windows, maxHoldMs, run);
-  },
-  endsByAdvance: true,
-  windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
-  pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
 };
 
 export const holdLastValueExamples: readonly WrittenExample[] = [

@@ -2,6 +2,7 @@ import { examplesByName } from './examples.js';
 import { isExtension, operationsByName } from './index.js';
 import type { Example, ExampleSample, Inputs, Operation } from './operation.js';
 import type { JsonSchema } from './parameters.js';
+import { parameterSchemas, textsOf } from './texts.js';
 
 /** What a program can know about an operation, for forms, listings and docs: plain data. */
 export interface OperationInfo {
@@ -14,13 +15,28 @@ export interface OperationInfo {
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: Inputs;
+  /** The inputs in words: what the operation takes. */
+  readonly takes: string;
   /**
    * JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`; of names
    * to choose from, as those of functions, `"x-extensions"` lists the ones that it lacks.
    */
-  readonly parameters: JsonSchema;
+  readonly parameters: JsonSchema & {
+    readonly properties: Readonly<Record<string, JsonSchema>>;
+    readonly required: readonly string[];
+  };
   readonly examples: readonly Example[];
 }
+
+const TAKES: Readonly<Record<Inputs, string>> = {
+  one: 'one series',
+  two: 'two series',
+  'one with scalar, or two': 'one series and a scalar, or two series',
+  'one with scalar, or more': 'one series and a scalar, or two series or more',
+  'one or two': 'one or two series',
+  'two or three': 'two or three series',
+  'two or more': 'two series or more',
+};
 
 /** Every operation by its name: those of the interface in its order, then the extensions. */
 export const operations: ReadonlyMap<string, OperationInfo> = /* @__PURE__ */ infoByName();
@@ -30,12 +46,12 @@ function infoByName(): ReadonlyMap<string, OperationInfo> {
 }
 
 function infoOf(operation: Operation): OperationInfo {
-  const { name, aliases = [], summary, shape, inputs } = operation;
+  const { name, aliases = [], shape, inputs } = operation;
+  const schemas = parameterSchemas(operation);
   const entries = Object.entries(operation.parameters);
   const properties = Object.fromEntries(
     entries.map(([parameterName, parameter]) => {
-      const mark = parameter.isExtension ? { 'x-extension': true } : {};
-      return [parameterName, { description: parameter.summary, ...parameter.schema, ...mark }];
+      return [parameterName, { ...schemas[parameterName], ...(parameter.isExtension ? { 'x-extension': true } : {}) }];
     }),
   );
   const required = entries.filter(([, parameter]) => parameter.isRequired).map(([parameterName]) => parameterName);
@@ -44,9 +60,10 @@ function infoOf(operation: Operation): OperationInfo {
     name,
     aliases,
     isExtension: isExtension(operation),
-    summary,
+    summary: textsOf(name).summary,
     shape,
     inputs,
+    takes: TAKES[inputs],
     parameters,
     examples: examplesOf(name),
   };

@@ -1,7 +1,14 @@
 import type { VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/compare.js';
-import { type Operation, type OtherInput, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
-import { type AlignParameters, alignParameters, checkAlign, describeTwo } from './two-inputs.js';
+import {
+  type Operation,
+  type OperationTexts,
+  type OtherInput,
+  ofEachSample,
+  type StepDraft,
+  type WrittenExample,
+} from './operation.js';
+import { type AlignParameters, alignParameters, alignTexts, checkAlign, describeTwo } from './two-inputs.js';
 
 export interface NotMethods {
   not(): StepDraft;
@@ -9,17 +16,21 @@ export interface NotMethods {
 
 export const not: Operation<NotMethods> = {
   name: 'Not',
-  summary: 'Turns 0 into 1 and anything else into 0.',
   shape: 'map',
   results: 'one a sample',
   inputs: 'one',
   methods: { not: () => ({ parameters: {} }) },
   parameters: {},
+  open: () => ({ kind: 'map', apply: kernels.not }),
+};
+
+export const notTexts: OperationTexts = {
+  summary: 'Turns 0 into 1 and anything else into 0.',
+  parameters: {},
   describe: () => ({
     does: '1 where the value is zero, else 0',
     ...ofEachSample,
   }),
-  open: () => ({ kind: 'map', apply: kernels.not }),
 };
 
 export const notExamples: readonly WrittenExample[] = [
@@ -43,8 +54,11 @@ export const notExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const and = logical({ and: withSecond }, 'And', 'both inputs are', kernels.and);
-export const or = logical({ or: withSecond }, 'Or', 'at least one input is', kernels.or);
+export const and = logical({ and: withSecond }, 'And', kernels.and);
+export const or = logical({ or: withSecond }, 'Or', kernels.or);
+
+export const andTexts = /* @__PURE__ */ logicalTexts('both inputs are');
+export const orTexts = /* @__PURE__ */ logicalTexts('at least one input is');
 
 export const andExamples = /* @__PURE__ */ logicalExamples([0, 0, 0, 1]);
 export const orExamples = /* @__PURE__ */ logicalExamples([0, 1, 1, 1]);
@@ -60,19 +74,24 @@ function withSecond(second: OtherInput, parameters: object = {}): StepDraft {
 function logical<Name extends string>(
   methods: LogicalMethods<Name>,
   name: string,
-  words: string,
   apply: VectorKernel,
 ): Operation<LogicalMethods<Name>> {
   return {
     name,
-    summary: `Gives 1 where ${words} true (not 0), and 0 elsewhere.`,
     shape: 'map',
     inputs: 'two',
     methods,
     parameters: alignParameters,
     check: checkAlign,
-    describe: (parameters) => ({ does: `1 where ${words} true, else 0`, ...describeTwo(parameters) }),
     open: () => ({ kind: 'combine', apply }),
+  };
+}
+
+function logicalTexts(words: string): OperationTexts {
+  return {
+    summary: `Gives 1 where ${words} true (not 0), and 0 elsewhere.`,
+    parameters: alignTexts,
+    describe: (parameters) => ({ does: `1 where ${words} true, else 0`, ...describeTwo(parameters) }),
   };
 }
 

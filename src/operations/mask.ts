@@ -1,8 +1,9 @@
 import type { Instant } from '../core/instant.js';
 import { type Ranges, selectRanges } from '../kernels/select.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OperationTexts, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import {
   columnIn,
+  type ItemReader,
   isObjectOf,
   listOf,
   number,
@@ -15,7 +16,8 @@ import {
   within,
 } from './parameters.js';
 
-export const mask = ranges({ mask: withRanges }, 'Mask', 'Removes', false);
+export const mask = ranges({ mask: withRanges }, 'Mask', false);
+export const maskTexts = /* @__PURE__ */ rangesTexts('Removes');
 
 export const maskExamples: readonly WrittenExample[] = [
   {
@@ -38,7 +40,8 @@ export const maskExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const where = ranges({ where: withRanges }, 'Where', 'Keeps', true);
+export const where = ranges({ where: withRanges }, 'Where', true);
+export const whereTexts = /* @__PURE__ */ rangesTexts('Keeps');
 
 export const whereExamples: readonly WrittenExample[] = [
   {
@@ -64,7 +67,7 @@ export const whereExamples: readonly WrittenExample[] = [
   },
 ];
 
-const bound = number({ summary: 'A bound of the range.', optional: true });
+const bound = number({ optional: true });
 
 /** An instant of a request. In JSON it is ISO 8601 text; a Date or luxon's DateTime is written as that. */
 type Time = Exclude<Instant, number>;
@@ -84,25 +87,33 @@ function withRanges(parameters: RangeParameters): StepDraft {
 function ranges<Name extends string>(
   methods: RangeMethods<Name>,
   name: string,
-  verb: string,
   isInside: boolean,
 ): Operation<RangeMethods<Name>> {
   return {
     name,
-    summary: `${verb} the samples that lie in any of the value or time ranges.`,
     shape: 'filter',
     inputs: 'one',
     methods,
     parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
     check: checkRanges,
-    describe: (parameters) => ({
-      does: `${verb.toLowerCase()} samples inside ${describeRanges(parameters)}`,
-      ...ofEachSample,
-    }),
     open: (parameters) => {
       const bounds = boundsOf(parameters);
       return { kind: 'filter', select: (chunk, out) => selectRanges(bounds, isInside, chunk, out) };
     },
+  };
+}
+
+function rangesTexts(verb: string): OperationTexts {
+  return {
+    summary: `${verb} the samples that lie in any of the value or time ranges.`,
+    parameters: {
+      valuerangelist: 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.',
+      timerangelist: 'Half-open time ranges, `[starttime, endtime)`; a bound that is left out does not limit.',
+    },
+    describe: (parameters) => ({
+      does: `${verb.toLowerCase()} samples inside ${describeRanges(parameters)}`,
+      ...ofEachSample,
+    }),
   };
 }
 
@@ -130,8 +141,7 @@ function checkRanges(parameters: Parameters, report: Report): void {
 
 function valueRanges(): Parameter {
   const schema = { type: 'object', properties: { lower: { type: 'number' }, upper: { type: 'number' } } };
-  const summary = 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.';
-  return listOf({ summary, optional: true }, schema, (item, report, context) => {
+  const read: ItemReader = (item, report, context) => {
     if (!isObjectOf(item, ['lower', 'upper'], report)) return undefined;
     const lower = readBound(item.lower, within(report, '/lower'), context);
     const upper = readBound(item.upper, within(report, '/upper'), context);
@@ -139,7 +149,8 @@ function valueRanges(): Parameter {
       report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
     }
     return { ...(lower === undefined ? {} : { lower }), ...(upper === undefined ? {} : { upper }) };
-  });
+  };
+  return listOf(schema, read, { optional: true });
 }
 
 function readBound(value: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
@@ -149,8 +160,7 @@ function readBound(value: unknown, report: Report, context: ReadContext): Parame
 function timeRanges(): Parameter {
   const instant = { type: 'string', format: 'date-time' };
   const schema = { type: 'object', properties: { starttime: instant, endtime: instant } };
-  const summary = 'Half-open time ranges, `[starttime, endtime)`; a bound that is left out does not limit.';
-  return listOf({ summary, optional: true }, schema, (item, report, context) => {
+  const read: ItemReader = (item, report, context) => {
     if (!isObjectOf(item, ['starttime', 'endtime'], report)) return undefined;
     const { starttime: start, endtime: end } = item;
     const startMs = start === undefined ? undefined : readInstantField(start, within(report, '/starttime'), context);
@@ -162,5 +172,6 @@ function timeRanges(): Parameter {
       ...(startMs === undefined ? {} : { starttime: startMs }),
       ...(endMs === undefined ? {} : { endtime: endMs }),
     };
-  });
+  };
+  return listOf(schema, read, { optional: true });
 }

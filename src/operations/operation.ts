@@ -1,19 +1,17 @@
 import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
 import type { SeriesReference } from '../core/series.js';
-import type { Parameter, Parameters, Report } from './parameters.js';
+import type { JsonSchema, Parameter, Parameters, Report } from './parameters.js';
 
 /**
- * The contract between an operation and everything that uses it. One object per operation holds its texts
- * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Its worked examples are
- * in the same file, as an export of their own: an application that does not list them need not load them.
+ * The contract between an operation and everything that runs it. One object per operation holds its parameters with
+ * their checks, and its code. What is said of it, and its worked examples, are in the same file, as exports of their
+ * own: an application that neither lists nor explains operations need not load them.
  */
 export interface Operation<M extends object = object> {
   /** Its name as the interface spells it. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** One sentence in the present tense. */
-  readonly summary: string;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: Inputs;
@@ -24,7 +22,6 @@ export interface Operation<M extends object = object> {
   readonly either?: readonly string[];
   /** Reports parameters that are valid one by one, but not together. */
   readonly check?: (parameters: Parameters, report: Report, inputCount: number) => void;
-  readonly describe: (parameters: Parameters) => Description;
   /** Starts a step; the runners of a list run one after another, and regrids alone come after the first. */
   readonly open: (
     parameters: Parameters,
@@ -48,6 +45,17 @@ export interface Operation<M extends object = object> {
   readonly endsByAdvance?: true;
   /** The distance between results, if there is one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
+}
+
+/** What is said of an operation, by `explain`, the listings and the docs. */
+export interface OperationTexts {
+  /** One sentence in the present tense. */
+  readonly summary: string;
+  /** What each parameter means, in a sentence. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The JSON Schemas of parameters whose fields have texts of their own. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>;
+  readonly describe: (parameters: Parameters) => Description;
 }
 
 /** How many series an operation takes. */

@@ -20,9 +20,8 @@ export interface ReadContext {
   readonly timezone: string;
 }
 
-/** One parameter of an operation: its texts, its JSON Schema and its check. */
+/** One parameter of an operation: its JSON Schema and its check. What it means is among the operation's texts. */
 export interface Parameter {
-  readonly summary: string;
   readonly isRequired: boolean;
   /** Filled in if the request has none. */
   readonly default?: ParameterValue;
@@ -35,33 +34,28 @@ export interface Parameter {
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
-interface Words {
-  readonly summary: string;
+interface Options {
   readonly optional?: true;
   readonly default?: ParameterValue;
   readonly extension?: true;
 }
 
-function parameter(words: Words, schema: JsonSchema, read: Parameter['read']): Parameter {
-  return {
-    summary: words.summary,
-    isRequired: words.optional !== true && words.default === undefined,
-    isExtension: words.extension === true,
-    schema: words.default === undefined ? schema : { ...schema, default: words.default },
-    read,
-    ...(words.default === undefined ? {} : { default: words.default }),
-  };
+/** A parameter of its own kind. */
+export function parameter(options: Options, schema: JsonSchema, read: Parameter['read']): Parameter {
+  const isRequired = options.optional !== true && options.default === undefined;
+  const preset = options.default === undefined ? {} : { default: options.default };
+  return { isRequired, isExtension: options.extension === true, schema: { ...schema, ...preset }, read, ...preset };
 }
 
 /** A finite number within bounds, both included. */
-export function number(words: Words & { minimum?: number; maximum?: number; integer?: true }): Parameter {
-  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = words;
+export function number(options: Options & { minimum?: number; maximum?: number; integer?: true } = {}): Parameter {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = options;
   const bounds = {
     ...(minimum > Number.NEGATIVE_INFINITY ? { minimum } : {}),
     ...(maximum < Number.POSITIVE_INFINITY ? { maximum } : {}),
   };
   const expected = (integer ? 'a whole number' : 'a number') + describeRange(minimum, maximum);
-  return parameter(words, { type: integer ? 'integer' : 'number', ...bounds }, (value, report) => {
+  return parameter(options, { type: integer ? 'integer' : 'number', ...bounds }, (value, report) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       return refuse(report, 'request.type', expected, value, numberHint(value));
     }
@@ -82,9 +76,11 @@ function numberHint(value: unknown): string | undefined {
 }
 
 /** One of several names, in any case; the plan holds it as it is spelled here. The interface lacks some, perhaps. */
-export function choice(words: Words, names: readonly string[], extensions?: readonly string[]): Parameter {
+export function choice(names: readonly string[], options: Options = {}, extensions?: readonly string[]): Parameter {
   const mark = extensions && { 'x-extensions': names.filter((name) => extensions.includes(name)) };
-  return parameter(words, { type: 'string', enum: names, ...mark }, (value, report) => readName(value, names, report));
+  return parameter(options, { type: 'string', enum: names, ...mark }, (value, report) =>
+    readName(value, names, report),
+  );
 }
 
 /** The name that `value` means, or undefined after reporting that it means none. */
@@ -96,9 +92,9 @@ export function readName(value: unknown, names: readonly string[], report: Repor
 }
 
 /** An ISO 8601 duration of fixed length, not shorter than `leastMs`. */
-export function duration(words: Words, leastMs: number): Parameter {
+export function duration(leastMs: number, options: Options = {}): Parameter {
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
-  return parameter(words, { type: 'string', format: 'duration' }, (value, report) => {
+  return parameter(options, { type: 'string', format: 'duration' }, (value, report) => {
     if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     const lengthMs = parseDuration(value);
     if (lengthMs === undefined) return refuse(report, 'request.duration', expected, value, durationHint(value));
@@ -141,8 +137,8 @@ function shorthandHint(text: string): string | undefined {
 }
 
 /** An IANA time zone; the plan holds 'UTC' for UTC under any of its names, and the run's zone by default. */
-export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter {
-  return parameter({ ...words, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
+export function timezone(options: Pick<Options, 'extension'> = {}): Parameter {
+  return parameter({ ...options, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
     const expected = 'an IANA time zone like Europe/Berlin';
     if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     if (isUtc(value)) return 'UTC';
@@ -150,13 +146,12 @@ export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter 
   });
 }
 
+/** Reads a value, or reports what is wrong with it and gives undefined. */
+export type ItemReader = Parameter['read'];
+
 /** A list of one or more objects, each read by `readItem`. */
-export function listOf(
-  words: Words,
-  itemSchema: JsonSchema,
-  readItem: (item: unknown, report: Report, context: ReadContext) => ParameterValue | undefined,
-): Parameter {
-  return parameter(words, { type: 'array', items: itemSchema }, (value, report, context) => {
+export function listOf(itemSchema: JsonSchema, readItem: ItemReader, options: Options = {}): Parameter {
+  return parameter(options, { type: 'array', items: itemSchema }, (value, report, context) => {
     if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
     const items = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);

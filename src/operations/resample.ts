@@ -3,7 +3,15 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
+import type {
+  Operation,
+  OperationTexts,
+  Output,
+  RegridRunner,
+  RunContext,
+  StepDraft,
+  WrittenExample,
+} from './operation.js';
 import {
   choice,
   duration,
@@ -28,29 +36,36 @@ export interface ResampleMethods {
 
 export const resample: Operation<ResampleMethods> = {
   name: 'Resample',
-  summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
   shape: 'regrid',
   inputs: 'one',
   methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {
-    function: choice({ summary: 'There is only one.', default: 'Resample' }, ['Resample']),
+    function: choice(['Resample'], { default: 'Resample' }),
     frequency: frequency(),
-    timezone: timezone({
-      summary: 'The zone whose local days the points follow, if they are days apart.',
-      extension: true,
-    }),
-    method: choice(
-      {
-        summary: '`step`: the last sample at or before the point; `linear`: interpolated.',
-        default: 'step',
-        extension: true,
-      },
-      ['step', 'linear'],
-    ),
-    maxgap: duration(
-      { summary: 'No point is made inside a gap longer than this.', optional: true, extension: true },
-      0,
-    ),
+    timezone: timezone({ extension: true }),
+    method: choice(['step', 'linear'], { default: 'step', extension: true }),
+    maxgap: duration(0, { optional: true, extension: true }),
+  },
+  open: (parameters, run) => {
+    const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+    const { window, timezone: zone } = gridOf(parameters);
+    return resampler(openWindows(window, zone), isLinear(parameters), gapMsMax, run.column);
+  },
+  windows: gridOf,
+  pointsEveryMs: (parameters) => {
+    const { window, timezone: zone } = gridOf(parameters);
+    return parameters.maxgap === undefined ? openWindows(window, zone).lengthMsMax : undefined;
+  },
+};
+
+export const resampleTexts: OperationTexts = {
+  summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
+  parameters: {
+    function: 'There is only one.',
+    frequency: 'The distance between points; days and weeks are those of the zone.',
+    timezone: 'The zone whose local days the points follow, if they are days apart.',
+    method: '`step`: the last sample at or before the point; `linear`: interpolated.',
+    maxgap: 'No point is made inside a gap longer than this.',
   },
   describe: (parameters) => ({
     does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
@@ -62,16 +77,6 @@ export const resample: Operation<ResampleMethods> = {
       ? 'when a sample at or after its point is final'
       : 'when a sample at or after its point is certain',
   }),
-  open: (parameters, run) => {
-    const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
-    const { window, timezone: zone } = gridOf(parameters);
-    return resampler(openWindows(window, zone), isLinear(parameters), gapMsMax, run.column);
-  },
-  windows: gridOf,
-  pointsEveryMs: (parameters) => {
-    const { window, timezone: zone } = gridOf(parameters);
-    return parameters.maxgap === undefined ? openWindows(window, zone).lengthMsMax : undefined;
-  },
 };
 
 export const resampleExamples: readonly WrittenExample[] = [
@@ -97,7 +102,7 @@ export const resampleExamples: readonly WrittenExample[] = [
 
 // A duration that windows can have: days and weeks are those of the zone, all else lies on the epoch grid.
 function frequency(): Parameter {
-  const given = interval('The distance between points; days and weeks are those of the zone.');
+  const given = interval();
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
   return {
     ...given,

@@ -1,5 +1,5 @@
 import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Operation, type OperationTexts, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
 import { choice, number, numberIn, type Parameters } from './parameters.js';
 
 export interface RoundMethods {
@@ -8,21 +8,25 @@ export interface RoundMethods {
 
 export const round: Operation<RoundMethods> = {
   name: 'Round',
-  summary: 'Rounds each value to a number of decimal places, as a person reading the number would.',
   shape: 'map',
   inputs: 'one',
   methods: { round: (roundtodigits, parameters) => ({ parameters: { roundtodigits, ...parameters } }) },
   parameters: {
-    roundtodigits: number({
-      summary: 'Decimal places; negative ones round to tens, hundreds and so on.',
-      integer: true,
-      minimum: -15,
-      maximum: 15,
-    }),
-    mode: choice(
-      { summary: 'Where ties go: away from zero, or to the even neighbour.', default: 'halfaway', extension: true },
-      ['halfaway', 'halfeven'],
-    ),
+    roundtodigits: number({ integer: true, minimum: -15, maximum: 15 }),
+    mode: choice(['halfaway', 'halfeven'], { default: 'halfaway', extension: true }),
+  },
+  open: (parameters) => {
+    const digits = numberIn(parameters, 'roundtodigits');
+    const kernel = parameters.mode === 'halfeven' ? roundHalfEven : roundHalfAway;
+    return { kind: 'map', apply: (value, count, out) => kernel(value, count, digits, out) };
+  },
+};
+
+export const roundTexts: OperationTexts = {
+  summary: 'Rounds each value to a number of decimal places, as a person reading the number would.',
+  parameters: {
+    roundtodigits: 'Decimal places; negative ones round to tens, hundreds and so on.',
+    mode: 'Where ties go: away from zero, or to the even neighbour.',
   },
   describe: (parameters) => ({
     does: `rounds to ${digitsOf(parameters)} after the point, ties ${
@@ -30,11 +34,6 @@ export const round: Operation<RoundMethods> = {
     }`,
     ...ofEachSample,
   }),
-  open: (parameters) => {
-    const digits = numberIn(parameters, 'roundtodigits');
-    const kernel = parameters.mode === 'halfeven' ? roundHalfEven : roundHalfAway;
-    return { kind: 'map', apply: (value, count, out) => kernel(value, count, digits, out) };
-  },
 };
 
 export const roundExamples: readonly WrittenExample[] = [

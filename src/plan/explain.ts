@@ -1,7 +1,7 @@
 import { formatDuration } from '../core/duration.js';
 import { seriesName } from '../core/series.js';
-import { operationsByName } from '../operations/index.js';
 import type { Description, Reach } from '../operations/operation.js';
+import { textsOf } from '../operations/texts.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
 /** The plan in words: what runs in which order, what is kept, and when results come. */
@@ -41,9 +41,8 @@ export function explain(plan: Plan): string {
 /** What the operation of a step says of it. */
 export function describeStep(plan: Plan, index: number): Description {
   const step = plan.steps[index];
-  const operation = operationsByName.get(step?.operation ?? '');
-  if (step === undefined || operation === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
-  return operation.describe(step.parameters);
+  if (step === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
+  return textsOf(step.operation).describe(step.parameters);
 }
 
 // When the first result can come: what each step on its way, from the sources on, waits for.

@@ -1,6 +1,7 @@
 import { operationsByName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
+import { parameterSchemas, textsOf } from '../operations/texts.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -81,13 +82,12 @@ const INPUT_COUNTS: Readonly<Record<Operation['inputs'], JsonSchema>> = {
 };
 
 // What the parameters of one operation are, and how many inputs it takes.
-function parametersOf({ name, aliases = [], summary, parameters, inputs, either }: Operation): JsonSchema {
-  const entries = Object.entries(parameters);
-  const properties = entries.map(([key, one]) => [key, { ...one.schema, description: one.summary }] as const);
-  const required = entries.filter(([, { isRequired }]) => isRequired).map(([key]) => key);
+function parametersOf(operation: Operation): JsonSchema {
+  const { name, aliases = [], parameters, inputs, either } = operation;
+  const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
-    description: summary,
-    properties: Object.fromEntries(properties),
+    description: textsOf(name).summary,
+    properties: parameterSchemas(operation),
     additionalProperties: false,
     ...(either === undefined ? {} : { oneOf: either.map((one) => ({ required: [one] })) }),
   };

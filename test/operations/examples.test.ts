@@ -5,6 +5,7 @@ import { examplesByName } from '../../src/operations/examples.js';
 import { operationsByName } from '../../src/operations/index.js';
 import { examplesOf } from '../../src/operations/info.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
+import { textsByName, textsOf } from '../../src/operations/texts.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
 import { runOracle } from '../oracle/index.js';
 
@@ -61,9 +62,17 @@ describe('an example gives what it says', () => {
   });
 });
 
-test('the table of examples names every operation, and no other, in the order of the interface', () => {
+test('the lists of texts and of examples name every operation, and no other, in the order of the interface', () => {
+  expect(Object.keys(textsByName)).toEqual([...operationsByName.keys()]);
   expect(Object.keys(examplesByName)).toEqual([...operationsByName.keys()]);
 });
+
+test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
+  '%s says what each of its parameters means, and of no other',
+  (name, operation) => {
+    expect(Object.keys(textsOf(name).parameters).sort()).toEqual(Object.keys(operation.parameters).sort());
+  },
+);
 
 test.each(Object.entries(examplesByName))(
   '%s has three examples or more, each with a title of its own',
@@ -78,7 +87,7 @@ test.each([...operationsByName.values()].map((operation) => [operation.name, ope
   (_name, operation) => {
     for (const example of examplesOf(operation.name)) {
       const plan = createPlan(requestOf(operation, example));
-      const described = operation.describe(plan.steps[0]!.parameters);
+      const described = textsOf(operation.name).describe(plan.steps[0]!.parameters);
       expect(described.does).toMatch(/^[a-z1(]/);
       for (const words of [described.does, described.keeps, described.final])
         expect(words).not.toMatch(/undefined|NaN|\[object/);

@@ -2,32 +2,38 @@ import { parseInterval } from '../../../core/interval.js';
 import type { Windows } from '../../../core/windows.js';
 import { type Accumulator, resultOf } from '../../aggregate-functions.js';
 import type { RegridRunner, State } from '../../operation.js';
-import { type Parameter, type Parameters, readInstantField, refuse } from '../../parameters.js';
+import { type Parameter, type Parameters, parameter, readInstantField, refuse } from '../../parameters.js';
 import { checkInterval, interval, openWindows } from '../../windowing.js';
 import { heldSoFar } from './held-functions.js';
 import { repeatedly } from './moving-functions.js';
-import type { WindowKind } from './window-kind.js';
+import type { WindowKind, WindowTexts } from './window-kind.js';
 
 /** Running windows: from a start to each sample. */
 export const running: WindowKind = {
   type: 'running',
-  summary: 'from a start to each sample: totals so far',
   fields: { since: since() },
   check: (window, timezone, report) => {
     if (typeof window.since === 'string') checkInterval(window.since, timezone, report);
   },
   canFill: () => false,
+  open: (window, { name, settings, of, timezone, closed }) => {
+    const accumulator = 'held' in of ? heldSoFar(of) : repeatedly(name, of.accumulator, settings);
+    const isRight = closed === 'right' && !('held' in of);
+    return runningRunner(accumulator, startsOf(window, timezone), isRight);
+  },
+};
+
+export const runningTexts: WindowTexts = {
+  summary: 'from a start to each sample: totals so far',
+  fields: {
+    since: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
+  },
   describe: (window, { does, zone, keeps }) => ({
     does: `${does} so far, since ${sinceWords(window, zone)}, with each sample`,
     reads: { kind: 'past' },
     keeps,
     final: 'with its sample',
   }),
-  open: (window, { name, settings, of, timezone, closed }) => {
-    const accumulator = 'held' in of ? heldSoFar(of) : repeatedly(name, of.accumulator, settings);
-    const isRight = closed === 'right' && !('held' in of);
-    return runningRunner(accumulator, startsOf(window, timezone), isRight);
-  },
 };
 
 function sinceWords({ since: given }: Parameters, zone: string): string {
@@ -36,20 +42,14 @@ function sinceWords({ since: given }: Parameters, zone: string): string {
 
 /** An interval, or an instant. */
 function since(): Parameter {
-  const { schema, read: readInterval } = interval('The start: of each window of an interval, or an instant.');
-  return {
-    summary: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
-    isRequired: true,
-    isExtension: true,
-    schema: { ...schema, examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] },
-    read: (value, report, context) => {
-      if (typeof value === 'number') return readInstantField(value, report, context);
-      const isInstant = typeof value === 'string' && /^[+-]?\d/.test(value);
-      if (!isInstant && typeof value === 'string') return readInterval(value, report, context);
-      if (!isInstant) return refuse(report, 'request.type', 'an interval like Daily, or an instant', value);
-      return readInstantField(value, report, context);
-    },
-  };
+  const schema = { type: 'string', examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] };
+  return parameter({}, schema, (value, report, context) => {
+    if (typeof value === 'number') return readInstantField(value, report, context);
+    if (typeof value !== 'string')
+      return refuse(report, 'request.type', 'an interval like Daily, or an instant', value);
+    const isInstant = /^[+-]?\d/.test(value);
+    return isInstant ? readInstantField(value, report, context) : interval().read(value, report, context);
+  });
 }
 
 /** One window for ever, or those of an interval. */

@@ -4,16 +4,26 @@ import { type Accumulator, resultOf } from '../../aggregate-functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { heldSoFar } from './held-functions.js';
-import type { WindowKind } from './window-kind.js';
+import type { WindowKind, WindowTexts } from './window-kind.js';
 
 /** Sessions: runs of samples with no long gap between them. */
 export const session: WindowKind = {
   type: 'session',
-  summary: 'from a sample to the last one before a gap',
   fields: {
-    gap: duration({ summary: 'A session ends where the next sample comes later than this after its last.' }, 0),
+    gap: duration(0),
   },
   canFill: () => false,
+  open: (window, { of, label }) => {
+    const accumulator = 'held' in of ? heldSoFar(of) : of.accumulator;
+    return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
+  },
+};
+
+export const sessionTexts: WindowTexts = {
+  summary: 'from a sample to the last one before a gap',
+  fields: {
+    gap: 'A session ends where the next sample comes later than this after its last.',
+  },
   describe: (window, { does, keeps }) => {
     const gapMs = durationMsIn(window, 'gap') ?? 0;
     return {
@@ -22,10 +32,6 @@ export const session: WindowKind = {
       keeps,
       final: `when no sample has come for ${formatDuration(gapMs)}`,
     };
-  },
-  open: (window, { of, label }) => {
-    const accumulator = 'held' in of ? heldSoFar(of) : of.accumulator;
-    return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
   },
 };
 

@@ -6,13 +6,11 @@ import type { Holding } from '../../time-weighted-average.js';
 /** Windows of an Aggregate other than those of an interval: what a request says of them, and how they run. */
 export interface WindowKind {
   readonly type: string;
-  readonly summary: string;
   readonly fields: Readonly<Record<string, Parameter>>;
   /** Reports fields that do not fit together. */
   readonly check?: (window: Parameters, timezone: string, report: Report) => void;
   /** Whether it has windows without samples, which `empty` may fill. */
   readonly canFill: (window: Parameters) => boolean;
-  readonly describe: (window: Parameters, words: WindowWords) => Description;
   /** The windows that steps after it may count by. */
   readonly windows?: (window: Parameters, timezone: string) => WindowsMade | undefined;
   /** The bounds of the window whose result has a time. */
@@ -23,6 +21,13 @@ export interface WindowKind {
     timeMs: number,
   ) => Bounds | undefined;
   readonly open: (window: Parameters, options: KindOptions) => RegridRunner;
+}
+
+/** What is said of such windows. */
+export interface WindowTexts {
+  readonly summary: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly describe: (window: Parameters, words: WindowWords) => Description;
 }
 
 export interface Bounds {

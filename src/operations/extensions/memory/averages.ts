@@ -2,7 +2,7 @@ import { SHORTEST_MS } from '../../../core/interval.js';
 import { pow } from '../../../kernels/elementary.js';
 import { meanOf } from '../../../kernels/exact/results.js';
 import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
-import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan } from './scan.js';
 
@@ -15,16 +15,20 @@ export interface MovingAverageMethods {
 
 export const movingAverage: Operation<MovingAverageMethods> = {
   name: 'MovingAverage',
-  summary: 'Gives with each sample the average of the samples in the time up to it.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { movingAverage: (window) => ({ parameters: { window } }) },
   parameters: {
-    window: duration(
-      { summary: 'How far back the average reaches; a sample as old as that is left out.' },
-      SHORTEST_MS,
-    ),
+    window: duration(SHORTEST_MS),
+  },
+  open: (parameters) => movingAverager(durationMsIn(parameters, 'window') ?? 0),
+};
+
+export const movingAverageTexts: OperationTexts = {
+  summary: 'Gives with each sample the average of the samples in the time up to it.',
+  parameters: {
+    window: 'How far back the average reaches; a sample as old as that is left out.',
   },
   describe: (parameters) => ({
     does: `the average of the last ${textIn(parameters, 'window')} at each sample`,
@@ -32,7 +36,6 @@ export const movingAverage: Operation<MovingAverageMethods> = {
     keeps: 'the samples of that time',
     final: 'with its sample',
   }),
-  open: (parameters) => movingAverager(durationMsIn(parameters, 'window') ?? 0),
 };
 
 export const movingAverageExamples: readonly WrittenExample[] = [
@@ -91,21 +94,27 @@ export interface ExponentialAverageMethods {
 
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {
   name: 'ExponentialAverage',
-  summary:
-    'Gives with each sample the average of all samples so far, where the weight of a sample halves with its age.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
   parameters: {
-    halflife: duration({ summary: 'The age at which a sample weighs half as much as a new one.' }, SHORTEST_MS),
+    halflife: duration(SHORTEST_MS),
+  },
+  open: (parameters) => exponentialAverager(durationMsIn(parameters, 'halflife') ?? 0),
+};
+
+export const exponentialAverageTexts: OperationTexts = {
+  summary:
+    'Gives with each sample the average of all samples so far, where the weight of a sample halves with its age.',
+  parameters: {
+    halflife: 'The age at which a sample weighs half as much as a new one.',
   },
   describe: (parameters) => ({
     ...FROM_THE_PAST,
     does: `the average of all samples, whose weights halve every ${textIn(parameters, 'halflife')}`,
     keeps: 'the average and the sum of its weights',
   }),
-  open: (parameters) => exponentialAverager(durationMsIn(parameters, 'halflife') ?? 0),
 };
 
 export const exponentialAverageExamples: readonly WrittenExample[] = [

@@ -1,5 +1,5 @@
-import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
-import { number, numberIn, type Parameter } from '../../parameters.js';
+import type { Operation, OperationTexts, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import { number, numberIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan } from './scan.js';
 
 /** Fewer samples that still tell the series within a tolerance: Deadband if they are held, SwingingDoor by lines. */
@@ -9,23 +9,13 @@ export interface CompressionMethods {
   swingingDoor(tolerance: number): StepDraft;
 }
 
-function toleranceOf(summary: string): Parameter {
-  return number({ summary, minimum: 0 });
-}
-
 export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
   name: 'Deadband',
-  summary: 'Keeps only samples that differ from the last one kept by more than a tolerance.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { deadband: (tolerance) => ({ parameters: { tolerance } }) },
-  parameters: { tolerance: toleranceOf('How far a dropped sample may be from the last one kept.') },
-  describe: (parameters) => ({
-    ...FROM_THE_PAST,
-    does: `keeps samples more than ${numberIn(parameters, 'tolerance')} from the last one kept`,
-    keeps: 'the last value kept',
-  }),
+  parameters: { tolerance: number({ minimum: 0 }) },
   open: (parameters) => {
     const tolerance = numberIn(parameters, 'tolerance');
     return {
@@ -44,6 +34,18 @@ export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
       },
     };
   },
+};
+
+export const deadbandTexts: OperationTexts = {
+  summary: 'Keeps only samples that differ from the last one kept by more than a tolerance.',
+  parameters: {
+    tolerance: 'How far a dropped sample may be from the last one kept.',
+  },
+  describe: (parameters) => ({
+    ...FROM_THE_PAST,
+    does: `keeps samples more than ${numberIn(parameters, 'tolerance')} from the last one kept`,
+    keeps: 'the last value kept',
+  }),
 };
 
 export const deadbandExamples: readonly WrittenExample[] = [
@@ -69,19 +71,25 @@ export const deadbandExamples: readonly WrittenExample[] = [
 
 export const swingingDoor: Operation<Pick<CompressionMethods, 'swingingDoor'>> = {
   name: 'SwingingDoor',
-  summary: 'Keeps so few samples that straight lines between them pass all others within a tolerance.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { swingingDoor: (tolerance) => ({ parameters: { tolerance } }) },
-  parameters: { tolerance: toleranceOf('How far a dropped sample may be from the line between those kept.') },
+  parameters: { tolerance: number({ minimum: 0 }) },
+  open: (parameters) => door(numberIn(parameters, 'tolerance')),
+};
+
+export const swingingDoorTexts: OperationTexts = {
+  summary: 'Keeps so few samples that straight lines between them pass all others within a tolerance.',
+  parameters: {
+    tolerance: 'How far a dropped sample may be from the line between those kept.',
+  },
   describe: (parameters) => ({
     does: `keeps samples whose lines pass the others within ${numberIn(parameters, 'tolerance')}`,
     reads: { kind: 'past' },
     keeps: 'the last sample kept, the last sample, and the slopes that are open',
     final: 'when a line to a later sample would pass one by too far, or at the end',
   }),
-  open: (parameters) => door(numberIn(parameters, 'tolerance')),
 };
 
 export const swingingDoorExamples: readonly WrittenExample[] = [

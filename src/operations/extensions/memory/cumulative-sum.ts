@@ -1,7 +1,7 @@
 import type { IntervalName } from '../../../core/interval.js';
 import { sumOf } from '../../../kernels/exact/results.js';
 import { addTo, clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, StepDraft, WrittenExample } from '../../operation.js';
 import { textIn, timezone } from '../../parameters.js';
 import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
 import { FROM_THE_PAST, scan } from './scan.js';
@@ -12,14 +12,13 @@ export interface CumulativeSumMethods {
 
 export const cumulativeSum: Operation<CumulativeSumMethods> = {
   name: 'CumulativeSum',
-  summary: 'Gives the total so far with each sample, from the first one on or from the start of each window.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { cumulativeSum: (parameters = {}) => ({ parameters }) },
   parameters: {
-    interval: interval('How often the total begins again at 0; never by default.', { optional: true }),
-    timezone: timezone({ summary: 'The zone whose local days the windows follow.' }),
+    interval: interval({ optional: true }),
+    timezone: timezone(),
   },
   check: (parameters, report) => {
     if (parameters.interval === undefined) return;
@@ -27,14 +26,6 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
       report(`/interval${below}`, ...problem),
     );
   },
-  describe: (parameters) => ({
-    ...FROM_THE_PAST,
-    does:
-      parameters.interval === undefined
-        ? 'the total so far'
-        : `the total so far of each ${textIn(parameters, 'interval')} window${inZone(parameters)}`,
-    keeps: 'the total, and the end of its window',
-  }),
   open: (parameters) => {
     const windows =
       parameters.interval === undefined
@@ -62,6 +53,22 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
       },
     };
   },
+};
+
+export const cumulativeSumTexts: OperationTexts = {
+  summary: 'Gives the total so far with each sample, from the first one on or from the start of each window.',
+  parameters: {
+    interval: 'How often the total begins again at 0; never by default.',
+    timezone: 'The zone whose local days the windows follow.',
+  },
+  describe: (parameters) => ({
+    ...FROM_THE_PAST,
+    does:
+      parameters.interval === undefined
+        ? 'the total so far'
+        : `the total so far of each ${textIn(parameters, 'interval')} window${inZone(parameters)}`,
+    keeps: 'the total, and the end of its window',
+  }),
 };
 
 const END_MS = 0;

@@ -1,5 +1,12 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
-import type { Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from '../../operation.js';
+import type {
+  Operation,
+  OperationTexts,
+  RegridRunner,
+  RunContext,
+  StepDraft,
+  WrittenExample,
+} from '../../operation.js';
 import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
 import { scan } from './scan.js';
 
@@ -9,21 +16,28 @@ export interface DifferenceMethods {
   difference(parameters?: { readonly maxgap?: string }): StepDraft;
 }
 
-const maxgap = duration({ summary: 'No result where the sample before is older than this.', optional: true }, 0);
+const maxgap = duration(0, { optional: true });
+const maxgapText = 'No result where the sample before is older than this.';
 
 export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
-  summary: 'Gives each value less the one before it.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { difference: (parameters = {}) => ({ parameters }) },
   parameters: { maxgap },
+  open: (parameters, { column }) => fromLast(parameters, column, (x, lastValue) => x - lastValue),
+};
+
+export const differenceTexts: OperationTexts = {
+  summary: 'Gives each value less the one before it.',
+  parameters: {
+    maxgap: maxgapText,
+  },
   describe: (parameters) => ({
     ...fromTheLast(parameters),
     does: `each value less the one before${within(parameters)}`,
   }),
-  open: (parameters, { column }) => fromLast(parameters, column, (x, lastValue) => x - lastValue),
 };
 
 export const differenceExamples: readonly WrittenExample[] = [
@@ -53,23 +67,30 @@ export interface DerivativeMethods {
 
 export const derivative: Operation<DerivativeMethods> = {
   name: 'Derivative',
-  summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { derivative: (parameters = {}) => ({ parameters }) },
   parameters: {
-    unit: duration({ summary: 'The unit of time.', default: 'PT1S' }, SHORTEST_MS),
+    unit: duration(SHORTEST_MS, { default: 'PT1S' }),
     maxgap,
+  },
+  open: (parameters, { column }) => {
+    const unitMs = durationMsIn(parameters, 'unit') ?? 0;
+    return fromLast(parameters, column, (x, lastValue, sinceMs) => (x - lastValue) / (sinceMs / unitMs));
+  },
+};
+
+export const derivativeTexts: OperationTexts = {
+  summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
+  parameters: {
+    unit: 'The unit of time.',
+    maxgap: maxgapText,
   },
   describe: (parameters) => ({
     ...fromTheLast(parameters),
     does: `the change for each ${textIn(parameters, 'unit')}${within(parameters)}`,
   }),
-  open: (parameters, { column }) => {
-    const unitMs = durationMsIn(parameters, 'unit') ?? 0;
-    return fromLast(parameters, column, (x, lastValue, sinceMs) => (x - lastValue) / (sinceMs / unitMs));
-  },
 };
 
 export const derivativeExamples: readonly WrittenExample[] = [
@@ -99,27 +120,17 @@ export interface CounterMethods {
 
 export const counter: Operation<CounterMethods> = {
   name: 'Counter',
-  summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
-    max: number({
-      summary: 'Where the meter goes over to 0. Without it, a lower reading means that it began again at 0.',
-      optional: true,
-    }),
+    max: number({ optional: true }),
   },
   check: (parameters, report) => {
     const max = parameters.max === undefined ? 1 : numberIn(parameters, 'max');
     if (max <= 0) report('/max', 'request.range', 'a number over 0', String(max));
   },
-  describe: (parameters) => ({
-    ...fromTheLast(parameters),
-    does:
-      'what a meter counted since the reading before; ' +
-      (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
-  }),
   open: (parameters, { column }) => {
     if (parameters.max === undefined) {
       return fromLast(parameters, column, (x, lastValue) => (x < lastValue ? x : x - lastValue));
@@ -127,6 +138,19 @@ export const counter: Operation<CounterMethods> = {
     const max = numberIn(parameters, 'max');
     return fromLast(parameters, column, (x, lastValue) => (x < lastValue ? max - lastValue + x : x - lastValue));
   },
+};
+
+export const counterTexts: OperationTexts = {
+  summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
+  parameters: {
+    max: 'Where the meter goes over to 0. Without it, a lower reading means that it began again at 0.',
+  },
+  describe: (parameters) => ({
+    ...fromTheLast(parameters),
+    does:
+      'what a meter counted since the reading before; ' +
+      (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
+  }),
 };
 
 export const counterExamples: readonly WrittenExample[] = [

@@ -1,7 +1,15 @@
 import type { IntervalName } from '../../../core/interval.js';
 import type { DoubleList } from '../../../core/list.js';
 import type { Windows } from '../../../core/windows.js';
-import type { Operation, Output, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
+import type {
+  Operation,
+  OperationTexts,
+  Output,
+  RegridRunner,
+  State,
+  StepDraft,
+  WrittenExample,
+} from '../../operation.js';
 import { choice, textIn, timezone } from '../../parameters.js';
 import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
 
@@ -18,28 +26,34 @@ export interface DownsampleMethods {
 
 export const downsample: Operation<DownsampleMethods> = {
   name: 'Downsample',
-  summary: 'Keeps, of each window, the samples that give a chart its shape.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { downsample: (parameters) => ({ parameters }) },
   parameters: {
-    interval: interval('The windows: as long as some pixels of the chart.'),
-    method: choice(
-      {
-        summary:
-          '`lttb`: of each window one sample, that of the largest triangle (Steinarsson, 2013), and the first and ' +
-          'last sample of all; `minmax`: the least and the greatest of each window.',
-        default: 'lttb',
-      },
-      ['lttb', 'minmax'],
-    ),
-    timezone: timezone({ summary: 'The zone whose local days the windows follow.' }),
+    interval: interval(),
+    method: choice(['lttb', 'minmax'], { default: 'lttb' }),
+    timezone: timezone(),
   },
   check: (parameters, report) =>
     checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
       report(`/interval${below}`, ...problem),
     ),
+  open: (parameters) => {
+    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+    return parameters.method === 'minmax' ? extremes(windows) : largestTriangles(windows);
+  },
+};
+
+export const downsampleTexts: OperationTexts = {
+  summary: 'Keeps, of each window, the samples that give a chart its shape.',
+  parameters: {
+    interval: 'The windows: as long as some pixels of the chart.',
+    method:
+      '`lttb`: of each window one sample, that of the largest triangle (Steinarsson, 2013), and the first and ' +
+      'last sample of all; `minmax`: the least and the greatest of each window.',
+    timezone: 'The zone whose local days the windows follow.',
+  },
   describe: (parameters) => ({
     does:
       (parameters.method === 'minmax' ? 'the least and greatest sample' : 'the sample of the largest triangle') +
@@ -48,10 +62,6 @@ export const downsample: Operation<DownsampleMethods> = {
     keeps: parameters.method === 'minmax' ? 'the samples of the open window' : 'the samples of two windows',
     final: `when time has passed the end of ${parameters.method === 'minmax' ? 'its' : 'the next'} window`,
   }),
-  open: (parameters) => {
-    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
-    return parameters.method === 'minmax' ? extremes(windows) : largestTriangles(windows);
-  },
 };
 
 export const downsampleExamples: readonly WrittenExample[] = [

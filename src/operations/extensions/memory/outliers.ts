@@ -1,5 +1,5 @@
 import { lerp } from '../../../kernels/interpolate.js';
-import type { Operation, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan } from './scan.js';
 
@@ -12,24 +12,14 @@ export interface StuckValueMethods {
 
 export const stuckValue: Operation<StuckValueMethods> = {
   name: 'StuckValue',
-  summary: 'Gives 1 where a value has not changed for a time, and 0 elsewhere.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { stuckValue: (text, parameters = {}) => ({ parameters: { duration: text, ...parameters } }) },
   parameters: {
-    duration: duration({ summary: 'How long values must have stayed the same.' }, 0),
-    tolerance: number({
-      summary: 'How far from the first of them they may be to count as the same.',
-      minimum: 0,
-      default: 0,
-    }),
+    duration: duration(0),
+    tolerance: number({ minimum: 0, default: 0 }),
   },
-  describe: (parameters) => ({
-    ...FROM_THE_PAST,
-    does: `1 where the value has not changed for ${textIn(parameters, 'duration')}, else 0`,
-    keeps: 'the value and since when it has been so',
-  }),
   open: (parameters) => {
     const durationMs = durationMsIn(parameters, 'duration') ?? 0;
     const tolerance = numberIn(parameters, 'tolerance');
@@ -54,6 +44,19 @@ export const stuckValue: Operation<StuckValueMethods> = {
       },
     };
   },
+};
+
+export const stuckValueTexts: OperationTexts = {
+  summary: 'Gives 1 where a value has not changed for a time, and 0 elsewhere.',
+  parameters: {
+    duration: 'How long values must have stayed the same.',
+    tolerance: 'How far from the first of them they may be to count as the same.',
+  },
+  describe: (parameters) => ({
+    ...FROM_THE_PAST,
+    does: `1 where the value has not changed for ${textIn(parameters, 'duration')}, else 0`,
+    keeps: 'the value and since when it has been so',
+  }),
 };
 
 export const stuckValueExamples: readonly WrittenExample[] = [
@@ -90,38 +93,15 @@ export interface HampelMethods {
 
 export const hampel: Operation<HampelMethods> = {
   name: 'Hampel',
-  summary: 'Finds values that stand out from their neighbours, and replaces, removes or flags them.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { hampel: (parameters = {}) => ({ parameters }) },
   parameters: {
-    samples: number({
-      summary: 'How many samples on each side are compared with.',
-      integer: true,
-      minimum: 1,
-      maximum: 1000,
-      default: 3,
-    }),
-    threshold: number({
-      summary: 'How many standard deviations, as the median deviation tells them, are too many.',
-      minimum: 0,
-      default: 3,
-    }),
-    action: choice(
-      {
-        summary: 'What becomes of outliers: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
-        default: 'replace',
-      },
-      ['replace', 'remove', 'flag'],
-    ),
+    samples: number({ integer: true, minimum: 1, maximum: 1000, default: 3 }),
+    threshold: number({ minimum: 0, default: 3 }),
+    action: choice(['replace', 'remove', 'flag'], { default: 'replace' }),
   },
-  describe: (parameters) => ({
-    does: `${textIn(parameters, 'action')}s values over ${numberIn(parameters, 'threshold')} deviations off the median`,
-    reads: { kind: 'neighbours', gapMsMax: undefined },
-    keeps: `the last ${2 * numberIn(parameters, 'samples') + 1} samples`,
-    final: `when ${numberIn(parameters, 'samples')} samples after it are final`,
-  }),
   open: (parameters) => {
     const action = textIn(parameters, 'action');
     return hampelFilter(numberIn(parameters, 'samples'), numberIn(parameters, 'threshold'), (x, median, isOutlier) => {
@@ -129,6 +109,21 @@ export const hampel: Operation<HampelMethods> = {
       return isOutlier ? (action === 'replace' ? median : undefined) : x;
     });
   },
+};
+
+export const hampelTexts: OperationTexts = {
+  summary: 'Finds values that stand out from their neighbours, and replaces, removes or flags them.',
+  parameters: {
+    samples: 'How many samples on each side are compared with.',
+    threshold: 'How many standard deviations, as the median deviation tells them, are too many.',
+    action: 'What becomes of outliers: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
+  },
+  describe: (parameters) => ({
+    does: `${textIn(parameters, 'action')}s values over ${numberIn(parameters, 'threshold')} deviations off the median`,
+    reads: { kind: 'neighbours', gapMsMax: undefined },
+    keeps: `the last ${2 * numberIn(parameters, 'samples') + 1} samples`,
+    final: `when ${numberIn(parameters, 'samples')} samples after it are final`,
+  }),
 };
 
 export const hampelExamples: readonly WrittenExample[] = [

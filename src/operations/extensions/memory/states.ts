@@ -1,4 +1,4 @@
-import type { Operation, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan } from './scan.js';
 
@@ -10,25 +10,19 @@ export interface HysteresisMethods {
 
 export const hysteresis: Operation<HysteresisMethods> = {
   name: 'Hysteresis',
-  summary: 'Turns to 1 when values reach one bound, and back to 0 when they reach the other.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { hysteresis: (bounds) => ({ parameters: bounds }) },
   parameters: {
-    on: number({ summary: 'Where the state turns to 1: at this value and beyond, away from `off`.' }),
-    off: number({ summary: 'Where it turns back to 0: at this value and beyond, away from `on`.' }),
+    on: number(),
+    off: number(),
   },
   check: (parameters, report) => {
     if (numberIn(parameters, 'on') !== numberIn(parameters, 'off')) return;
     const hint = 'for a single bound take Gte or Lte';
     report('/off', 'request.range', 'another bound than `on`', String(numberIn(parameters, 'off')), hint);
   },
-  describe: (parameters) => ({
-    ...FROM_THE_PAST,
-    does: `1 from ${numberIn(parameters, 'on')} on until ${numberIn(parameters, 'off')}`,
-    keeps: 'the state',
-  }),
   open: (parameters) => {
     const on = numberIn(parameters, 'on');
     const off = numberIn(parameters, 'off');
@@ -44,6 +38,19 @@ export const hysteresis: Operation<HysteresisMethods> = {
       slots[0] = state;
     });
   },
+};
+
+export const hysteresisTexts: OperationTexts = {
+  summary: 'Turns to 1 when values reach one bound, and back to 0 when they reach the other.',
+  parameters: {
+    on: 'Where the state turns to 1: at this value and beyond, away from `off`.',
+    off: 'Where it turns back to 0: at this value and beyond, away from `on`.',
+  },
+  describe: (parameters) => ({
+    ...FROM_THE_PAST,
+    does: `1 from ${numberIn(parameters, 'on')} on until ${numberIn(parameters, 'off')}`,
+    keeps: 'the state',
+  }),
 };
 
 export const hysteresisExamples: readonly WrittenExample[] = [
@@ -74,16 +81,25 @@ export interface DelayMethods {
 
 export const delay: Operation<DelayMethods> = {
   name: 'Delay',
-  summary: 'Follows a state only after it has lasted for a time: an on-delay, an off-delay or both.',
   shape: 'regrid',
   inputs: 'one',
   methods: { delay: (parameters) => ({ parameters }) },
   parameters: {
-    on: duration(
-      { summary: 'How long the input must be true (not 0) for the result to turn to 1.', default: 'PT0S' },
-      0,
-    ),
-    off: duration({ summary: 'How long it must be 0 for the result to turn back to 0.', default: 'PT0S' }, 0),
+    on: duration(0, { default: 'PT0S' }),
+    off: duration(0, { default: 'PT0S' }),
+  },
+  open: (parameters, run) => {
+    const onMs = durationMsIn(parameters, 'on') ?? 0;
+    const offMs = durationMsIn(parameters, 'off') ?? 0;
+    return delayer(onMs, offMs, run.untilMs ?? Number.POSITIVE_INFINITY);
+  },
+};
+
+export const delayTexts: OperationTexts = {
+  summary: 'Follows a state only after it has lasted for a time: an on-delay, an off-delay or both.',
+  parameters: {
+    on: 'How long the input must be true (not 0) for the result to turn to 1.',
+    off: 'How long it must be 0 for the result to turn back to 0.',
   },
   describe: (parameters) => ({
     does: `the state, on after ${textIn(parameters, 'on')} and off after ${textIn(parameters, 'off')}`,
@@ -91,11 +107,6 @@ export const delay: Operation<DelayMethods> = {
     keeps: 'the state, the input and since when it has been so',
     final: 'with its sample or, in between, when time has passed it',
   }),
-  open: (parameters, run) => {
-    const onMs = durationMsIn(parameters, 'on') ?? 0;
-    const offMs = durationMsIn(parameters, 'off') ?? 0;
-    return delayer(onMs, offMs, run.untilMs ?? Number.POSITIVE_INFINITY);
-  },
 };
 
 export const delayExamples: readonly WrittenExample[] = [
@@ -155,24 +166,13 @@ export interface EdgeMethods {
 
 export const edge: Operation<EdgeMethods> = {
   name: 'Edge',
-  summary: 'Gives 1 where a state changes from the sample before, and 0 elsewhere.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { edge: (direction) => ({ parameters: direction === undefined ? {} : { direction } }) },
   parameters: {
-    direction: choice({ summary: 'Which changes count: to true (not 0), to 0, or both.', default: 'rising' }, [
-      'rising',
-      'falling',
-      'both',
-    ]),
+    direction: choice(['rising', 'falling', 'both'], { default: 'rising' }),
   },
-  describe: (parameters) => ({
-    does: `1 at each change of state (${textIn(parameters, 'direction')}), else 0`,
-    reads: { kind: 'neighbours', gapMsMax: undefined },
-    keeps: 'the last state',
-    final: 'with its sample',
-  }),
   open: (parameters) => {
     const direction = textIn(parameters, 'direction');
     // What a state must have been, and what it must become.
@@ -196,6 +196,19 @@ export const edge: Operation<EdgeMethods> = {
       },
     };
   },
+};
+
+export const edgeTexts: OperationTexts = {
+  summary: 'Gives 1 where a state changes from the sample before, and 0 elsewhere.',
+  parameters: {
+    direction: 'Which changes count: to true (not 0), to 0, or both.',
+  },
+  describe: (parameters) => ({
+    does: `1 at each change of state (${textIn(parameters, 'direction')}), else 0`,
+    reads: { kind: 'neighbours', gapMsMax: undefined },
+    keeps: 'the last state',
+    final: 'with its sample',
+  }),
 };
 
 export const edgeExamples: readonly WrittenExample[] = [

@@ -1,6 +1,14 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { lerp } from '../../../kernels/interpolate.js';
-import type { Operation, OtherInput, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type {
+  Operation,
+  OperationTexts,
+  OtherInput,
+  Output,
+  RegridRunner,
+  StepDraft,
+  WrittenExample,
+} from '../../operation.js';
 import {
   choice,
   duration,
@@ -26,7 +34,6 @@ export interface FillMethods {
 
 export const fill: Operation<FillMethods> = {
   name: 'Fill',
-  summary: 'Adds samples where some are missing between two others; those that are there stay as they are.',
   shape: 'regrid',
   inputs: 'one or two',
   methods: {
@@ -34,20 +41,30 @@ export const fill: Operation<FillMethods> = {
     fillFrom: (other, parameters) => ({ parameters: { ...parameters, method: 'series' }, others: [other] }),
   },
   parameters: {
-    frequency: duration({ summary: 'How far apart samples should be.' }, SHORTEST_MS),
-    method: choice(
-      {
-        summary:
-          '`previous`: the value before the gap; `linear`: interpolated; `constant`: `value`; `series`: the samples ' +
-          'that the second input has there, at their own times.',
-        default: 'previous',
-      },
-      ['previous', 'linear', 'constant', 'series'],
-    ),
-    value: number({ summary: 'The value to fill with, for the method `constant`.', optional: true }),
-    maxgap: duration({ summary: 'Longer gaps stay as they are.', optional: true }, 0),
+    frequency: duration(SHORTEST_MS),
+    method: choice(['previous', 'linear', 'constant', 'series'], { default: 'previous' }),
+    value: number({ optional: true }),
+    maxgap: duration(0, { optional: true }),
   },
   check: checkFill,
+  open: (parameters) => {
+    const everyMs = durationMsIn(parameters, 'frequency') ?? 0;
+    const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
+    if (parameters.method === 'series') return fillerFromSeries(everyMs, gapMsMax);
+    return filler(everyMs, gapMsMax, valueBetween(parameters));
+  },
+};
+
+export const fillTexts: OperationTexts = {
+  summary: 'Adds samples where some are missing between two others; those that are there stay as they are.',
+  parameters: {
+    frequency: 'How far apart samples should be.',
+    method:
+      '`previous`: the value before the gap; `linear`: interpolated; `constant`: `value`; `series`: the samples ' +
+      'that the second input has there, at their own times.',
+    value: 'The value to fill with, for the method `constant`.',
+    maxgap: 'Longer gaps stay as they are.',
+  },
   describe: (parameters) => ({
     does:
       `fills gaps between samples that should be ${textIn(parameters, 'frequency')} apart (${parameters.method})` +
@@ -56,12 +73,6 @@ export const fill: Operation<FillMethods> = {
     keeps: 'the last sample, and those of the second input since',
     final: 'with its sample or, in a gap, with the sample after it',
   }),
-  open: (parameters) => {
-    const everyMs = durationMsIn(parameters, 'frequency') ?? 0;
-    const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
-    if (parameters.method === 'series') return fillerFromSeries(everyMs, gapMsMax);
-    return filler(everyMs, gapMsMax, valueBetween(parameters));
-  },
 };
 
 export const fillExamples: readonly WrittenExample[] = [

@@ -1,5 +1,5 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { scan } from '../memory/scan.js';
 
@@ -10,21 +10,14 @@ export interface GapsMethods {
 
 export const gaps: Operation<GapsMethods> = {
   name: 'Gaps',
-  summary: 'Gives a sample for each gap: at the last sample before it, how long it is.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'one',
   methods: { gaps: (gap, parameters = {}) => ({ parameters: { gap, ...parameters } }) },
   parameters: {
-    gap: duration({ summary: 'A longer time between two samples is a gap.' }, 0),
-    unit: duration({ summary: 'The unit of the lengths.', default: 'PT1S' }, SHORTEST_MS),
+    gap: duration(0),
+    unit: duration(SHORTEST_MS, { default: 'PT1S' }),
   },
-  describe: (parameters) => ({
-    does: `the lengths of gaps over ${textIn(parameters, 'gap')}, in ${textIn(parameters, 'unit')}`,
-    reads: { kind: 'neighbours', gapMsMax: undefined },
-    keeps: 'the time of the last sample',
-    final: 'with the sample after the gap',
-  }),
   open: (parameters) => {
     const gapMs = durationMsIn(parameters, 'gap') ?? 0;
     const unitMs = durationMsIn(parameters, 'unit') ?? 1;
@@ -44,6 +37,20 @@ export const gaps: Operation<GapsMethods> = {
       watermark: ({ slots }, watermarkMs) => (slots[0]! < watermarkMs ? slots[0]! : watermarkMs),
     };
   },
+};
+
+export const gapsTexts: OperationTexts = {
+  summary: 'Gives a sample for each gap: at the last sample before it, how long it is.',
+  parameters: {
+    gap: 'A longer time between two samples is a gap.',
+    unit: 'The unit of the lengths.',
+  },
+  describe: (parameters) => ({
+    does: `the lengths of gaps over ${textIn(parameters, 'gap')}, in ${textIn(parameters, 'unit')}`,
+    reads: { kind: 'neighbours', gapMsMax: undefined },
+    keeps: 'the time of the last sample',
+    final: 'with the sample after the gap',
+  }),
 };
 
 export const gapsExamples: readonly WrittenExample[] = [

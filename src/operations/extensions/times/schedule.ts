@@ -1,12 +1,14 @@
 import { DAY_MS } from '../../../core/calendar.js';
 import { parseInstant } from '../../../core/instant.js';
 import { zoneOf } from '../../../core/zone.js';
-import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
 import {
   isObjectOf,
+  listOf,
   type Parameter,
   type Parameters,
   type ParameterValue,
+  parameter,
   type Report,
   readName,
   refuse,
@@ -34,29 +36,33 @@ export interface ScheduleMethods {
 
 export const schedule: Operation<ScheduleMethods> = {
   name: 'Schedule',
-  summary: 'Gives 1 where the local clock shows the times of a schedule and 0 where not, at each change.',
   shape: 'regrid',
   inputs: 'one',
   methods: { schedule: (parameters) => ({ parameters }) },
   parameters: {
-    days: listParameter('Days of the week, Mon to Sun; all by default.', { type: 'string', enum: WEEKDAYS }, readDay),
-    hours: listParameter(
-      'Local times, from `start` until before `end`; all day by default. `end` may be 24:00, or at or before `start` ' +
-        'for hours that go on into the next day.',
-      objectSchema('start', 'end'),
-      readHours,
-    ),
-    holidays: listParameter('Dates on which nothing starts.', { type: 'string', format: 'date' }, readDate),
-    ranges: listParameter(
-      'Spans of dates, from `first` to `last`, outside of which nothing starts; all dates by default.',
-      objectSchema('first', 'last'),
-      readRange,
-    ),
-    timezone: timezone({ summary: 'The zone of the local times.' }),
+    days: listParameter({ type: 'string', enum: WEEKDAYS }, readDay),
+    hours: listParameter(objectSchema('start', 'end'), readHours),
+    holidays: listParameter({ type: 'string', format: 'date' }, readDate),
+    ranges: listParameter(objectSchema('first', 'last'), readRange),
+    timezone: timezone(),
   },
   check: (parameters, report) => {
     const given = ['days', 'hours', 'holidays', 'ranges'].filter((name) => parameters[name] !== undefined);
     if (given.length === 0) report('', 'request.missing', 'days, hours, holidays or ranges', 'none of them');
+  },
+  open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
+};
+
+export const scheduleTexts: OperationTexts = {
+  summary: 'Gives 1 where the local clock shows the times of a schedule and 0 where not, at each change.',
+  parameters: {
+    days: 'Days of the week, Mon to Sun; all by default.',
+    hours:
+      'Local times, from `start` until before `end`; all day by default. `end` may be 24:00, or at or before `start` ' +
+      'for hours that go on into the next day.',
+    holidays: 'Dates on which nothing starts.',
+    ranges: 'Spans of dates, from `first` to `last`, outside of which nothing starts; all dates by default.',
+    timezone: 'The zone of the local times.',
   },
   describe: (parameters) => ({
     does: `1 ${textOf(parameters)}, else 0`,
@@ -64,7 +70,6 @@ export const schedule: Operation<ScheduleMethods> = {
     keeps: 'the state and its next change',
     final: 'when a sample at or after its time is final',
   }),
-  open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
 };
 
 export const scheduleExamples: readonly WrittenExample[] = [
@@ -95,23 +100,14 @@ export const scheduleExamples: readonly WrittenExample[] = [
 ];
 
 function listParameter(
-  summary: string,
   items: Readonly<Record<string, unknown>>,
   readItem: (item: unknown, report: Report) => ParameterValue | undefined,
 ): Parameter {
-  return {
-    summary,
-    isRequired: false,
-    isExtension: false,
-    schema: { type: 'array', items, minItems: 1 },
-    read: (value, report) => {
-      if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
-      if (value.length === 0) return refuse(report, 'request.missing', 'an array with at least one entry', value);
-      const read = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`)));
-      const sound = read.filter((item) => item !== undefined);
-      return sound.length === read.length ? sound : undefined;
-    },
-  };
+  const list = listOf(items, readItem, { optional: true });
+  return parameter({ optional: true }, { ...list.schema, minItems: 1 }, (value, report, context) => {
+    if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
+    return refuse(report, 'request.missing', 'an array with at least one entry', value);
+  });
 }
 
 function objectSchema(first: string, second: string): Readonly<Record<string, unknown>> {

@@ -1,5 +1,11 @@
 import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import {
+  type Operation,
+  type OperationTexts,
+  ofEachSample,
+  type StepDraft,
+  type WrittenExample,
+} from '../../operation.js';
 import { number, type Parameters } from '../../parameters.js';
 
 export interface ClampMethods {
@@ -9,14 +15,13 @@ export interface ClampMethods {
 
 export const clamp: Operation<ClampMethods> = {
   name: 'Clamp',
-  summary: 'Moves values below a lower bound up to it, and those above an upper one down.',
   shape: 'map',
   results: 'one a sample',
   inputs: 'one',
   methods: { limit: (bounds) => ({ parameters: bounds }) },
   parameters: {
-    lower: number({ summary: 'The least result; none by default.', optional: true }),
-    upper: number({ summary: 'The greatest result; none by default.', optional: true }),
+    lower: number({ optional: true }),
+    upper: number({ optional: true }),
   },
   check: (parameters, report) => {
     const { lower, upper } = boundsOf(parameters);
@@ -25,14 +30,22 @@ export const clamp: Operation<ClampMethods> = {
     }
     if (lower > upper) report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
   },
-  describe: (parameters) => ({
-    does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
-    ...ofEachSample,
-  }),
   open: (parameters) => {
     const { lower, upper } = boundsOf(parameters);
     return { kind: 'map', apply: (value, count, out) => clampKernel(value, count, lower, upper, out) };
   },
+};
+
+export const clampTexts: OperationTexts = {
+  summary: 'Moves values below a lower bound up to it, and those above an upper one down.',
+  parameters: {
+    lower: 'The least result; none by default.',
+    upper: 'The greatest result; none by default.',
+  },
+  describe: (parameters) => ({
+    does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
+    ...ofEachSample,
+  }),
 };
 
 export const clampExamples: readonly WrittenExample[] = [

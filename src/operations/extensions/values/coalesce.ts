@@ -1,4 +1,4 @@
-import type { Operation, OtherInput, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, OtherInput, StepDraft, WrittenExample } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { joined } from '../joined.js';
 
@@ -9,7 +9,6 @@ export interface CoalesceMethods {
 
 export const coalesce: Operation<CoalesceMethods> = {
   name: 'Coalesce',
-  summary: 'Gives, at every time of any input, the value of the first input that has one.',
   shape: 'regrid',
   inputs: 'two or more',
   methods: {
@@ -19,14 +18,8 @@ export const coalesce: Operation<CoalesceMethods> = {
     }),
   },
   parameters: {
-    maxhold: duration({ summary: 'How long a value holds after its sample.', default: 'PT0S' }, 0),
+    maxhold: duration(0, { default: 'PT0S' }),
   },
-  describe: (parameters) => ({
-    does: `the first input with a value, each held for ${textIn(parameters, 'maxhold')}`,
-    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
-    keeps: 'the last sample of each input, and those that others have not reached',
-    final: 'when all inputs have passed its time',
-  }),
   open: (parameters, { inputCount }) => {
     const ageMsMax = durationMsIn(parameters, 'maxhold') ?? 0;
     return joined(inputCount, (timeMs, { atMs, value }, out) => {
@@ -37,6 +30,19 @@ export const coalesce: Operation<CoalesceMethods> = {
       return true;
     });
   },
+};
+
+export const coalesceTexts: OperationTexts = {
+  summary: 'Gives, at every time of any input, the value of the first input that has one.',
+  parameters: {
+    maxhold: 'How long a value holds after its sample.',
+  },
+  describe: (parameters) => ({
+    does: `the first input with a value, each held for ${textIn(parameters, 'maxhold')}`,
+    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
+    keeps: 'the last sample of each input, and those that others have not reached',
+    final: 'when all inputs have passed its time',
+  }),
 };
 
 export const coalesceExamples: readonly WrittenExample[] = [

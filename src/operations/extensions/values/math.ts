@@ -1,14 +1,21 @@
 import * as kernels from '../../../kernels/values.js';
-import { type MapRunner, type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import {
+  type MapRunner,
+  type Operation,
+  type OperationTexts,
+  ofEachSample,
+  type StepDraft,
+  type WrittenExample,
+} from '../../operation.js';
 import { number, numberIn, type Parameter, type Parameters } from '../../parameters.js';
 
 /** Functions of one value: Sqrt, Exp, Log, Sign, Floor, Ceil. */
 
 const without = (): StepDraft => ({ parameters: {} });
 
-export const sqrt = ofValue({ sqrt: without }, 'Sqrt', 'Takes the square root of each value.', 'square roots', {
-  apply: kernels.sqrt,
-});
+export const sqrt = ofValue({ sqrt: without }, 'Sqrt', { apply: kernels.sqrt });
+
+export const sqrtTexts = /* @__PURE__ */ ofValueTexts('Takes the square root of each value.', 'square roots');
 
 export const sqrtExamples: readonly WrittenExample[] = [
   {
@@ -31,9 +38,9 @@ export const sqrtExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const exp = ofValue({ exp: without }, 'Exp', 'Raises e to the power of each value.', 'powers of e', {
-  apply: kernels.exp,
-});
+export const exp = ofValue({ exp: without }, 'Exp', { apply: kernels.exp });
+
+export const expTexts = /* @__PURE__ */ ofValueTexts('Raises e to the power of each value.', 'powers of e');
 
 export const expExamples: readonly WrittenExample[] = [
   {
@@ -63,19 +70,25 @@ export interface LogMethods {
 
 export const log: Operation<LogMethods> = {
   name: 'Log',
-  summary: 'Takes the logarithm of each value, natural or to a base.',
   shape: 'map',
   inputs: 'one',
   methods: { log: (to) => ({ parameters: to === undefined ? {} : { base: to } }) },
   parameters: { base: baseParameter() },
-  describe: (parameters) => ({
-    ...ofEachSample,
-    does: `takes ${parameters.base === undefined ? 'natural logarithms' : `logarithms to base ${baseIn(parameters)}`}`,
-  }),
   open: (parameters) => {
     const to = parameters.base === undefined ? undefined : baseIn(parameters);
     return { kind: 'map', apply: (value, count, out) => kernels.log(value, count, to, out) };
   },
+};
+
+export const logTexts: OperationTexts = {
+  summary: 'Takes the logarithm of each value, natural or to a base.',
+  parameters: {
+    base: 'The base, over 0 and not 1; e by default.',
+  },
+  describe: (parameters) => ({
+    ...ofEachSample,
+    does: `takes ${parameters.base === undefined ? 'natural logarithms' : `logarithms to base ${baseIn(parameters)}`}`,
+  }),
 };
 
 export const logExamples: readonly WrittenExample[] = [
@@ -99,10 +112,9 @@ export const logExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const sign = ofValue({ sign: without }, 'Sign', 'Gives −1, 0 or 1, the sign of each value.', 'signs', {
-  apply: kernels.sign,
-  isTotal: true,
-});
+export const sign = ofValue({ sign: without }, 'Sign', { apply: kernels.sign, isTotal: true });
+
+export const signTexts = /* @__PURE__ */ ofValueTexts('Gives −1, 0 or 1, the sign of each value.', 'signs');
 
 export const signExamples: readonly WrittenExample[] = [
   {
@@ -120,15 +132,11 @@ export const signExamples: readonly WrittenExample[] = [
   { title: 'Zero of either sign is 0', parameters: {}, inputs: ['00:00 -0, 00:01 0'], output: '00:00 0, 00:01 0' },
 ];
 
-export const floor = ofValue(
-  { floor: without },
-  'Floor',
+export const floor = ofValue({ floor: without }, 'Floor', { apply: kernels.floor, isTotal: true });
+
+export const floorTexts = /* @__PURE__ */ ofValueTexts(
   'Rounds each value down to a whole number.',
   'values rounded down',
-  {
-    apply: kernels.floor,
-    isTotal: true,
-  },
 );
 
 export const floorExamples: readonly WrittenExample[] = [
@@ -152,10 +160,9 @@ export const floorExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const ceil = ofValue({ ceil: without }, 'Ceil', 'Rounds each value up to a whole number.', 'values rounded up', {
-  apply: kernels.ceil,
-  isTotal: true,
-});
+export const ceil = ofValue({ ceil: without }, 'Ceil', { apply: kernels.ceil, isTotal: true });
+
+export const ceilTexts = /* @__PURE__ */ ofValueTexts('Rounds each value up to a whole number.', 'values rounded up');
 
 export const ceilExamples: readonly WrittenExample[] = [
   {
@@ -184,28 +191,24 @@ interface Code {
   readonly isTotal?: true;
 }
 
-function ofValue<M extends object>(
-  methods: M,
-  name: string,
-  summary: string,
-  words: string,
-  { apply, isTotal }: Code,
-): Operation<M> {
+function ofValue<M extends object>(methods: M, name: string, { apply, isTotal }: Code): Operation<M> {
   return {
     name,
-    summary,
     shape: 'map',
     ...(isTotal === true ? { results: 'one a sample' } : {}),
     inputs: 'one',
     methods,
     parameters: {},
-    describe: () => ({ ...ofEachSample, does: `takes ${words}` }),
     open: () => ({ kind: 'map', apply }),
   };
 }
 
+function ofValueTexts(summary: string, words: string): OperationTexts {
+  return { summary, parameters: {}, describe: () => ({ ...ofEachSample, does: `takes ${words}` }) };
+}
+
 function baseParameter(): Parameter {
-  const plain = number({ summary: 'The base, over 0 and not 1; e by default.', optional: true });
+  const plain = number({ optional: true });
   return {
     ...plain,
     schema: { type: 'number', exclusiveMinimum: 0, not: { const: 1 } },

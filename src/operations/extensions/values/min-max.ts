@@ -1,6 +1,13 @@
 import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
 import * as kernels from '../../../kernels/values.js';
-import { type Operation, type OtherInput, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import {
+  type Operation,
+  type OperationTexts,
+  type OtherInput,
+  ofEachSample,
+  type StepDraft,
+  type WrittenExample,
+} from '../../operation.js';
 import { numberIn } from '../../parameters.js';
 import {
   type AlignParameters,
@@ -9,15 +16,18 @@ import {
   checkAlign,
   describeTwo,
   type Operand,
+  operandTexts,
   scalar,
 } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
-export const min = extreme({ min: withOperands }, 'Min', 'smallest', {
+export const min = extreme({ min: withOperands }, 'Min', {
   scalar: kernels.minScalar,
   vector: kernels.min,
   of: Math.min,
 });
+
+export const minTexts = /* @__PURE__ */ extremeTexts('smallest');
 
 export const minExamples: readonly WrittenExample[] = [
   {
@@ -40,11 +50,13 @@ export const minExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const max = extreme({ max: withOperands }, 'Max', 'greatest', {
+export const max = extreme({ max: withOperands }, 'Max', {
   scalar: kernels.maxScalar,
   vector: kernels.max,
   of: Math.max,
 });
+
+export const maxTexts = /* @__PURE__ */ extremeTexts('greatest');
 
 export const maxExamples: readonly WrittenExample[] = [
   {
@@ -88,12 +100,10 @@ interface Code {
 function extreme<Name extends string>(
   methods: ExtremeMethods<Name>,
   name: string,
-  word: string,
   code: Code,
 ): Operation<ExtremeMethods<Name>> {
   return {
     name,
-    summary: `Gives the ${word} of a value and a scalar, or of several series.`,
     shape: 'map',
     inputs: 'one with scalar, or more',
     methods,
@@ -103,13 +113,6 @@ function extreme<Name extends string>(
       if (inputCount <= 2 || alignOf(parameters) !== 'linear') return;
       report('/align', 'request.conflict', 'align `linear` with two inputs only', `${inputCount} inputs`);
     },
-    describe: (parameters) =>
-      parameters.scalar === undefined
-        ? { does: `the ${word} of its inputs`, ...describeTwo(parameters) }
-        : {
-            does: `the ${word} of each value and ${numberIn(parameters, 'scalar')}`,
-            ...ofEachSample,
-          },
     open: (parameters, { inputCount }) => {
       if (inputCount > 2) {
         return aligned(parameters, inputCount, (value) => {
@@ -122,5 +125,16 @@ function extreme<Name extends string>(
       const operand = numberIn(parameters, 'scalar');
       return { kind: 'map', apply: (value, count, out) => code.scalar(value, count, operand, out) };
     },
+  };
+}
+
+function extremeTexts(word: string): OperationTexts {
+  return {
+    summary: `Gives the ${word} of a value and a scalar, or of several series.`,
+    parameters: operandTexts,
+    describe: (parameters) =>
+      parameters.scalar === undefined
+        ? { does: `the ${word} of its inputs`, ...describeTwo(parameters) }
+        : { does: `the ${word} of each value and ${numberIn(parameters, 'scalar')}`, ...ofEachSample },
   };
 }

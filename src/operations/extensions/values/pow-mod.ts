@@ -1,14 +1,13 @@
 import * as kernels from '../../../kernels/values.js';
-import { arithmetic } from '../../arithmetic.js';
+import { arithmetic, arithmeticTexts } from '../../arithmetic.js';
 import type { WrittenExample } from '../../operation.js';
 import { withOperand } from '../../two-inputs.js';
 
-export const pow = arithmetic(
-  { pow: withOperand },
-  'Pow',
+export const pow = arithmetic({ pow: withOperand }, 'Pow', kernels.powScalar, kernels.pow);
+
+export const powTexts = /* @__PURE__ */ arithmeticTexts(
   'Raises the first series to the power of a scalar, or of the second.',
   'to the power of',
-  { scalar: kernels.powScalar, vector: kernels.pow },
 );
 
 export const powExamples: readonly WrittenExample[] = [
@@ -32,12 +31,11 @@ export const powExamples: readonly WrittenExample[] = [
   },
 ];
 
-export const mod = arithmetic(
-  { mod: withOperand },
-  'Mod',
+export const mod = arithmetic({ mod: withOperand }, 'Mod', kernels.modScalar, kernels.mod);
+
+export const modTexts = /* @__PURE__ */ arithmeticTexts(
   'Gives what is left of the first series when a scalar, or the second, is taken away a whole number of times.',
   'modulo',
-  { scalar: kernels.modScalar, vector: kernels.mod },
 );
 
 export const modExamples: readonly WrittenExample[] = [

@@ -3,14 +3,23 @@ import { didYouMean } from '../../../core/suggest.js';
 import { addScalar, divScalar, mulScalar } from '../../../kernels/arithmetic.js';
 import { linear } from '../../../kernels/linear.js';
 import { throughPoints } from '../../../kernels/values.js';
-import { type MapRunner, type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import {
+  type MapRunner,
+  type Operation,
+  type OperationTexts,
+  ofEachSample,
+  type StepDraft,
+  type WrittenExample,
+} from '../../operation.js';
+import {
+  type ItemReader,
   isObjectOf,
   listOf,
   number,
   numberIn,
   type Parameter,
   type Parameters,
+  parameter,
   type Report,
   refuse,
   textIn,
@@ -34,25 +43,46 @@ export interface ScaleMethods {
   scale(parameters: ScaleParameters): StepDraft;
 }
 
+// Not in any case, as other names are: mW and MW are two units.
+const unit = parameter({ optional: true }, { type: 'string', enum: unitNames }, (value, report) => {
+  const expected = 'the name of a unit, like degC, kWh or psi';
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+  if (unitNames.includes(value)) return value;
+  const sameLetters = unitNames.filter((name) => name.toLowerCase() === value.toLowerCase());
+  const alike = sameLetters.map((name) => `\`${name}\``).join(' or ');
+  const hint = alike === '' ? didYouMean(value, unitNames) : `did you mean ${alike}?`;
+  return refuse(report, 'request.unknown', expected, value, hint ?? `there are ${unitNames.join(', ')}`);
+});
+
 export const scale: Operation<ScaleMethods> = {
   name: 'Scale',
-  summary: 'Brings values to another scale: by slope and offset, through two points, or from one unit to another.',
   shape: 'map',
   inputs: 'one',
   methods: { scale: (parameters) => ({ parameters }) },
   parameters: {
-    slope: number({ summary: 'What values are multiplied by.', optional: true }),
-    offset: number({ summary: 'What is added to them then, with a slope; 0 by default.', optional: true }),
+    slope: number({ optional: true }),
+    offset: number({ optional: true }),
     points: points(),
-    from: unit('The unit of the values.'),
-    to: unit('The unit of the results, for the same quantity.'),
+    from: unit,
+    to: unit,
   },
   check: checkScale,
+  open: (parameters) => ({ kind: 'map', apply: kernelOf(parameters) }),
+};
+
+export const scaleTexts: OperationTexts = {
+  summary: 'Brings values to another scale: by slope and offset, through two points, or from one unit to another.',
+  parameters: {
+    slope: 'What values are multiplied by.',
+    offset: 'What is added to them then, with a slope; 0 by default.',
+    points: 'Two points of the line: what a value of `x` stands for.',
+    from: 'The unit of the values.',
+    to: 'The unit of the results, for the same quantity.',
+  },
   describe: (parameters) => ({
     does: `scales ${wayOf(parameters)}`,
     ...ofEachSample,
   }),
-  open: (parameters) => ({ kind: 'map', apply: kernelOf(parameters) }),
 };
 
 export const scaleExamples: readonly WrittenExample[] = [
@@ -141,39 +171,20 @@ function checkScale(parameters: Parameters, report: Report): void {
   }
 }
 
-// Not in any case, as other names are: mW and MW are two units.
-function unit(summary: string): Parameter {
-  const expected = 'the name of a unit, like degC, kWh or psi';
-  return {
-    summary,
-    isRequired: false,
-    isExtension: false,
-    schema: { type: 'string', enum: unitNames },
-    read: (value, report) => {
-      if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
-      if (unitNames.includes(value)) return value;
-      const sameLetters = unitNames.filter((name) => name.toLowerCase() === value.toLowerCase());
-      const alike = sameLetters.map((name) => `\`${name}\``).join(' or ');
-      const hint = alike === '' ? didYouMean(value, unitNames) : `did you mean ${alike}?`;
-      return refuse(report, 'request.unknown', expected, value, hint ?? `there are ${unitNames.join(', ')}`);
-    },
-  };
-}
-
 function points(): Parameter {
-  const coordinate = number({ summary: 'A coordinate of a point.' });
+  const coordinate = number();
   const schema = {
     type: 'object',
     properties: { x: { type: 'number' }, y: { type: 'number' } },
     required: ['x', 'y'],
   };
-  const summary = 'Two points of the line: what a value of `x` stands for.';
-  const list = listOf({ summary, optional: true }, schema, (item, report, context) => {
+  const readPoint: ItemReader = (item, report, context) => {
     if (!isObjectOf(item, ['x', 'y'], report)) return undefined;
     const x = coordinate.read(item.x, within(report, '/x'), context);
     const y = coordinate.read(item.y, within(report, '/y'), context);
     return x === undefined || y === undefined ? undefined : { x, y };
-  });
+  };
+  const list = listOf(schema, readPoint, { optional: true });
   return {
     ...list,
     schema: { ...list.schema, minItems: 2, maxItems: 2 },

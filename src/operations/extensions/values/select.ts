@@ -1,6 +1,6 @@
-import type { Operation, OtherInput, StepDraft, WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, OtherInput, StepDraft, WrittenExample } from '../../operation.js';
 import { choice, number, numberIn } from '../../parameters.js';
-import { type AlignParameters, alignParameters, checkAlign, describeTwo } from '../../two-inputs.js';
+import { type AlignParameters, alignParameters, checkAlign, describeTwo, maxholdText } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
 /** What is taken where the condition does not hold (nothing by default), and how the inputs meet. */
@@ -20,8 +20,6 @@ const OTHER = 2;
 
 export const select: Operation<SelectMethods> = {
   name: 'Select',
-  summary:
-    'Takes the first series where the second, a condition, is not 0, and elsewhere the third, a number or nothing.',
   shape: 'regrid',
   results: 'at most one a sample',
   inputs: 'two or three',
@@ -32,16 +30,8 @@ export const select: Operation<SelectMethods> = {
     },
   },
   parameters: {
-    else: number({ summary: 'The result where the condition is 0, instead of a third input.', optional: true }),
-    align: choice(
-      {
-        summary:
-          'How the inputs meet: `inner`, at equal times; `hold`, at every time of any, each holding its last value; ' +
-          '`asof`, at the times of the first, with the latest of the others.',
-        default: 'inner',
-      },
-      ['inner', 'hold', 'asof'],
-    ),
+    else: number({ optional: true }),
+    align: choice(['inner', 'hold', 'asof'], { default: 'inner' }),
     maxhold: alignParameters.maxhold,
   },
   check: (parameters, report, inputCount) => {
@@ -49,10 +39,6 @@ export const select: Operation<SelectMethods> = {
     if (parameters.else === undefined || inputCount < 3) return;
     report('/else', 'request.conflict', 'else only without a third input', `${inputCount} inputs`);
   },
-  describe: (parameters) => ({
-    does: `the first input where the second is not 0, else ${elseOf(parameters.else)}`,
-    ...describeTwo(parameters),
-  }),
   open: (parameters, { inputCount }) => {
     const constant = parameters.else === undefined ? undefined : numberIn(parameters, 'else');
     // Two that meet in the engine are faster; `asof` counts there what is never looked up.
@@ -70,6 +56,22 @@ export const select: Operation<SelectMethods> = {
       return inputCount > OTHER ? value[OTHER]! : constant;
     });
   },
+};
+
+export const selectTexts: OperationTexts = {
+  summary:
+    'Takes the first series where the second, a condition, is not 0, and elsewhere the third, a number or nothing.',
+  parameters: {
+    else: 'The result where the condition is 0, instead of a third input.',
+    align:
+      'How the inputs meet: `inner`, at equal times; `hold`, at every time of any, each holding its last value; ' +
+      '`asof`, at the times of the first, with the latest of the others.',
+    maxhold: maxholdText,
+  },
+  describe: (parameters) => ({
+    does: `the first input where the second is not 0, else ${elseOf(parameters.else)}`,
+    ...describeTwo(parameters),
+  }),
 };
 
 export const selectExamples: readonly WrittenExample[] = [
