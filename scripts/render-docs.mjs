@@ -36,7 +36,7 @@ inputs meet as \`align\` says: by default, at equal times.`,
   );
 }
 
-function renderOperation({ name, aliases, summary, shape, takes, parameters, examples }) {
+function renderOperation({ name, aliases, summary, shape, inputs, parameters, examples }) {
   const also = aliases.length === 0 ? '' : ` Also written ${aliases.map(code).join(', ')}.`;
   const rows = Object.entries(parameters.properties).map(([parameter, schema]) => [
     code(parameter) + (schema['x-extension'] ? ' **+**' : ''),
@@ -47,7 +47,7 @@ function renderOperation({ name, aliases, summary, shape, takes, parameters, exa
   return paragraphs(
     `## ${name}`,
     summary + also,
-    `Takes ${takes}. Results: ${SHAPES[shape]}.`,
+    `Inputs: ${inputs}. Results: ${SHAPES[shape]}.`,
     rows.length === 0 ? 'No parameters.' : table(['parameter', 'values', 'default', 'meaning'], rows),
     ...examples.map(renderExample),
   );

@@ -103,9 +103,9 @@ function list(all: readonly OperationInfo[]): string {
   return `${lines.join('\n')}\n\nRun \`windrow operations NAME\` for the details of one.\n`;
 }
 
-function describe({ name, aliases, summary, takes, parameters, examples }: OperationInfo): string {
+function describe({ name, aliases, summary, inputs, parameters, examples }: OperationInfo): string {
   const also = aliases.length === 0 ? '' : ` (also ${aliases.join(', ')})`;
-  const lines = [`${name}${also}: ${summary}`, '', `Takes ${takes}.`, ''];
+  const lines = [`${name}${also}: ${summary}`, '', `Inputs: ${inputs}.`, ''];
   const all = Object.entries(parameters.properties);
   lines.push(all.length === 0 ? 'No parameters.' : 'Parameters:');
   const width = Math.max(0, ...all.map(([parameter]) => parameter.length));

@@ -5,7 +5,7 @@ import type { AggregateFunction, pairFunctionNames } from './aggregate-functions
 import { isOfPairs } from './aggregate-parameters.js';
 import { describeBetween } from './extensions/aggregates/between.js';
 import { ownTexts } from './extensions/aggregates/function-parameters.js';
-import { windowSchema, windowSummary, windowTextsOf } from './extensions/aggregates/window-parameter.js';
+import { windowSchema, windowSummary } from './extensions/aggregates/window-parameter.js';
 import { windowIn } from './extensions/index.js';
 import type { Description, OperationTexts, WrittenExample } from './operation.js';
 import { numberIn, type Parameters, textIn } from './parameters.js';
@@ -20,98 +20,7 @@ export const windowTexts = {
   closed: 'Which border a window includes.',
 };
 
-export const aggregateTexts = /* @__PURE__ */ textsOfAggregate();
-
-function textsOfAggregate(): OperationTexts {
-  return {
-    summary: 'Computes one value for each window of time, from its samples.',
-    parameters: {
-      function: 'What to compute from the samples of a window.',
-      align: alignTexts.align,
-      interval: 'The length of the windows.',
-      percentile: 'Which percentile, for the function Percentile.',
-      empty: 'The result of windows without samples, between the first and the last with some.',
-      maxhold: 'How long a value is held, for the time-weighted functions; of two inputs, how old it may be.',
-      ...ownTexts,
-      window: windowSummary(),
-      ...windowTexts,
-    },
-    schemas: { window: windowSchema() },
-    describe: describeAggregate,
-  };
-}
-
-/** The result of each function, in words. */
-const RESULTS: Readonly<Record<AggregateFunction | (typeof pairFunctionNames)[number], string>> = {
-  Average: 'the average',
-  WeightedAverage: 'the time-weighted average',
-  Sum: 'the sum',
-  Count: 'the count',
-  First: 'the first sample',
-  Last: 'the last sample',
-  Min: 'the least value',
-  Max: 'the greatest value',
-  Range: 'the greatest value less the least',
-  Median: 'the median',
-  Percentile: 'the percentile',
-  StandardDeviation: 'the standard deviation (n − 1)',
-  Variance: 'the variance (n − 1)',
-  Delta: 'the last sample less the first',
-  TimeWeightedAverage: 'the time-weighted average',
-  Mode: 'the most frequent value',
-  DistinctCount: 'the number of different values',
-  Increase: 'the increase',
-  Rate: 'the rate of increase',
-  Slope: 'the slope',
-  TimeOfMin: 'the time of the least value',
-  TimeOfMax: 'the time of the greatest value',
-  Integral: 'the integral over time',
-  Coverage: 'the share of time with data',
-  TimeInState: 'the time in a state',
-  Transitions: 'the number of changes of state',
-  Covariance: 'the covariance (n − 1)',
-  Correlation: 'the correlation',
-};
-
-/** Functions that keep more than a few numbers of the open window. */
-const OF_ALL_VALUES = ['Median', 'Percentile', 'Mode', 'DistinctCount'];
-
-/** What one function over one interval, or other windows, does, in words. */
-export function describeAggregate(parameters: Parameters): Description {
-  const of = functionOf(parameters);
-  const isHeld = 'held' in of;
-  const described = describeWindows(parameters, isHeld || of.accumulator.keptSlotCount !== undefined);
-  return isHeld && isBetween(of) ? describeBetween(described, parameters, of) : described;
-}
-
-function describeWindows(parameters: Parameters, isCarriedIn: boolean): Description {
-  const name = textIn(parameters, 'function');
-  const does = resultOf(name, parameters);
-  const zone = inZone(parameters);
-  const kept = OF_ALL_VALUES.includes(name) ? 'every value of the open window' : 'a few numbers of the open window';
-  const keeps = isOfPairs(parameters) ? `${kept}, and ${describeTwo(parameters).keeps}` : kept;
-  const own = windowIn(parameters);
-  if (own !== undefined) return windowTextsOf(own.kind).describe(own.window, { does, zone, keeps, isCarriedIn });
-  const text = textIn(parameters, 'interval');
-  const lengthMsMax = longestMs(parseInterval(text) ?? checkedInterval(text));
-  return {
-    does: `${does} of each ${text} window${zone}`,
-    reads: { kind: 'window', lengthMsMax, isCarriedIn },
-    keeps,
-    final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
-  };
-}
-
-function resultOf(name: string, parameters: Parameters): string {
-  if (name === 'Percentile') {
-    const percent = numberIn(parameters, 'percentile');
-    return percent === 50 ? RESULTS.Median : `${RESULTS.Percentile} ${percent}`;
-  }
-  const results: Readonly<Record<string, string>> = RESULTS;
-  return results[name] ?? name;
-}
-
-export const aggregateExamples: readonly WrittenExample[] = [
+const examples: readonly WrittenExample[] = [
   {
     title: 'The average of each hour; an hour without samples gives nothing',
     parameters: { function: 'Average', interval: 'Hourly' },
@@ -195,3 +104,94 @@ export const aggregateExamples: readonly WrittenExample[] = [
     output: '00:30 3, 02:30 7',
   },
 ];
+
+export const aggregateTexts = /* @__PURE__ */ textsOfAggregate();
+
+function textsOfAggregate(): OperationTexts {
+  return {
+    summary: 'Computes one value for each window of time, from its samples.',
+    parameters: {
+      function: 'What to compute from the samples of a window.',
+      align: alignTexts.align,
+      interval: 'The length of the windows.',
+      percentile: 'Which percentile, for the function Percentile.',
+      empty: 'The result of windows without samples, between the first and the last with some.',
+      maxhold: 'How long a value is held, for the time-weighted functions; of two inputs, how old it may be.',
+      ...ownTexts,
+      window: windowSummary(),
+      ...windowTexts,
+    },
+    schemas: { window: windowSchema() },
+    examples,
+  };
+}
+
+/** The result of each function, in words. */
+const RESULTS: Readonly<Record<AggregateFunction | (typeof pairFunctionNames)[number], string>> = {
+  Average: 'the average',
+  WeightedAverage: 'the time-weighted average',
+  Sum: 'the sum',
+  Count: 'the count',
+  First: 'the first sample',
+  Last: 'the last sample',
+  Min: 'the least value',
+  Max: 'the greatest value',
+  Range: 'the greatest value less the least',
+  Median: 'the median',
+  Percentile: 'the percentile',
+  StandardDeviation: 'the standard deviation (n − 1)',
+  Variance: 'the variance (n − 1)',
+  Delta: 'the last sample less the first',
+  TimeWeightedAverage: 'the time-weighted average',
+  Mode: 'the most frequent value',
+  DistinctCount: 'the number of different values',
+  Increase: 'the increase',
+  Rate: 'the rate of increase',
+  Slope: 'the slope',
+  TimeOfMin: 'the time of the least value',
+  TimeOfMax: 'the time of the greatest value',
+  Integral: 'the integral over time',
+  Coverage: 'the share of time with data',
+  TimeInState: 'the time in a state',
+  Transitions: 'the number of changes of state',
+  Covariance: 'the covariance (n − 1)',
+  Correlation: 'the correlation',
+};
+
+/** Functions that keep more than a few numbers of the open window. */
+const OF_ALL_VALUES = ['Median', 'Percentile', 'Mode', 'DistinctCount'];
+
+/** What one function over one interval, or other windows, does, in words. */
+export function describeAggregate(parameters: Parameters): Description {
+  const of = functionOf(parameters);
+  const isHeld = 'held' in of;
+  const described = describeWindows(parameters, isHeld || of.accumulator.keptSlotCount !== undefined);
+  return isHeld && isBetween(of) ? describeBetween(described, parameters, of) : described;
+}
+
+function describeWindows(parameters: Parameters, isCarriedIn: boolean): Description {
+  const name = textIn(parameters, 'function');
+  const does = resultOf(name, parameters);
+  const zone = inZone(parameters);
+  const kept = OF_ALL_VALUES.includes(name) ? 'every value of the open window' : 'a few numbers of the open window';
+  const keeps = isOfPairs(parameters) ? `${kept}, and ${describeTwo(parameters).keeps}` : kept;
+  const own = windowIn(parameters);
+  if (own !== undefined) return own.kind.describe(own.window, { does, zone, keeps, isCarriedIn });
+  const text = textIn(parameters, 'interval');
+  const lengthMsMax = longestMs(parseInterval(text) ?? checkedInterval(text));
+  return {
+    does: `${does} of each ${text} window${zone}`,
+    reads: { kind: 'window', lengthMsMax, isCarriedIn },
+    keeps,
+    final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
+  };
+}
+
+function resultOf(name: string, parameters: Parameters): string {
+  if (name === 'Percentile') {
+    const percent = numberIn(parameters, 'percentile');
+    return percent === 50 ? RESULTS.Median : `${RESULTS.Percentile} ${percent}`;
+  }
+  const results: Readonly<Record<string, string>> = RESULTS;
+  return results[name] ?? name;
+}

@@ -2,15 +2,7 @@ import type { Chunk } from '../core/chunk.js';
 import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type {
-  Operation,
-  OperationTexts,
-  Output,
-  RegridRunner,
-  RunContext,
-  StepDraft,
-  WrittenExample,
-} from './operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
 import { checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
@@ -56,37 +48,34 @@ export const holdLastValueTexts: OperationTexts = {
     timezone: 'The zone whose local days the ticks follow.',
     maxhold: 'How old a held value may be.',
   },
-  describe: (parameters) => ({
-    does:
-      `holds the last value at each tick of ${textIn(parameters, 'interval')}` +
-      inZone(parameters) +
-      oldest(parameters),
-    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
-    keeps: 'the last sample and the next tick',
-    final: 'when a sample at or after its tick is certain, or `advance` has passed it',
-  }),
+  examples: [
+    {
+      title: 'Changes of state, held every quarter of an hour',
+      parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
+      inputs: ['00:05 20, 00:20 21, 01:00 22'],
+      output: '00:15 20, 00:30 21, 00:45 21, 01:00 22',
+    },
+    {
+      title: 'Values older than maxhold are unknown',
+      parameters: { interval: 'PT10M', maxhold: 'PT15M' },
+      inputs: ['00:00 1, 00:50 2'],
+      output: '00:00 1, 00:10 1, 00:50 2',
+    },
+    {
+      title: 'Ticks at local midnight',
+      parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
+      inputs: ['2024-03-30T12:00:00Z 5, 2024-04-01T12:00:00Z 6'],
+      output: '2024-03-30T23:00:00Z 5, 2024-03-31T22:00:00Z 5',
+    },
+  ],
 };
 
-export const holdLastValueExamples: readonly WrittenExample[] = [
-  {
-    title: 'Changes of state, held every quarter of an hour',
-    parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
-    inputs: ['00:05 20, 00:20 21, 01:00 22'],
-    output: '00:15 20, 00:30 21, 00:45 21, 01:00 22',
-  },
-  {
-    title: 'Values older than maxhold are unknown',
-    parameters: { interval: 'PT10M', maxhold: 'PT15M' },
-    inputs: ['00:00 1, 00:50 2'],
-    output: '00:00 1, 00:10 1, 00:50 2',
-  },
-  {
-    title: 'Ticks at local midnight',
-    parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
-    inputs: ['2024-03-30T12:00:00Z 5, 2024-04-01T12:00:00Z 6'],
-    output: '2024-03-30T23:00:00Z 5, 2024-03-31T22:00:00Z 5',
-  },
-];
+export const describeHoldLastValue: Describe = (parameters) => ({
+  does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest(parameters)}`,
+  reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
+  keeps: 'the last sample and the next tick',
+  final: 'when a sample at or after its tick is certain, or `advance` has passed it',
+});
 
 function oldest(parameters: Parameters): string {
   return parameters.maxhold === undefined ? '' : `, for at most ${textIn(parameters, 'maxhold')}`;

@@ -1,6 +1,5 @@
-import { examplesByName } from './examples.js';
 import { isExtension, operationsByName } from './index.js';
-import type { Example, ExampleSample, Inputs, Operation } from './operation.js';
+import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
 import { parameterSchemas, textsOf } from './texts.js';
 
@@ -15,8 +14,6 @@ export interface OperationInfo {
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: Inputs;
-  /** The inputs in words: what the operation takes. */
-  readonly takes: string;
   /**
    * JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`; of names
    * to choose from, as those of functions, `"x-extensions"` lists the ones that it lacks.
@@ -28,16 +25,6 @@ export interface OperationInfo {
   readonly examples: readonly Example[];
 }
 
-const TAKES: Readonly<Record<Inputs, string>> = {
-  one: 'one series',
-  two: 'two series',
-  'one with scalar, or two': 'one series and a scalar, or two series',
-  'one with scalar, or more': 'one series and a scalar, or two series or more',
-  'one or two': 'one or two series',
-  'two or three': 'two or three series',
-  'two or more': 'two series or more',
-};
-
 /** Every operation by its name: those of the interface in its order, then the extensions. */
 export const operations: ReadonlyMap<string, OperationInfo> = /* @__PURE__ */ infoByName();
 
@@ -47,6 +34,7 @@ function infoByName(): ReadonlyMap<string, OperationInfo> {
 
 function infoOf(operation: Operation): OperationInfo {
   const { name, aliases = [], shape, inputs } = operation;
+  const { summary, examples } = textsOf(name);
   const schemas = parameterSchemas(operation);
   const entries = Object.entries(operation.parameters);
   const properties = Object.fromEntries(
@@ -60,24 +48,16 @@ function infoOf(operation: Operation): OperationInfo {
     name,
     aliases,
     isExtension: isExtension(operation),
-    summary: textsOf(name).summary,
+    summary,
     shape,
     inputs,
-    takes: TAKES[inputs],
     parameters,
-    examples: examplesOf(name),
+    examples: examples.map(readExample),
   };
 }
 
-/** The worked examples of an operation. */
-export function examplesOf(name: string): readonly Example[] {
-  const examples = examplesByName[name];
-  if (examples === undefined) throw new Error(`assertion failed: no examples of ${name} in examples.ts`);
-  return examples.map((example) => ({
-    ...example,
-    inputs: example.inputs.map(readSamples),
-    output: readSamples(example.output),
-  }));
+function readExample(example: WrittenExample): Example {
+  return { ...example, inputs: example.inputs.map(readSamples), output: readSamples(example.output) };
 }
 
 function readSamples(text: string): ExampleSample[] {

@@ -5,8 +5,8 @@ import type { JsonSchema, Parameter, Parameters, Report } from './parameters.js'
 
 /**
  * The contract between an operation and everything that runs it. One object per operation holds its parameters with
- * their checks, and its code. What is said of it, and its worked examples, are in the same file, as exports of their
- * own: an application that neither lists nor explains operations need not load them.
+ * their checks, and its code. Its texts, and what `explain` says of it, are in the same file, as exports of their own:
+ * an application that neither lists nor explains operations need not load them.
  */
 export interface Operation<M extends object = object> {
   /** Its name as the interface spells it. */
@@ -47,7 +47,7 @@ export interface Operation<M extends object = object> {
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
 
-/** What is said of an operation, by `explain`, the listings and the docs. */
+/** What the listings and the docs say of an operation. */
 export interface OperationTexts {
   /** One sentence in the present tense. */
   readonly summary: string;
@@ -55,15 +55,19 @@ export interface OperationTexts {
   readonly parameters: Readonly<Record<string, string>>;
   /** The JSON Schemas of parameters whose fields have texts of their own. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  readonly describe: (parameters: Parameters) => Description;
+  /** Three or more. */
+  readonly examples: readonly WrittenExample[];
 }
+
+/** What `explain` says about a step with some parameters. */
+export type Describe = (parameters: Parameters) => Description;
 
 /** How many series an operation takes. */
 export type Inputs =
   | 'one'
   | 'two'
-  | 'one with scalar, or two'
-  | 'one with scalar, or more'
+  | 'one and a scalar, or two'
+  | 'one and a scalar, or more'
   | 'one or two'
   | 'two or three'
   | 'two or more';

@@ -3,15 +3,7 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type {
-  Operation,
-  OperationTexts,
-  Output,
-  RegridRunner,
-  RunContext,
-  StepDraft,
-  WrittenExample,
-} from './operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -67,38 +59,38 @@ export const resampleTexts: OperationTexts = {
     method: '`step`: the last sample at or before the point; `linear`: interpolated.',
     maxgap: 'No point is made inside a gap longer than this.',
   },
-  describe: (parameters) => ({
-    does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
-      isLinear(parameters) ? 'interpolated' : 'holding the last value'
-    }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
-    reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
-    keeps: 'the last sample and the next point',
-    final: isLinear(parameters)
-      ? 'when a sample at or after its point is final'
-      : 'when a sample at or after its point is certain',
-  }),
+  examples: [
+    {
+      title: 'The last sample at or before each point',
+      parameters: { function: 'Resample', frequency: 'PT15M' },
+      inputs: ['00:00 1, 00:20 2, 00:45 3'],
+      output: '00:00 1, 00:15 1, 00:30 2, 00:45 3',
+    },
+    {
+      title: 'Interpolated',
+      parameters: { frequency: 'PT10M', method: 'linear' },
+      inputs: ['00:05 1, 00:25 3'],
+      output: '00:10 1.5, 00:20 2.5',
+    },
+    {
+      title: 'No points inside a long gap',
+      parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
+      inputs: ['00:00 1, 00:20 2, 01:00 3'],
+      output: '00:00 1, 00:10 1, 00:20 2, 01:00 3',
+    },
+  ],
 };
 
-export const resampleExamples: readonly WrittenExample[] = [
-  {
-    title: 'The last sample at or before each point',
-    parameters: { function: 'Resample', frequency: 'PT15M' },
-    inputs: ['00:00 1, 00:20 2, 00:45 3'],
-    output: '00:00 1, 00:15 1, 00:30 2, 00:45 3',
-  },
-  {
-    title: 'Interpolated',
-    parameters: { frequency: 'PT10M', method: 'linear' },
-    inputs: ['00:05 1, 00:25 3'],
-    output: '00:10 1.5, 00:20 2.5',
-  },
-  {
-    title: 'No points inside a long gap',
-    parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
-    inputs: ['00:00 1, 00:20 2, 01:00 3'],
-    output: '00:00 1, 00:10 1, 00:20 2, 01:00 3',
-  },
-];
+export const describeResample: Describe = (parameters) => ({
+  does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
+    isLinear(parameters) ? 'interpolated' : 'holding the last value'
+  }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
+  reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
+  keeps: 'the last sample and the next point',
+  final: isLinear(parameters)
+    ? 'when a sample at or after its point is final'
+    : 'when a sample at or after its point is certain',
+});
 
 // A duration that windows can have: days and weeks are those of the zone, all else lies on the epoch grid.
 function frequency(): Parameter {

@@ -9,7 +9,7 @@ import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import { calendarMove, calendarMover } from './calendar-move.js';
-import type { Operation, OperationTexts, Output, RegridRunner, StepDraft, WrittenExample } from './operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from './operation.js';
 import {
   choice,
   durationHint,
@@ -78,38 +78,38 @@ export const shiftTexts: OperationTexts = {
     window: 'The window that ShiftByWindow counts; that of the nearest windowed step upstream by default.',
     timezone: 'The zone whose local days the windows follow.',
   },
-  describe: (parameters) => {
-    const amount = isByTime(parameters) ? textIn(parameters, 'shift') : windowsOf(numberIn(parameters, 'shift'));
-    const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
-    return {
-      does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
-      reads: { kind: 'moved', byMs: isByTime(parameters) ? shiftMs(parameters) : undefined },
-      keeps: 'the last sample',
-      final: 'with its sample',
-    };
-  },
+  examples: [
+    {
+      title: 'A week forward, to put last week beside this week',
+      parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
+      inputs: ['2024-03-01T08:00:00Z 21.5, 2024-03-01T09:00:00Z 22'],
+      output: '2024-03-08T08:00:00Z 21.5, 2024-03-08T09:00:00Z 22',
+    },
+    {
+      title: 'Back by two windows of half an hour; the position inside a window is kept',
+      parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
+      inputs: ['10:00 1, 10:10 2, 11:45 3'],
+      output: '09:00 1, 09:10 2, 10:45 3',
+    },
+    {
+      title: 'A calendar month forward: the first of a month moves to the first of the next',
+      parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
+      inputs: ['2024-02-01T00:00:00Z 29, 2024-03-01T00:00:00Z 31'],
+      output: '2024-03-01T00:00:00Z 29, 2024-04-01T00:00:00Z 31',
+    },
+  ],
 };
 
-export const shiftExamples: readonly WrittenExample[] = [
-  {
-    title: 'A week forward, to put last week beside this week',
-    parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
-    inputs: ['2024-03-01T08:00:00Z 21.5, 2024-03-01T09:00:00Z 22'],
-    output: '2024-03-08T08:00:00Z 21.5, 2024-03-08T09:00:00Z 22',
-  },
-  {
-    title: 'Back by two windows of half an hour; the position inside a window is kept',
-    parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
-    inputs: ['10:00 1, 10:10 2, 11:45 3'],
-    output: '09:00 1, 09:10 2, 10:45 3',
-  },
-  {
-    title: 'A calendar month forward: the first of a month moves to the first of the next',
-    parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
-    inputs: ['2024-02-01T00:00:00Z 29, 2024-03-01T00:00:00Z 31'],
-    output: '2024-03-01T00:00:00Z 29, 2024-04-01T00:00:00Z 31',
-  },
-];
+export const describeShift: Describe = (parameters) => {
+  const amount = isByTime(parameters) ? textIn(parameters, 'shift') : windowsOf(numberIn(parameters, 'shift'));
+  const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
+  return {
+    does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
+    reads: { kind: 'moved', byMs: isByTime(parameters) ? shiftMs(parameters) : undefined },
+    keeps: 'the last sample',
+    final: 'with its sample',
+  };
+};
 
 function shiftAmount(): Parameter {
   const expected = 'a whole number of windows (0 or more), or an ISO 8601 duration like PT15M';

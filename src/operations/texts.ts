@@ -14,7 +14,10 @@ import { resampleTexts } from './resample.js';
 import { roundTexts } from './round.js';
 import { shiftTexts } from './shift.js';
 
-/** What is said of every operation by its name, in the order of their list. */
+/**
+ * The texts of every operation by its name, in the order of their list. They are not fields of the operations, which
+ * every application needs: bundlers leave out a constant that nobody reads, but never a property.
+ */
 export const textsByName: Readonly<Record<string, OperationTexts>> = {
   Aggregate: aggregateTexts,
   'Aggregate Pipeline': aggregatePipelineTexts,
@@ -42,7 +45,7 @@ export const textsByName: Readonly<Record<string, OperationTexts>> = {
   ...extensionTexts,
 };
 
-/** What is said of an operation, by its name. */
+/** The texts of an operation, by its name. */
 export function textsOf(name: string): OperationTexts {
   const texts = textsByName[name];
   if (texts === undefined) throw new Error(`assertion failed: no texts of ${name} in texts.ts`);

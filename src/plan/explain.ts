@@ -1,7 +1,7 @@
 import { formatDuration } from '../core/duration.js';
 import { seriesName } from '../core/series.js';
+import { describeStep as describe } from '../operations/descriptions.js';
 import type { Description, Reach } from '../operations/operation.js';
-import { textsOf } from '../operations/texts.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
 /** The plan in words: what runs in which order, what is kept, and when results come. */
@@ -42,7 +42,7 @@ export function explain(plan: Plan): string {
 export function describeStep(plan: Plan, index: number): Description {
   const step = plan.steps[index];
   if (step === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
-  return textsOf(step.operation).describe(step.parameters);
+  return describe(step.operation, step.parameters);
 }
 
 // When the first result can come: what each step on its way, from the sources on, waits for.

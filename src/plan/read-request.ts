@@ -204,7 +204,7 @@ function checkInputs(operation: Operation, parameters: unknown, count: number, r
   const given = new Map(Object.entries(parameters ?? {}));
   const hasScalar = given.get('scalar') !== undefined;
   const { inputs } = operation;
-  if (inputs === 'one with scalar, or two' || inputs === 'one with scalar, or more') {
+  if (inputs === 'one and a scalar, or two' || inputs === 'one and a scalar, or more') {
     if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
       if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
         report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');

@@ -77,8 +77,8 @@ const INPUT_COUNTS: Readonly<Record<Operation['inputs'], JsonSchema>> = {
   'one or two': { maxItems: 2 },
   'two or three': { minItems: 2, maxItems: 3 },
   'two or more': { minItems: 2 },
-  'one with scalar, or two': { maxItems: 2 },
-  'one with scalar, or more': {},
+  'one and a scalar, or two': { maxItems: 2 },
+  'one and a scalar, or more': {},
 };
 
 // What the parameters of one operation are, and how many inputs it takes.

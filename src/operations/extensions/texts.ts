@@ -17,7 +17,7 @@ import { modTexts, powTexts } from './values/pow-mod.js';
 import { scaleTexts } from './values/scale.js';
 import { selectTexts } from './values/select.js';
 
-/** What is said of the extensions, in the order of their list. */
+/** The texts of the extensions, in the order of their list. */
 export const extensionTexts: Readonly<Record<string, OperationTexts>> = {
   Min: minTexts,
   Max: maxTexts,

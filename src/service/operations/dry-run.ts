@@ -2,8 +2,8 @@ import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import { SourceMatcher } from '../../core/source-matcher.js';
 import { explain } from '../../index.js';
+import { describeStep } from '../../operations/descriptions.js';
 import { operationsByName } from '../../operations/index.js';
-import { textsOf } from '../../operations/texts.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import type { Reader } from '../../storage/storage.js';
@@ -106,7 +106,7 @@ function estimateStep({ operation, parameters }: PlanStep, inputs: readonly Stor
   const counts = inputs.map(({ sampleCount }) => sampleCount);
   const spanMs = firstMs === null || lastMs === null ? 0 : lastMs - firstMs;
   const everyMs = described.pointsEveryMs?.(parameters);
-  const { reads } = textsOf(operation).describe(parameters);
+  const { reads } = describeStep(operation, parameters);
   const sampleCount = (): number => {
     if (counts.every((count) => count === 0)) return 0;
     if (everyMs !== undefined) return Math.floor(spanMs / everyMs) + 1;

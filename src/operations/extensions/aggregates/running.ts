@@ -16,6 +16,12 @@ export const running: WindowKind = {
     if (typeof window.since === 'string') checkInterval(window.since, timezone, report);
   },
   canFill: () => false,
+  describe: (window, { does, zone, keeps }) => ({
+    does: `${does} so far, since ${sinceWords(window, zone)}, with each sample`,
+    reads: { kind: 'past' },
+    keeps,
+    final: 'with its sample',
+  }),
   open: (window, { name, settings, of, timezone, closed }) => {
     const accumulator = 'held' in of ? heldSoFar(of) : repeatedly(name, of.accumulator, settings);
     const isRight = closed === 'right' && !('held' in of);
@@ -28,12 +34,6 @@ export const runningTexts: WindowTexts = {
   fields: {
     since: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
   },
-  describe: (window, { does, zone, keeps }) => ({
-    does: `${does} so far, since ${sinceWords(window, zone)}, with each sample`,
-    reads: { kind: 'past' },
-    keeps,
-    final: 'with its sample',
-  }),
 };
 
 function sinceWords({ since: given }: Parameters, zone: string): string {

@@ -13,6 +13,15 @@ export const session: WindowKind = {
     gap: duration(0),
   },
   canFill: () => false,
+  describe: (window, { does, keeps }) => {
+    const gapMs = durationMsIn(window, 'gap') ?? 0;
+    return {
+      does: `${does} of each session, which a gap over ${textIn(window, 'gap')} ends`,
+      reads: { kind: 'session', gapMs },
+      keeps,
+      final: `when no sample has come for ${formatDuration(gapMs)}`,
+    };
+  },
   open: (window, { of, label }) => {
     const accumulator = 'held' in of ? heldSoFar(of) : of.accumulator;
     return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
@@ -23,15 +32,6 @@ export const sessionTexts: WindowTexts = {
   summary: 'from a sample to the last one before a gap',
   fields: {
     gap: 'A session ends where the next sample comes later than this after its last.',
-  },
-  describe: (window, { does, keeps }) => {
-    const gapMs = durationMsIn(window, 'gap') ?? 0;
-    return {
-      does: `${does} of each session, which a gap over ${textIn(window, 'gap')} ends`,
-      reads: { kind: 'session', gapMs },
-      keeps,
-      final: `when no sample has come for ${formatDuration(gapMs)}`,
-    };
   },
 };
 

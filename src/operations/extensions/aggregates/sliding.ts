@@ -27,20 +27,6 @@ export const sliding: WindowKind = {
     const { startFor, ends } = openSliding(window, timezone);
     return label === 'end' ? { startMs: startFor(timeMs), endMs: timeMs } : boundsFrom(timeMs, startFor, ends);
   },
-  open: (window, { name, settings, of, timezone, label, closed, empty }) => {
-    const own = 'held' in of ? heldMoving(of) : moving(name, of.accumulator, settings);
-    if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
-    const isRight = closed === 'right' && own.heldUntilMs === undefined;
-    return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });
-  },
-};
-
-export const slidingTexts: WindowTexts = {
-  summary: 'of one size, one every so often, or one for each sample',
-  fields: {
-    size: 'How far back each window reaches.',
-    every: 'The interval at whose borders windows end; without it, one ends with each sample.',
-  },
   describe: (window, { does, zone, keeps, isCarriedIn }) => {
     const lengthMsMax = longestMs(checkedInterval(textIn(window, 'size')));
     const size = textIn(window, 'size');
@@ -55,6 +41,20 @@ export const slidingTexts: WindowTexts = {
       keeps: kept,
       final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
     };
+  },
+  open: (window, { name, settings, of, timezone, label, closed, empty }) => {
+    const own = 'held' in of ? heldMoving(of) : moving(name, of.accumulator, settings);
+    if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
+    const isRight = closed === 'right' && own.heldUntilMs === undefined;
+    return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });
+  },
+};
+
+export const slidingTexts: WindowTexts = {
+  summary: 'of one size, one every so often, or one for each sample',
+  fields: {
+    size: 'How far back each window reaches.',
+    every: 'The interval at whose borders windows end; without it, one ends with each sample.',
   },
 };
 

@@ -11,6 +11,7 @@ export interface WindowKind {
   readonly check?: (window: Parameters, timezone: string, report: Report) => void;
   /** Whether it has windows without samples, which `empty` may fill. */
   readonly canFill: (window: Parameters) => boolean;
+  readonly describe: (window: Parameters, words: WindowWords) => Description;
   /** The windows that steps after it may count by. */
   readonly windows?: (window: Parameters, timezone: string) => WindowsMade | undefined;
   /** The bounds of the window whose result has a time. */
@@ -27,7 +28,6 @@ export interface WindowKind {
 export interface WindowTexts {
   readonly summary: string;
   readonly fields: Readonly<Record<string, string>>;
-  readonly describe: (window: Parameters, words: WindowWords) => Description;
 }
 
 export interface Bounds {

@@ -13,12 +13,6 @@ import { sliding, slidingTexts } from './sliding.js';
 import type { WindowKind, WindowTexts } from './window-kind.js';
 
 const windowKinds: readonly WindowKind[] = [sliding, session, running];
-const textsByType: Readonly<Record<string, WindowTexts>> = {
-  sliding: slidingTexts,
-  session: sessionTexts,
-  running: runningTexts,
-};
-
 const types = windowKinds.map(({ type }) => type);
 
 /** Windows other than those of an interval, by their type. */
@@ -45,22 +39,17 @@ export function windowIn({
   return kind && { kind, window };
 }
 
-/** The texts of the window that a plan has. */
-export function windowTextsOf({ type }: WindowKind): WindowTexts {
-  const texts = textsByType[type];
-  if (texts === undefined) throw new Error(`assertion failed: no texts of ${type} windows`);
-  return texts;
-}
+const windowTexts: readonly WindowTexts[] = [slidingTexts, sessionTexts, runningTexts];
 
 /** What the parameter means. */
 export function windowSummary(): string {
-  const told = windowKinds.map((kind) => `\`${kind.type}\`, ${windowTextsOf(kind).summary}`).join('; ');
+  const told = windowTexts.map(({ summary }, index) => `\`${types[index]}\`, ${summary}`).join('; ');
   return `The windows, in place of an interval: ${told}.`;
 }
 
 export function windowSchema(): JsonSchema {
-  const oneOf = windowKinds.map((kind) => {
-    const { summary, fields } = windowTextsOf(kind);
+  const oneOf = windowKinds.map((kind, index) => {
+    const { summary, fields } = windowTexts[index]!;
     const own = Object.entries(kind.fields);
     const described = own.map(([name, { schema }]) => [name, { ...schema, description: fields[name] }]);
     const properties = { type: { const: kind.type, description: summary }, ...Object.fromEntries(described) };

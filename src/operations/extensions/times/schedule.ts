@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../core/calendar.js';
 import { parseInstant } from '../../../core/instant.js';
 import { zoneOf } from '../../../core/zone.js';
-import type { Operation, OperationTexts, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from '../../operation.js';
 import {
   isObjectOf,
   listOf,
@@ -64,40 +64,40 @@ export const scheduleTexts: OperationTexts = {
     ranges: 'Spans of dates, from `first` to `last`, outside of which nothing starts; all dates by default.',
     timezone: 'The zone of the local times.',
   },
-  describe: (parameters) => ({
-    does: `1 ${textOf(parameters)}, else 0`,
-    reads: { kind: 'past' },
-    keeps: 'the state and its next change',
-    final: 'when a sample at or after its time is final',
-  }),
+  examples: [
+    {
+      title: 'Office hours on weekdays; 1 March 2024 is a Friday',
+      parameters: { days: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'], hours: [{ start: '08:00', end: '18:00' }] },
+      inputs: ['2024-03-01T00:00:00Z 20, 2024-03-04T12:00:00Z 21'],
+      output: '2024-03-01T00:00:00Z 0, 2024-03-01T08:00:00Z 1, 2024-03-01T18:00:00Z 0, 2024-03-04T08:00:00Z 1',
+    },
+    {
+      title: 'By the clock in Berlin, which goes forward on 31 March',
+      parameters: { hours: [{ start: '08:00', end: '18:00' }], timezone: 'Europe/Berlin' },
+      inputs: ['2024-03-30T12:00:00Z 20, 2024-03-31T18:00:00Z 21'],
+      output: '2024-03-30T12:00:00Z 1, 2024-03-30T17:00:00Z 0, 2024-03-31T06:00:00Z 1, 2024-03-31T16:00:00Z 0',
+    },
+    {
+      title: 'A night shift belongs to the day on which it starts; none starts on a holiday',
+      parameters: { hours: [{ start: '22:00', end: '06:00' }], holidays: ['2024-03-02'] },
+      inputs: ['2024-03-01T12:00:00Z 1, 2024-03-03T23:00:00Z 1'],
+      output: '2024-03-01T12:00:00Z 0, 2024-03-01T22:00:00Z 1, 2024-03-02T06:00:00Z 0, 2024-03-03T22:00:00Z 1',
+    },
+    {
+      title: 'A heating season',
+      parameters: { ranges: [{ first: '2023-10-01', last: '2024-04-30' }] },
+      inputs: ['2024-04-30T00:00:00Z 1, 2024-05-02T00:00:00Z 1'],
+      output: '2024-04-30T00:00:00Z 1, 2024-05-01T00:00:00Z 0',
+    },
+  ],
 };
 
-export const scheduleExamples: readonly WrittenExample[] = [
-  {
-    title: 'Office hours on weekdays; 1 March 2024 is a Friday',
-    parameters: { days: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'], hours: [{ start: '08:00', end: '18:00' }] },
-    inputs: ['2024-03-01T00:00:00Z 20, 2024-03-04T12:00:00Z 21'],
-    output: '2024-03-01T00:00:00Z 0, 2024-03-01T08:00:00Z 1, 2024-03-01T18:00:00Z 0, 2024-03-04T08:00:00Z 1',
-  },
-  {
-    title: 'By the clock in Berlin, which goes forward on 31 March',
-    parameters: { hours: [{ start: '08:00', end: '18:00' }], timezone: 'Europe/Berlin' },
-    inputs: ['2024-03-30T12:00:00Z 20, 2024-03-31T18:00:00Z 21'],
-    output: '2024-03-30T12:00:00Z 1, 2024-03-30T17:00:00Z 0, 2024-03-31T06:00:00Z 1, 2024-03-31T16:00:00Z 0',
-  },
-  {
-    title: 'A night shift belongs to the day on which it starts; none starts on a holiday',
-    parameters: { hours: [{ start: '22:00', end: '06:00' }], holidays: ['2024-03-02'] },
-    inputs: ['2024-03-01T12:00:00Z 1, 2024-03-03T23:00:00Z 1'],
-    output: '2024-03-01T12:00:00Z 0, 2024-03-01T22:00:00Z 1, 2024-03-02T06:00:00Z 0, 2024-03-03T22:00:00Z 1',
-  },
-  {
-    title: 'A heating season',
-    parameters: { ranges: [{ first: '2023-10-01', last: '2024-04-30' }] },
-    inputs: ['2024-04-30T00:00:00Z 1, 2024-05-02T00:00:00Z 1'],
-    output: '2024-04-30T00:00:00Z 1, 2024-05-01T00:00:00Z 0',
-  },
-];
+export const describeSchedule: Describe = (parameters) => ({
+  does: `1 ${textOf(parameters)}, else 0`,
+  reads: { kind: 'past' },
+  keeps: 'the state and its next change',
+  final: 'when a sample at or after its time is final',
+});
 
 function listParameter(
   items: Readonly<Record<string, unknown>>,

@@ -1,11 +1,5 @@
 import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
-import {
-  type Operation,
-  type OperationTexts,
-  ofEachSample,
-  type StepDraft,
-  type WrittenExample,
-} from '../../operation.js';
+import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from '../../operation.js';
 import { number, type Parameters } from '../../parameters.js';
 
 export interface ClampMethods {
@@ -42,32 +36,32 @@ export const clampTexts: OperationTexts = {
     lower: 'The least result; none by default.',
     upper: 'The greatest result; none by default.',
   },
-  describe: (parameters) => ({
-    does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
-    ...ofEachSample,
-  }),
+  examples: [
+    {
+      title: 'Both bounds',
+      parameters: { lower: 0, upper: 100 },
+      inputs: ['00:00 -5, 00:01 50, 00:02 120'],
+      output: '00:00 0, 00:01 50, 00:02 100',
+    },
+    {
+      title: 'A lower bound alone: heat that flows back counts as none',
+      parameters: { lower: 0 },
+      inputs: ['00:00 -2.5, 00:15 3'],
+      output: '00:00 0, 00:15 3',
+    },
+    {
+      title: 'An upper bound alone',
+      parameters: { upper: 1 },
+      inputs: ['00:00 1.02, 00:15 -7'],
+      output: '00:00 1, 00:15 -7',
+    },
+  ],
 };
 
-export const clampExamples: readonly WrittenExample[] = [
-  {
-    title: 'Both bounds',
-    parameters: { lower: 0, upper: 100 },
-    inputs: ['00:00 -5, 00:01 50, 00:02 120'],
-    output: '00:00 0, 00:01 50, 00:02 100',
-  },
-  {
-    title: 'A lower bound alone: heat that flows back counts as none',
-    parameters: { lower: 0 },
-    inputs: ['00:00 -2.5, 00:15 3'],
-    output: '00:00 0, 00:15 3',
-  },
-  {
-    title: 'An upper bound alone',
-    parameters: { upper: 1 },
-    inputs: ['00:00 1.02, 00:15 -7'],
-    output: '00:00 1, 00:15 -7',
-  },
-];
+export const describeClamp: Describe = (parameters) => ({
+  does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
+  ...ofEachSample,
+});
 
 function boundsOf({ lower, upper }: Parameters): { readonly lower: number; readonly upper: number } {
   return {

@@ -4,12 +4,12 @@ import { addScalar, divScalar, mulScalar } from '../../../kernels/arithmetic.js'
 import { linear } from '../../../kernels/linear.js';
 import { throughPoints } from '../../../kernels/values.js';
 import {
+  type Describe,
   type MapRunner,
   type Operation,
   type OperationTexts,
   ofEachSample,
   type StepDraft,
-  type WrittenExample,
 } from '../../operation.js';
 import {
   type ItemReader,
@@ -79,43 +79,43 @@ export const scaleTexts: OperationTexts = {
     from: 'The unit of the values.',
     to: 'The unit of the results, for the same quantity.',
   },
-  describe: (parameters) => ({
-    does: `scales ${wayOf(parameters)}`,
-    ...ofEachSample,
-  }),
+  examples: [
+    {
+      title: 'From one unit to another, with one rounding',
+      parameters: { from: 'degF', to: 'degC' },
+      inputs: ['00:00 32, 00:15 98.6, 00:30 -40'],
+      output: '00:00 0, 00:15 37, 00:30 -40',
+    },
+    {
+      title: 'A signal of 4 to 20 mA that stands for 0 to 100 %',
+      parameters: {
+        points: [
+          { x: 4, y: 0 },
+          { x: 20, y: 100 },
+        ],
+      },
+      inputs: ['00:00 4, 00:15 12, 00:30 20, 00:45 2'],
+      output: '00:00 0, 00:15 50, 00:30 100, 00:45 -12.5',
+    },
+    {
+      title: 'By slope and offset',
+      parameters: { slope: 0.1, offset: -40 },
+      inputs: ['00:00 0, 00:15 650'],
+      output: '00:00 -40, 00:15 25',
+    },
+    {
+      title: 'Watts to kilowatts',
+      parameters: { from: 'W', to: 'kW' },
+      inputs: ['00:00 1, 00:15 2345.6'],
+      output: '00:00 0.001, 00:15 2.3456',
+    },
+  ],
 };
 
-export const scaleExamples: readonly WrittenExample[] = [
-  {
-    title: 'From one unit to another, with one rounding',
-    parameters: { from: 'degF', to: 'degC' },
-    inputs: ['00:00 32, 00:15 98.6, 00:30 -40'],
-    output: '00:00 0, 00:15 37, 00:30 -40',
-  },
-  {
-    title: 'A signal of 4 to 20 mA that stands for 0 to 100 %',
-    parameters: {
-      points: [
-        { x: 4, y: 0 },
-        { x: 20, y: 100 },
-      ],
-    },
-    inputs: ['00:00 4, 00:15 12, 00:30 20, 00:45 2'],
-    output: '00:00 0, 00:15 50, 00:30 100, 00:45 -12.5',
-  },
-  {
-    title: 'By slope and offset',
-    parameters: { slope: 0.1, offset: -40 },
-    inputs: ['00:00 0, 00:15 650'],
-    output: '00:00 -40, 00:15 25',
-  },
-  {
-    title: 'Watts to kilowatts',
-    parameters: { from: 'W', to: 'kW' },
-    inputs: ['00:00 1, 00:15 2345.6'],
-    output: '00:00 0.001, 00:15 2.3456',
-  },
-];
+export const describeScale: Describe = (parameters) => ({
+  does: `scales ${wayOf(parameters)}`,
+  ...ofEachSample,
+});
 
 function kernelOf(parameters: Parameters): MapRunner['apply'] {
   if (parameters.slope !== undefined) {
