@@ -11,19 +11,7 @@ import {
 } from './aggregate-parameters.js';
 import { describeAggregate, windowTexts } from './aggregate-texts.js';
 import type { Describe, Operation, OperationTexts, StepDraft } from './operation.js';
-import {
-  listOf,
-  type Parameter,
-  type Parameters,
-  type ParameterValue,
-  parameter,
-  type ReadContext,
-  type Report,
-  readParameters,
-  refuse,
-  textIn,
-  within,
-} from './parameters.js';
+import { listOf, objectOf, type Parameters, type Report, textIn, within } from './parameters.js';
 import { checkedInterval, checkInterval } from './windowing.js';
 
 export interface AggregatePipelineMethods {
@@ -36,7 +24,13 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   shape: 'regrid',
   inputs: 'one',
   methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
-  parameters: { pipeline: stageList(), ...windowParameters },
+  parameters: {
+    pipeline: listOf(objectOf(functionParameters, checkFunction), {
+      some: 'stage of {function, interval}',
+      extension: true,
+    }),
+    ...windowParameters,
+  },
   check: checkStages,
   open: (parameters, run) => {
     const stages = stagesOf(parameters);
@@ -107,24 +101,8 @@ export const describeAggregatePipeline: Describe = (parameters) => {
 
 function stagesOf(parameters: Parameters): readonly Parameters[] {
   const { pipeline } = parameters;
-  if (!Array.isArray(pipeline)) throw new Error('assertion failed: the plan holds no pipeline');
+  if (!Array.isArray(pipeline)) throw new Error('assertion failed: no pipeline');
   return pipeline;
-}
-
-function stageList(): Parameter {
-  const properties = Object.fromEntries(Object.entries(functionParameters).map(([name, { schema }]) => [name, schema]));
-  const itemSchema = { type: 'object', required: ['function', 'interval'], properties };
-  const list = listOf(itemSchema, readStage);
-  return parameter({ extension: true }, { ...list.schema, minItems: 1 }, (value, report, context) => {
-    if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
-    return refuse(report, 'request.missing', 'at least one stage of {function, interval}', value);
-  });
-}
-
-function readStage(item: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
-  const stage = readParameters(item, functionParameters, report, context);
-  if (stage !== undefined) checkFunction(stage, report);
-  return stage;
 }
 
 function checkStages(parameters: Parameters, report: Report): void {

@@ -8,7 +8,7 @@ import { ownTexts } from './extensions/aggregates/function-parameters.js';
 import { windowSchema, windowSummary } from './extensions/aggregates/window-parameter.js';
 import { windowIn } from './extensions/index.js';
 import type { Description, OperationTexts, WrittenExample } from './operation.js';
-import { numberIn, type Parameters, textIn } from './parameters.js';
+import { type Parameters, textIn } from './parameters.js';
 import { isBetween } from './time-weighted-average.js';
 import { alignTexts, describeTwo } from './two-inputs.js';
 import { checkedInterval, inZone } from './windowing.js';
@@ -188,10 +188,7 @@ function describeWindows(parameters: Parameters, isCarriedIn: boolean): Descript
 }
 
 function resultOf(name: string, parameters: Parameters): string {
-  if (name === 'Percentile') {
-    const percent = numberIn(parameters, 'percentile');
-    return percent === 50 ? RESULTS.Median : `${RESULTS.Percentile} ${percent}`;
-  }
   const results: Readonly<Record<string, string>> = RESULTS;
-  return results[name] ?? name;
+  if (name !== 'Percentile') return results[name]!;
+  return parameters.percentile === 50 ? RESULTS.Median : `${RESULTS.Percentile} ${parameters.percentile}`;
 }

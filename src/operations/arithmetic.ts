@@ -1,12 +1,12 @@
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/arithmetic.js';
-import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
+import type { Describe, Operation, OperationTexts, StepDraft } from './operation.js';
 import { numberIn } from './parameters.js';
 import {
   type AlignParameters,
   alignParameters,
   checkAlign,
-  describeTwo,
+  describeOperand,
   type Operand,
   operandTexts,
   scalar,
@@ -153,8 +153,5 @@ export function arithmetic<Name extends string>(
 
 /** @param words what stands between the two operands */
 export function describeArithmetic(words: string): Describe {
-  return (parameters) =>
-    parameters.scalar === undefined
-      ? { does: `first input ${words} second`, ...describeTwo(parameters) }
-      : { does: `each value ${words} ${numberIn(parameters, 'scalar')}`, ...ofEachSample };
+  return describeOperand(`first input ${words} second`, `each value ${words} $`);
 }

@@ -1,18 +1,11 @@
 import * as kernels from '../kernels/compare.js';
-import {
-  type Describe,
-  type Operation,
-  type OperationTexts,
-  ofEachSample,
-  type StepDraft,
-  type WrittenExample,
-} from './operation.js';
+import type { Describe, Operation, OperationTexts, StepDraft, WrittenExample } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
   alignParameters,
   checkAlign,
-  describeTwo,
+  describeOperand,
   type Operand,
   operandTexts,
   scalar,
@@ -91,10 +84,10 @@ function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels
 }
 
 function describeComparison(words: string): Describe {
-  return (parameters) =>
-    parameters.scalar === undefined
-      ? { does: `1 where the first input is ${words} the second, else 0`, ...describeTwo(parameters) }
-      : { does: `1 where the value is ${words} ${numberIn(parameters, 'scalar')}, else 0`, ...ofEachSample };
+  return describeOperand(
+    `1 where the first input is ${words} the second, else 0`,
+    `1 where the value is ${words} $, else 0`,
+  );
 }
 
 /** The results for values below 2, equal to 2 and above it. */

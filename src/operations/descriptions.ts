@@ -44,7 +44,5 @@ const descriptionsByName: Readonly<Record<string, Describe>> = {
 
 /** What `explain` says of a step. */
 export function describeStep(operation: string, parameters: Parameters): Description {
-  const describe = descriptionsByName[operation];
-  if (describe === undefined) throw new Error(`assertion failed: no description of ${operation} in descriptions.ts`);
-  return describe(parameters);
+  return descriptionsByName[operation]!(parameters);
 }

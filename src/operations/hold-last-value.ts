@@ -3,7 +3,7 @@ import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
 import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
-import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
+import { choice, duration, durationMsIn, textIn, timezone } from './parameters.js';
 import { checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
 /** `timezone` is an IANA zone, `maxhold` an ISO 8601 duration. */
@@ -70,16 +70,15 @@ export const holdLastValueTexts: OperationTexts = {
   ],
 };
 
-export const describeHoldLastValue: Describe = (parameters) => ({
-  does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest(parameters)}`,
-  reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
-  keeps: 'the last sample and the next tick',
-  final: 'when a sample at or after its tick is certain, or `advance` has passed it',
-});
-
-function oldest(parameters: Parameters): string {
-  return parameters.maxhold === undefined ? '' : `, for at most ${textIn(parameters, 'maxhold')}`;
-}
+export const describeHoldLastValue: Describe = (parameters) => {
+  const oldest = parameters.maxhold === undefined ? '' : `, for at most ${textIn(parameters, 'maxhold')}`;
+  return {
+    does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest}`,
+    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
+    keeps: 'the last sample and the next tick',
+    final: 'when a sample at or after its tick is certain, or `advance` has passed it',
+  };
+};
 
 const HAS_LAST = 0;
 const LAST_MS = 1;

@@ -1,7 +1,7 @@
 import { isExtension, operationsByName } from './index.js';
 import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
-import { parameterSchemas, textsOf } from './texts.js';
+import { parameterSchemas, textsByName } from './texts.js';
 
 /** What a program can know about an operation, for forms, listings and docs: plain data. */
 export interface OperationInfo {
@@ -34,7 +34,7 @@ function infoByName(): ReadonlyMap<string, OperationInfo> {
 
 function infoOf(operation: Operation): OperationInfo {
   const { name, aliases = [], shape, inputs } = operation;
-  const { summary, examples } = textsOf(name);
+  const { summary, examples } = textsByName[name]!;
   const schemas = parameterSchemas(operation);
   const entries = Object.entries(operation.parameters);
   const properties = Object.fromEntries(

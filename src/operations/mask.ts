@@ -3,17 +3,14 @@ import { type Ranges, selectRanges } from '../kernels/select.js';
 import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import {
   columnIn,
-  type ItemReader,
-  isObjectOf,
   listOf,
   number,
+  objectOf,
   type Parameter,
   type Parameters,
-  type ParameterValue,
-  type ReadContext,
+  parameter,
   type Report,
   readInstantField,
-  within,
 } from './parameters.js';
 
 const rangeTexts = {
@@ -80,8 +77,6 @@ export const whereTexts: OperationTexts = {
 
 export const describeWhere = /* @__PURE__ */ describeRanged('keeps');
 
-const bound = number({ optional: true });
-
 /** An instant of a request. In JSON it is ISO 8601 text; a Date or luxon's DateTime is written as that. */
 type Time = Exclude<Instant, number>;
 
@@ -143,38 +138,19 @@ function checkRanges(parameters: Parameters, report: Report): void {
 }
 
 function valueRanges(): Parameter {
-  const schema = { type: 'object', properties: { lower: { type: 'number' }, upper: { type: 'number' } } };
-  const read: ItemReader = (item, report, context) => {
-    if (!isObjectOf(item, ['lower', 'upper'], report)) return undefined;
-    const lower = readBound(item.lower, within(report, '/lower'), context);
-    const upper = readBound(item.upper, within(report, '/upper'), context);
-    if (lower !== undefined && upper !== undefined && lower > upper) {
-      report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
-    }
-    return { ...(lower === undefined ? {} : { lower }), ...(upper === undefined ? {} : { upper }) };
-  };
-  return listOf(schema, read, { optional: true });
-}
-
-function readBound(value: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
-  return value === undefined ? undefined : bound.read(value, report, context);
+  const bound = number({ optional: true });
+  const range = objectOf({ lower: bound, upper: bound }, ({ lower, upper }, report) => {
+    if (lower === undefined || upper === undefined || lower <= upper) return;
+    report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
+  });
+  return listOf(range, { optional: true });
 }
 
 function timeRanges(): Parameter {
-  const instant = { type: 'string', format: 'date-time' };
-  const schema = { type: 'object', properties: { starttime: instant, endtime: instant } };
-  const read: ItemReader = (item, report, context) => {
-    if (!isObjectOf(item, ['starttime', 'endtime'], report)) return undefined;
-    const { starttime: start, endtime: end } = item;
-    const startMs = start === undefined ? undefined : readInstantField(start, within(report, '/starttime'), context);
-    const endMs = end === undefined ? undefined : readInstantField(end, within(report, '/endtime'), context);
-    if (startMs !== undefined && endMs !== undefined && startMs >= endMs) {
-      report('', 'request.range', 'starttime before endtime', `${String(start)} to ${String(end)}`);
-    }
-    return {
-      ...(startMs === undefined ? {} : { starttime: startMs }),
-      ...(endMs === undefined ? {} : { endtime: endMs }),
-    };
-  };
-  return listOf(schema, read, { optional: true });
+  const instant = parameter({ optional: true }, { type: 'string', format: 'date-time' }, readInstantField);
+  const range = objectOf({ starttime: instant, endtime: instant }, ({ starttime, endtime }, report, given) => {
+    if (starttime === undefined || endtime === undefined || starttime < endtime) return;
+    report('', 'request.range', 'starttime before endtime', `${given.starttime} to ${given.endtime}`);
+  });
+  return listOf(range, { optional: true });
 }

@@ -120,20 +120,15 @@ export function durationHint(text: string): string | undefined {
   return shorthandHint(text);
 }
 
-/** Units as they are written in pandas, Polars, Flux, SQL and Grafana, and what ISO 8601 writes around the count. */
-const SHORTHANDS: readonly (readonly [unit: RegExp, before: string, after: string])[] = [
-  [/^(?:s|secs?|seconds?)$/i, 'PT', 'S'],
-  [/^(?:m|t|mins?|minutes?)$/i, 'PT', 'M'],
-  [/^(?:h|hrs?|hours?)$/i, 'PT', 'H'],
-  [/^(?:d|days?)$/i, 'P', 'D'],
-  [/^(?:w|weeks?)$/i, 'P', 'W'],
-];
+// `15m`, `1 hour`, `30min`: units as they are written in pandas, Polars, Flux, SQL and Grafana.
+const SHORTHAND =
+  /^\s*(\d+(?:\.\d+)?)\s*(?:(s|secs?|seconds?)|(m|t|mins?|minutes?)|(h|hrs?|hours?)|(d|days?)|(w|weeks?))\s*$/i;
 
-// `15m`, `1 hour`, `30min`.
 function shorthandHint(text: string): string | undefined {
-  const [, count = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$/i.exec(text) ?? [];
-  const found = SHORTHANDS.find(([pattern]) => pattern.test(unit));
-  return found === undefined ? undefined : `did you mean \`${found[1]}${count}${found[2]}\`?`;
+  const [, count, ...units] = SHORTHAND.exec(text) ?? [];
+  if (count === undefined) return undefined;
+  const unit = units.findIndex((written) => written !== undefined);
+  return `did you mean \`P${unit < 3 ? 'T' : ''}${count}${'SMHDW'[unit]}\`?`;
 }
 
 /** An IANA time zone; the plan holds 'UTC' for UTC under any of its names, and the run's zone by default. */
@@ -146,17 +141,39 @@ export function timezone(options: Pick<Options, 'extension'> = {}): Parameter {
   });
 }
 
-/** Reads a value, or reports what is wrong with it and gives undefined. */
-export type ItemReader = Parameter['read'];
+/** What an entry of a list, or a field of one, is. */
+type Entry = Pick<Parameter, 'schema' | 'read'>;
 
-/** A list of one or more objects, each read by `readItem`. */
-export function listOf(itemSchema: JsonSchema, readItem: ItemReader, options: Options = {}): Parameter {
-  return parameter(options, { type: 'array', items: itemSchema }, (value, report, context) => {
+/** A list of entries; where one at least must be there, of what is said by `some`. */
+export function listOf(entry: Entry, options: Options & { readonly some?: string } = {}): Parameter {
+  const { some } = options;
+  const schema = { type: 'array', items: entry.schema, ...(some === undefined ? {} : { minItems: 1 }) };
+  return parameter(options, schema, (value, report, context) => {
     if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
-    const items = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`), context));
+    if (some !== undefined && value.length === 0)
+      return refuse(report, 'request.missing', `at least one ${some}`, value);
+    const items = Array.from(value, (item, index) => entry.read(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);
     return sound.length === items.length ? sound : undefined;
   });
+}
+
+/** An object with fields. When each is sound by itself, `check` sees them as they were read, and as they were given. */
+export function objectOf(
+  fields: Readonly<Record<string, Parameter>>,
+  check?: (read: Parameters, report: Report, given: Readonly<Record<string, unknown>>) => void,
+): Entry {
+  const names = Object.keys(fields);
+  const required = names.filter((name) => fields[name]?.isRequired);
+  const properties = Object.fromEntries(names.map((name) => [name, fields[name]?.schema]));
+  return {
+    schema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) },
+    read: (value, report, context) => {
+      const read = readParameters(value, fields, report, context);
+      if (read !== undefined) check?.(read, report, Object(value));
+      return read;
+    },
+  };
 }
 
 /** Parameters by their names, with defaults filled in; undefined after reporting what is wrong with them. */
@@ -185,9 +202,9 @@ export function reportMissing(parameter: Parameter, report: Report, context: Rea
   parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing'), context);
 }
 
-/** Reports a value that is not what was expected, and reads nothing of it. */
+/** Reports a value that is not what was expected, or not there, and reads nothing of it. */
 export function refuse(report: Report, code: ErrorCode, expected: string, value: unknown, hint?: string): undefined {
-  report('', code, expected, describeValue(value), hint);
+  report('', value === undefined ? 'request.missing' : code, expected, describeValue(value), hint);
 }
 
 /** The same report, from a place further down. */
@@ -233,13 +250,13 @@ export function readInstantField(value: unknown, report: Report, context: ReadCo
 /** The parameters of a plan have been checked: these functions read them, and stop if we made a mistake. */
 export function numberIn(parameters: Parameters, name: string): number {
   const value = parameters[name];
-  if (typeof value !== 'number') throw new Error(`assertion failed: the plan holds no number ${name}`);
+  if (typeof value !== 'number') throw new Error(`assertion failed: no number ${name}`);
   return value;
 }
 
 export function textIn(parameters: Parameters, name: string): string {
   const value = parameters[name];
-  if (typeof value !== 'string') throw new Error(`assertion failed: the plan holds no text ${name}`);
+  if (typeof value !== 'string') throw new Error(`assertion failed: no text ${name}`);
   return value;
 }
 

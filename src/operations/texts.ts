@@ -45,20 +45,11 @@ export const textsByName: Readonly<Record<string, OperationTexts>> = {
   ...extensionTexts,
 };
 
-/** The texts of an operation, by its name. */
-export function textsOf(name: string): OperationTexts {
-  const texts = textsByName[name];
-  if (texts === undefined) throw new Error(`assertion failed: no texts of ${name} in texts.ts`);
-  return texts;
-}
-
 /** The JSON Schemas of an operation's parameters, with what they mean. */
 export function parameterSchemas({ name, parameters }: Operation): Readonly<Record<string, JsonSchema>> {
-  const { parameters: texts, schemas = {} } = textsOf(name);
+  const { parameters: texts, schemas = {} } = textsByName[name]!;
   const described = Object.entries(parameters).map(([parameter, { schema }]) => {
-    const description = texts[parameter];
-    if (description === undefined) throw new Error(`assertion failed: no text for ${parameter} of ${name}`);
-    return [parameter, { description, ...(schemas[parameter] ?? schema) }];
+    return [parameter, { description: texts[parameter], ...(schemas[parameter] ?? schema) }];
   });
   return Object.fromEntries(described);
 }

@@ -1,4 +1,4 @@
-import type { Description, OtherInput, StepDraft } from './operation.js';
+import { type Describe, type Description, type OtherInput, ofEachSample, type StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -74,6 +74,17 @@ function quoted(value: ParameterValue): string {
 
 export function alignOf(parameters: Parameters): Align {
   return ALIGNMENTS.find((name) => name === parameters.align) ?? 'inner';
+}
+
+/**
+ * What `explain` says of an operation with a scalar or a second series: of two series, or of one, where `$` is the
+ * scalar.
+ */
+export function describeOperand(ofTwo: string, ofOne: string): Describe {
+  return (parameters) =>
+    parameters.scalar === undefined
+      ? { does: ofTwo, ...describeTwo(parameters) }
+      : { does: ofOne.replace('$', String(parameters.scalar)), ...ofEachSample };
 }
 
 /** How a step with two inputs reads, keeps and ends. */

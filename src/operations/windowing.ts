@@ -61,7 +61,7 @@ export function openWindows(intervalText: string, timezone: string): Windows {
 /** The interval of a text that the plan has checked. */
 export function checkedInterval(text: string): Interval {
   const found = parseInterval(text);
-  if (found === undefined) throw new Error(`assertion failed: the plan holds the interval ${text}`);
+  if (found === undefined) throw new Error(`assertion failed: no interval ${text}`);
   return found;
 }
 

@@ -40,9 +40,8 @@ export function explain(plan: Plan): string {
 
 /** What the operation of a step says of it. */
 export function describeStep(plan: Plan, index: number): Description {
-  const step = plan.steps[index];
-  if (step === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
-  return describe(step.operation, step.parameters);
+  const { operation, parameters } = plan.steps[index]!;
+  return describe(operation, parameters);
 }
 
 // When the first result can come: what each step on its way, from the sources on, waits for.

@@ -87,10 +87,6 @@ function readItem(item: unknown, pointer: string, timezone: string, reportAll: R
 }
 
 function readProcessingType(value: unknown, report: Report): 'stream' | 'batch' | undefined {
-  if (value === undefined) {
-    report('', 'request.missing', 'one of stream, batch', 'nothing');
-    return undefined;
-  }
   const name = readName(value, ['stream', 'batch'], report);
   return name === 'stream' || name === 'batch' ? name : undefined;
 }
@@ -105,7 +101,7 @@ function readFrequency(value: unknown, processingType: string | undefined, repor
 
 function readText(value: unknown, expected: string, report: Report): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
-  return refuse(report, value === undefined ? 'request.missing' : 'request.type', expected, value);
+  return refuse(report, 'request.type', expected, value);
 }
 
 function readStep(step: unknown, pointer: string, timezone: string, reportAll: Report): RequestStep | undefined {
@@ -133,10 +129,7 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
 }
 
 function readOperation(value: unknown, report: Report): Operation | undefined {
-  if (typeof value !== 'string') {
-    const code = value === undefined ? 'request.missing' : 'request.type';
-    return refuse(report, code, 'the name of an operation', value);
-  }
+  if (typeof value !== 'string') return refuse(report, 'request.type', 'the name of an operation', value);
   const operation = findOperation(value);
   if (operation !== undefined) return operation;
   const hint = didYouMean(value, operationNames) ?? `there are ${operationNames.join(', ')}`;
@@ -145,8 +138,7 @@ function readOperation(value: unknown, report: Report): Operation | undefined {
 
 function readReferences(value: unknown, report: Report): SeriesReference[] | undefined {
   if (!Array.isArray(value)) {
-    const code = value === undefined ? 'request.missing' : 'request.type';
-    return refuse(report, code, 'an array of series references {timeseriesId, metric}', value);
+    return refuse(report, 'request.type', 'an array of series references {timeseriesId, metric}', value);
   }
   const references = Array.from(value, (item, index) => readReference(item, within(report, `/${index}`)));
   const sound = references.filter((reference) => reference !== undefined);

@@ -1,7 +1,7 @@
 import { operationsByName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
-import { parameterSchemas, textsOf } from '../operations/texts.js';
+import { parameterSchemas, textsByName } from '../operations/texts.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -86,7 +86,7 @@ function parametersOf(operation: Operation): JsonSchema {
   const { name, aliases = [], parameters, inputs, either } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
-    description: textsOf(name).summary,
+    description: textsByName[name]!.summary,
     properties: parameterSchemas(operation),
     additionalProperties: false,
     ...(either === undefined ? {} : { oneOf: either.map((one) => ({ required: [one] })) }),

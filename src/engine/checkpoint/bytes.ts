@@ -127,7 +127,7 @@ function writeNumber(view: DataView, at: number, value: number): number {
   return at + (isWhole ? 5 : NUMBER_LENGTH_MAX);
 }
 
-/** The last hash of each plan, and the settings it is of: runs of a plan often have the same, and one checkpoints often. */
+/** The last hash of each plan, and the settings it is of: a run makes many checkpoints, and most runs have the same. */
 const hashes = new WeakMap<Plan, { readonly settings: string; readonly hash: bigint }>();
 
 function planHash(plan: Plan, { fromMs, untilMs, allowedLatenessMs }: RunSettings): bigint {

@@ -55,7 +55,7 @@ function since(): Parameter {
 /** One window for ever, or those of an interval. */
 function startsOf({ since: given }: Parameters, timezone: string): Pick<Windows, 'startOf' | 'next' | 'previous'> {
   if (typeof given === 'string' && parseInterval(given) !== undefined) return openWindows(given, timezone);
-  if (typeof given !== 'number') throw new Error('assertion failed: the plan holds an interval or an instant');
+  if (typeof given !== 'number') throw new Error('assertion failed: no interval');
   const fromMs = given;
   return {
     startOf: (timeMs) => (timeMs >= fromMs ? fromMs : Number.NEGATIVE_INFINITY),

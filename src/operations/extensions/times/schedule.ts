@@ -3,18 +3,16 @@ import { parseInstant } from '../../../core/instant.js';
 import { zoneOf } from '../../../core/zone.js';
 import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from '../../operation.js';
 import {
-  isObjectOf,
+  choice,
   listOf,
+  objectOf,
   type Parameter,
   type Parameters,
-  type ParameterValue,
   parameter,
   type Report,
-  readName,
   refuse,
   textIn,
   timezone,
-  within,
 } from '../../parameters.js';
 import { isWithin, type LocalHours, nextChange } from './local-hours.js';
 
@@ -34,16 +32,26 @@ export interface ScheduleMethods {
   schedule(parameters: ScheduleParameters): StepDraft;
 }
 
+const OPTIONAL = { optional: true, some: 'entry' } as const;
+
+/** A date as the plan holds it: its text, once it is known to exist. */
+const date = parameter({}, { type: 'string', format: 'date' }, (value, report) => {
+  const expected = 'a date like 2024-12-25';
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(value) && parseInstant(value) !== undefined;
+  return isDate ? value : refuse(report, 'request.value', expected, value);
+});
+
 export const schedule: Operation<ScheduleMethods> = {
   name: 'Schedule',
   shape: 'regrid',
   inputs: 'one',
   methods: { schedule: (parameters) => ({ parameters }) },
   parameters: {
-    days: listParameter({ type: 'string', enum: WEEKDAYS }, readDay),
-    hours: listParameter(objectSchema('start', 'end'), readHours),
-    holidays: listParameter({ type: 'string', format: 'date' }, readDate),
-    ranges: listParameter(objectSchema('first', 'last'), readRange),
+    days: listOf(choice(WEEKDAYS), OPTIONAL),
+    hours: listOf(objectOf({ start: clock('23:59:59'), end: clock('24:00') }), OPTIONAL),
+    holidays: listOf(date, OPTIONAL),
+    ranges: listOf(objectOf({ first: date, last: date }, checkRange), OPTIONAL),
     timezone: timezone(),
   },
   check: (parameters, report) => {
@@ -99,55 +107,18 @@ export const describeSchedule: Describe = (parameters) => ({
   final: 'when a sample at or after its time is final',
 });
 
-function listParameter(
-  items: Readonly<Record<string, unknown>>,
-  readItem: (item: unknown, report: Report) => ParameterValue | undefined,
-): Parameter {
-  const list = listOf(items, readItem, { optional: true });
-  return parameter({ optional: true }, { ...list.schema, minItems: 1 }, (value, report, context) => {
-    if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
-    return refuse(report, 'request.missing', 'an array with at least one entry', value);
-  });
+function checkRange({ first, last }: Parameters, report: Report): void {
+  if (first === undefined || last === undefined || first <= last) return;
+  report('', 'request.range', 'first at most last', `${first} after ${last}`, 'swap the two');
 }
 
-function objectSchema(first: string, second: string): Readonly<Record<string, unknown>> {
-  const text = { type: 'string' };
-  return { type: 'object', properties: { [first]: text, [second]: text }, required: [first, second] };
-}
-
-function readDay(item: unknown, report: Report): ParameterValue | undefined {
-  return readName(item, WEEKDAYS, report);
-}
-
-/** A date as the plan holds it: its text, once it is known to exist. */
-function readDate(item: unknown, report: Report): ParameterValue | undefined {
-  const expected = 'a date like 2024-12-25';
-  if (typeof item !== 'string') return refuse(report, 'request.type', expected, item);
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(item) && parseInstant(item) !== undefined;
-  return isDate ? item : refuse(report, 'request.value', expected, item);
-}
-
-function readRange(item: unknown, report: Report): ParameterValue | undefined {
-  if (!isObjectOf(item, ['first', 'last'], report)) return undefined;
-  const first = readDate(item.first, within(report, '/first'));
-  const last = readDate(item.last, within(report, '/last'));
-  if (first === undefined || last === undefined) return undefined;
-  if (first > last) report('', 'request.range', 'first at most last', `${first} after ${last}`, 'swap the two');
-  return { first, last };
-}
-
-function readHours(item: unknown, report: Report): ParameterValue | undefined {
-  if (!isObjectOf(item, ['start', 'end'], report)) return undefined;
-  const start = readClock(item.start, '23:59:59', within(report, '/start'));
-  const end = readClock(item.end, '24:00', within(report, '/end'));
-  return start === undefined || end === undefined ? undefined : { start, end };
-}
-
-function readClock(item: unknown, latest: string, report: Report): string | undefined {
+function clock(latest: string): Parameter {
   const expected = `a local time from 00:00 to ${latest}`;
-  if (typeof item !== 'string') return refuse(report, 'request.type', expected, item);
-  const isClock = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(item) || (item === '24:00' && latest === item);
-  return isClock ? item : refuse(report, 'request.value', expected, item);
+  return parameter({}, { type: 'string' }, (value, report) => {
+    if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+    const isClock = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(value) || (value === '24:00' && latest === value);
+    return isClock ? value : refuse(report, 'request.value', expected, value);
+  });
 }
 
 function clockMs(text: string): number {

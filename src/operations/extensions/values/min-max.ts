@@ -1,20 +1,13 @@
 import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
 import * as kernels from '../../../kernels/values.js';
-import {
-  type Describe,
-  type Operation,
-  type OperationTexts,
-  type OtherInput,
-  ofEachSample,
-  type StepDraft,
-} from '../../operation.js';
+import type { Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
 import { numberIn } from '../../parameters.js';
 import {
   type AlignParameters,
   alignOf,
   alignParameters,
   checkAlign,
-  describeTwo,
+  describeOperand,
   type Operand,
   operandTexts,
   scalar,
@@ -52,7 +45,10 @@ export const minTexts: OperationTexts = {
   ],
 };
 
-export const describeMin = /* @__PURE__ */ describeExtreme('smallest');
+export const describeMin = /* @__PURE__ */ describeOperand(
+  'the smallest of its inputs',
+  'the smallest of each value and $',
+);
 
 export const max = extreme({ max: withOperands }, 'Max', {
   scalar: kernels.maxScalar,
@@ -85,7 +81,10 @@ export const maxTexts: OperationTexts = {
   ],
 };
 
-export const describeMax = /* @__PURE__ */ describeExtreme('greatest');
+export const describeMax = /* @__PURE__ */ describeOperand(
+  'the greatest of its inputs',
+  'the greatest of each value and $',
+);
 
 /** A scalar, a second series, or several. */
 export type Operands = Operand | readonly OtherInput[];
@@ -134,11 +133,4 @@ function extreme<Name extends string>(
       return { kind: 'map', apply: (value, count, out) => code.scalar(value, count, operand, out) };
     },
   };
-}
-
-function describeExtreme(word: string): Describe {
-  return (parameters) =>
-    parameters.scalar === undefined
-      ? { does: `the ${word} of its inputs`, ...describeTwo(parameters) }
-      : { does: `the ${word} of each value and ${numberIn(parameters, 'scalar')}`, ...ofEachSample };
 }

@@ -12,18 +12,16 @@ import {
   type StepDraft,
 } from '../../operation.js';
 import {
-  type ItemReader,
-  isObjectOf,
   listOf,
   number,
   numberIn,
+  objectOf,
   type Parameter,
   type Parameters,
   parameter,
   type Report,
   refuse,
   textIn,
-  within,
 } from '../../parameters.js';
 import { conversion, quantityOf, unitNames, unitsOf } from './units.js';
 
@@ -147,7 +145,7 @@ function wayOf(parameters: Parameters): string {
 function pointsIn({ points: list }: Parameters): readonly [number, number, number, number] | undefined {
   if (!Array.isArray(list)) return undefined;
   const [first, second]: Parameters[] = list;
-  if (first === undefined || second === undefined) throw new Error('assertion failed: the plan holds no two points');
+  if (first === undefined || second === undefined) throw new Error('assertion failed: no two points');
   return [numberIn(first, 'x'), numberIn(first, 'y'), numberIn(second, 'x'), numberIn(second, 'y')];
 }
 
@@ -172,33 +170,18 @@ function checkScale(parameters: Parameters, report: Report): void {
 }
 
 function points(): Parameter {
-  const coordinate = number();
-  const schema = {
-    type: 'object',
-    properties: { x: { type: 'number' }, y: { type: 'number' } },
-    required: ['x', 'y'],
-  };
-  const readPoint: ItemReader = (item, report, context) => {
-    if (!isObjectOf(item, ['x', 'y'], report)) return undefined;
-    const x = coordinate.read(item.x, within(report, '/x'), context);
-    const y = coordinate.read(item.y, within(report, '/y'), context);
-    return x === undefined || y === undefined ? undefined : { x, y };
-  };
-  const list = listOf(schema, readPoint, { optional: true });
-  return {
-    ...list,
-    schema: { ...list.schema, minItems: 2, maxItems: 2 },
-    read: (value, report, context) => {
-      const read = list.read(value, report, context);
-      if (!Array.isArray(read)) return undefined;
-      const [first, second]: Parameters[] = read;
-      if (read.length !== 2 || first === undefined || second === undefined) {
-        report('', 'request.value', 'two points', `${read.length}`);
-        return undefined;
-      }
-      if (first.x !== second.x) return read;
-      report('', 'request.range', 'two points with different `x`', `${numberIn(first, 'x')} twice`);
+  const list = listOf(objectOf({ x: number(), y: number() }));
+  const schema = { ...list.schema, minItems: 2, maxItems: 2 };
+  return parameter({ optional: true }, schema, (value, report, context) => {
+    const read = list.read(value, report, context);
+    if (!Array.isArray(read)) return undefined;
+    const [first, second]: Parameters[] = read;
+    if (read.length !== 2 || first === undefined || second === undefined) {
+      report('', 'request.value', 'two points', `${read.length}`);
       return undefined;
-    },
-  };
+    }
+    if (first.x !== second.x) return read;
+    report('', 'request.range', 'two points with different `x`', `${numberIn(first, 'x')} twice`);
+    return undefined;
+  });
 }
