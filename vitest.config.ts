@@ -52,7 +52,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
-      exclude: ['src/kernels/assembly/**', 'src/kernels/module.ts', 'src/kernels/scan-module.ts'],
+      exclude: ['src/kernels/assembly/**', 'src/kernels/module.ts', 'src/kernels/{scan,json}-module.ts'],
       reporter: ['text-summary', 'html'],
     },
   },

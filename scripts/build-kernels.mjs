@@ -14,10 +14,12 @@ const scriptPath = fileURLToPath(import.meta.url);
 // No debug information, so no names. The memory is the caller's: the engine hands out its columns.
 const compilerOptions = ['-O3', '--enable', 'simd', '--runtime', 'stub', '--noAssert', '--importMemory'];
 
-// Both use one memory: the constants of each lie from its base on, and all below 16384 (see memory-layout.ts).
+// The first two use one memory: the constants of each lie from its base on, and all below 16384 (see memory-layout.ts).
 const modules = [
   { entry: 'index.ts', file: 'module.ts', name: 'kernelsText', memoryBase: 1024 },
   { entry: 'csv.ts', file: 'scan-module.ts', name: 'scanText', memoryBase: 8192 },
+  // In a memory of its own.
+  { entry: 'json.ts', file: 'json-module.ts', name: 'samplesText', memoryBase: 1024 },
 ];
 
 /** Writes the modules that are older than the sources, where there are sources. */

@@ -13,22 +13,20 @@ import { rolldown } from 'rolldown';
 const rootUrl = new URL('../', import.meta.url);
 const PACKED_BYTES_MAX = 150_000;
 const HOUR_MS = 3_600_000;
-/** The first two weeks of the office. */
-const OFFICE_ROWS = 337;
 /** The letter of no difference; those after it are of ever greater ones, below and above in turn. */
 const FIRST_LETTER = 35;
 
 /** The sample series, from docs/examples, small enough to stand in the page: `src/workbench/samples.ts` reads them. */
 function sampleData() {
   return {
-    heating: packed('docs/examples/heating-circuit.csv', 900_000, Number.POSITIVE_INFINITY),
-    office: packed('docs/examples/office-temperature.csv', HOUR_MS, OFFICE_ROWS),
+    heating: packed('docs/examples/heating-circuit.csv', 900_000),
+    office: packed('docs/examples/office-two-weeks.csv', HOUR_MS),
   };
 }
 
 /** Rows at even times, in parts without a gap; of each column a letter a row: how many tenths it differs by. */
-function packed(path, stepMs, rowsMax) {
-  const [header, ...rows] = readText(path).trim().split('\n').slice(0, rowsMax);
+function packed(path, stepMs) {
+  const [header, ...rows] = readText(path).trim().split('\n');
   const names = header.split(',').slice(1);
   const parts = [];
   const before = names.map(() => 0);
@@ -78,6 +76,26 @@ const withoutUnused = [
   ),
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
+
+// Of uPlot the page uses lines over times that it labels itself: no bars, splines, bands, logarithms, dates or legend.
+// uPlot is one large function, in which no bundler sees that.
+const UNUSED_OF_UPLOT = {
+  ...Object.fromEntries(
+    ['bars', 'findColWidth', 'splineInterp', 'monotoneCubic', '_monotoneCubic', 'clipBandLine', 'rangeLog']
+      .concat(['rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'fmtDate'])
+      .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
+      .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
+      .map((name) => [name, '']),
+  ),
+  genTimeStuffs: 'return [[], [], () => {}];',
+};
+const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) =>
+  Object.entries(UNUSED_OF_UPLOT).reduce((left, [name, body]) => {
+    const lines = new RegExp(`^(\\t*)(function ${name}\\(.*\\) \\{)$[^]*?^\\1\\}$`, 'm');
+    if (!lines.test(left)) throw new Error(`uPlot has no function ${name} any more`);
+    return left.replace(lines, (_, indent, head) => `${indent}${head}${body}}`);
+  }, text),
+);
 
 // What an assertion would say is for who works on the engine, who does not do that in the page.
 const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
@@ -139,6 +157,7 @@ async function bundle(entry) {
     plugins: [
       ...withoutWebAssembly,
       ...withoutUnused,
+      withoutUnusedOfUplot,
       ...ofParquet,
       withPlainExamples,
       withoutMethods,

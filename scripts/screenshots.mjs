@@ -49,7 +49,7 @@ async function addStep(page, operation) {
 /** Comfort hours of the office: the share of each day between two temperatures. */
 async function buildComfort(page) {
   await page.getByRole('button', { name: 'Office temperature' }).click();
-  await page.getByRole('region', { name: 'office-temperature.csv' }).waitFor();
+  await page.getByRole('region', { name: 'office-two-weeks.csv' }).waitFor();
   await addStep(page, 'gte');
   await page.getByLabel('scalar').fill('68');
   await addStep(page, 'aggregate');
@@ -85,7 +85,7 @@ async function drawFile() {
   const dark = await openPage(url, { colorScheme: 'dark' });
   await buildComfort(dark);
   await dark.getByRole('button', { name: 'Stream' }).click();
-  await dark.getByLabel('Speed').selectOption('10000');
+  await dark.getByLabel('Samples a second').selectOption('10000');
   await dark.getByRole('button', { name: 'Play' }).click();
   await dark.locator('.verdict').waitFor();
   await shoot(dark, 'stream');

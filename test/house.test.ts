@@ -250,5 +250,5 @@ function readProject(): SourceFile[] {
   );
   return [...sources, join(root, 'package.json'), join(root, 'package-lock.json')]
     .map((path) => ({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') }))
-    .filter(({ path }) => !/^src\/kernels\/(scan-)?module\.ts$/.test(path));
+    .filter(({ path }) => !/^src\/kernels\/((scan|json)-)?module\.ts$/.test(path));
 }

@@ -12,5 +12,5 @@ export interface Chunk {
   isReadOnly: boolean;
 }
 
-/** The most samples in one chunk: its columns take 1 MiB each, as much as a core's second-level cache holds. */
-export const CHUNK_LENGTH = 131_072;
+/** The most samples in one chunk: its columns take 256 KiB each, so a core's second-level cache holds several. */
+export const CHUNK_LENGTH = 32_768;

@@ -26,7 +26,10 @@ export const SHORTEST_MS = 0.1;
 /** Every name an interval can have, apart from durations. */
 export const intervalNames: readonly string[] = [...Object.keys(NAMED_MS), ...CALENDAR_NAMES];
 
-/** Reads a name (in any case) or an ISO 8601 duration; `P1W`, `P1M` and `P1Y` are names. Undefined when it is neither. */
+/**
+ * Reads a name (in any case; `P1W`, `P1M` and `P1Y` are names) or an ISO 8601 duration.
+ * Undefined when it is neither.
+ */
 export function parseInterval(text: string): Interval | undefined {
   const wanted = text.toLowerCase();
   for (const [name, lengthMs] of Object.entries(NAMED_MS)) {

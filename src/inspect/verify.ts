@@ -108,7 +108,7 @@ function runVariant(
   by: Engine,
 ): readonly Series[] {
   const { kind, kernels, latenessMs, feeding } = variant;
-  return workIn(kernels === 'SIMD' ? currentArena() : new Arena(undefined, 0), () => {
+  return workIn(kernels === 'SIMD' ? currentArena() : new Arena(undefined), () => {
     if (kind === 'stream') return runFeeding(plan, samples, feeding, latenessMs, options, by);
     const given = samples.pick(
       feeding.filter((entry) => entry >= 0),

@@ -1,13 +1,15 @@
 import { CHUNK_LENGTH } from '../core/chunk.js';
 import {
+  ARENA_SAMPLES_MIN,
   COLUMN_GAP_BYTES,
   COLUMNS_FROM,
-  HOME_PAGE_COUNT,
-  LOADED_PAGE_COUNT,
   PAGE_BYTES,
+  SCRATCH_PAGE_COUNT,
   WINDOW_BORDERS_FROM,
 } from './memory-layout.js';
 import { openKernels, type SimdKernels } from './simd-kernels.js';
+
+const SCRATCH_END = SCRATCH_PAGE_COUNT * PAGE_BYTES;
 
 /**
  * A WebAssembly memory with scratch columns and, behind them, room for whole columns of series, which kernels then
@@ -24,17 +26,13 @@ export class Arena {
   #borders: Uint32Array | undefined;
   #kernels: SimdKernels | undefined;
   #isOpened = false;
-  readonly #scratchEnd: number;
   /** Where the whole columns end so far, and how many there are. */
-  #end: number;
+  #end = SCRATCH_END;
   #columnCount = 0;
 
-  /** @param scratchPages how many pages of the memory are for scratch columns and what comes before them. */
-  constructor(memory: WebAssembly.Memory | undefined, scratchPages: number) {
+  constructor(memory: WebAssembly.Memory | undefined) {
     this.memory = memory;
     this.buffer = memory?.buffer;
-    this.#scratchEnd = scratchPages * PAGE_BYTES;
-    this.#end = this.#scratchEnd;
   }
 
   /** A whole column behind the others; undefined if there is no room for it. */
@@ -57,7 +55,7 @@ export class Arena {
 
   /** As many columns as a plan takes, each one chunk long: their contents last until the call into the engine ends. */
   scratchColumns(count: number): readonly Float64Array[] {
-    const length = chunkLengthFor(count, this.#scratchEnd - COLUMNS_FROM);
+    const length = chunkLengthFor(count, SCRATCH_END - COLUMNS_FROM);
     const scratch = this.#scratch.get(length) ?? [];
     this.#scratch.set(length, scratch);
     while (scratch.length < count) scratch.push(this.#newColumn(scratch.length, length));
@@ -75,7 +73,7 @@ export class Arena {
 
   #newColumn(index: number, length: number): Float64Array {
     const offset = COLUMNS_FROM + index * (8 * length + COLUMN_GAP_BYTES);
-    const isRoom = this.buffer !== undefined && offset + 8 * length <= this.#scratchEnd;
+    const isRoom = this.buffer !== undefined && offset + 8 * length <= SCRATCH_END;
     return isRoom ? new Float64Array(this.buffer, offset, length) : new Float64Array(length);
   }
 }
@@ -117,8 +115,8 @@ function columnAfter(end: number, index: number): number {
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const pages = Math.ceil((8 * total + 2 * SMALL_PAGE_BYTES * (lengths.length + 1)) / PAGE_BYTES);
-  const memory = total < CHUNK_LENGTH ? undefined : openMemory(LOADED_PAGE_COUNT + pages);
-  const arena = memory === undefined ? homeArena() : new Arena(memory, LOADED_PAGE_COUNT);
+  const memory = total < ARENA_SAMPLES_MIN ? undefined : openMemory(SCRATCH_PAGE_COUNT + pages);
+  const arena = memory === undefined ? homeArena() : new Arena(memory);
   return { arena, columns: lengths.map((length) => arena.takeColumn(length) ?? new Float64Array(length)) };
 }
 
@@ -127,7 +125,7 @@ let current: Arena | undefined;
 
 /** The arena for all work but that on loaded series. */
 export function homeArena(): Arena {
-  home ??= new Arena(openMemory(HOME_PAGE_COUNT), HOME_PAGE_COUNT);
+  home ??= new Arena(openMemory(SCRATCH_PAGE_COUNT));
   return home;
 }
 

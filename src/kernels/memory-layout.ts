@@ -4,11 +4,12 @@ import { CHUNK_LENGTH } from '../core/chunk.js';
 
 export const PAGE_BYTES = 65_536;
 /**
- * 16 MiB for everything but loaded series, and 64 MiB before those. Only what is used takes memory, but V8 counts it
- * all, and a program's first 64 MiB outside its heap trigger a garbage collection.
+ * 16 MiB, before loaded series too. Only what is used takes memory, but V8 counts it all, and a program's first 64 MiB
+ * outside its heap trigger a garbage collection.
  */
-export const HOME_PAGE_COUNT = 256;
-export const LOADED_PAGE_COUNT = 1024;
+export const SCRATCH_PAGE_COUNT = 256;
+/** Loaded series with fewer samples in all get no memory of their own. */
+export const ARENA_SAMPLES_MIN = 131_072;
 
 /** First come the constants of the two modules (see scripts/build-kernels.mjs), then the borders of windows. */
 export const WINDOW_BORDERS_FROM = 16_384;

@@ -9,7 +9,6 @@ export const abs: Operation<AbsMethods> = {
   name: 'Abs',
   shape: 'map',
   results: 'one a sample',
-  inputs: 'one',
   methods: { abs: () => ({ parameters: {} }) },
   parameters: {},
   open: () => ({ kind: 'map', apply: absKernel }),

@@ -22,7 +22,6 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
   shape: 'regrid',
-  inputs: 'one',
   methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
   parameters: {
     pipeline: listOf(objectOf(functionParameters, checkFunction), {

@@ -13,7 +13,6 @@ export interface CleanseMethods {
 export const cleanse: Operation<CleanseMethods> = {
   name: 'Cleanse',
   shape: 'map',
-  inputs: 'one',
   methods: {
     clamp: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitCleanse', lowerbound, upperbound } }),
     anomalies: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitAnomaly', lowerbound, upperbound } }),

@@ -18,7 +18,6 @@ export interface HoldLastValueMethods {
 export const holdLastValue: Operation<HoldLastValueMethods> = {
   name: 'HoldLastValue',
   shape: 'regrid',
-  inputs: 'one',
   methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {
     function: choice(['HoldLastValue'], { default: 'HoldLastValue' }),

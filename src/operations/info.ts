@@ -33,7 +33,7 @@ function infoByName(): ReadonlyMap<string, OperationInfo> {
 }
 
 function infoOf(operation: Operation): OperationInfo {
-  const { name, aliases = [], shape, inputs } = operation;
+  const { name, aliases = [], shape, inputs = 'one' } = operation;
   const { summary, examples } = textsByName[name]!;
   const schemas = parameterSchemas(operation);
   const entries = Object.entries(operation.parameters);

@@ -18,7 +18,6 @@ export const not: Operation<NotMethods> = {
   name: 'Not',
   shape: 'map',
   results: 'one a sample',
-  inputs: 'one',
   methods: { not: () => ({ parameters: {} }) },
   parameters: {},
   open: () => ({ kind: 'map', apply: kernels.not }),

@@ -100,7 +100,6 @@ function ranges<Name extends string>(
   return {
     name,
     shape: 'filter',
-    inputs: 'one',
     methods,
     parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
     check: checkRanges,

@@ -14,7 +14,8 @@ export interface Operation<M extends object = object> {
   readonly aliases?: readonly string[];
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
-  readonly inputs: Inputs;
+  /** One by default. */
+  readonly inputs?: Inputs;
   /** The methods of `pipeline(…)` that write a step of this operation, by name. */
   readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;

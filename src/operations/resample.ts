@@ -29,7 +29,6 @@ export interface ResampleMethods {
 export const resample: Operation<ResampleMethods> = {
   name: 'Resample',
   shape: 'regrid',
-  inputs: 'one',
   methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {
     function: choice(['Resample'], { default: 'Resample' }),

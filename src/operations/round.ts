@@ -9,7 +9,6 @@ export interface RoundMethods {
 export const round: Operation<RoundMethods> = {
   name: 'Round',
   shape: 'map',
-  inputs: 'one',
   methods: { round: (roundtodigits, parameters) => ({ parameters: { roundtodigits, ...parameters } }) },
   parameters: {
     roundtodigits: number({ integer: true, minimum: -15, maximum: 15 }),

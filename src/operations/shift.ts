@@ -38,7 +38,6 @@ export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { shift: (parameters) => ({ parameters }) },
   inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {

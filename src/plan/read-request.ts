@@ -195,7 +195,7 @@ const INPUT_COUNTS = {
 function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {
   const given = new Map(Object.entries(parameters ?? {}));
   const hasScalar = given.get('scalar') !== undefined;
-  const { inputs } = operation;
+  const { inputs = 'one' } = operation;
   if (inputs === 'one and a scalar, or two' || inputs === 'one and a scalar, or more') {
     if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
       if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {

@@ -1,5 +1,5 @@
 import { operationsByName } from '../operations/index.js';
-import type { Operation } from '../operations/operation.js';
+import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 import { parameterSchemas, textsByName } from '../operations/texts.js';
 
@@ -71,7 +71,7 @@ function stepSchema(): JsonSchema {
   };
 }
 
-const INPUT_COUNTS: Readonly<Record<Operation['inputs'], JsonSchema>> = {
+const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
   one: { maxItems: 1 },
   two: { minItems: 2, maxItems: 2 },
   'one or two': { maxItems: 2 },
@@ -83,7 +83,7 @@ const INPUT_COUNTS: Readonly<Record<Operation['inputs'], JsonSchema>> = {
 
 // What the parameters of one operation are, and how many inputs it takes.
 function parametersOf(operation: Operation): JsonSchema {
-  const { name, aliases = [], parameters, inputs, either } = operation;
+  const { name, aliases = [], parameters, inputs = 'one', either } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
     description: textsByName[name]!.summary,

@@ -9,6 +9,7 @@ const CLIENT = 'demo';
 const SERIES = 'office-temperature';
 const FAHRENHEIT_FREEZING = 32;
 const WARM_DAYS = 5;
+const LOOPBACK = /^(localhost|127\..*|\[::1\])$/;
 
 /** The request of the demo: from an office's temperatures in Fahrenheit to what one would like to know of them. */
 const request = [
@@ -167,9 +168,16 @@ function isDone(state: string): boolean {
 }
 
 function describe(url: string, { clientId, clientSecret }: { clientId: string; clientSecret: string }): string {
+  // The page takes such a link on this machine alone.
+  const isLocal = LOOPBACK.test(new URL(url).hostname);
+  const page = isLocal
+    ? `Open the workbench in a browser, signed in as the client below:
+
+  ${url}/#sign-in=${clientId}:${clientSecret}`
+    : `Open ${url}/ in a browser: it is the workbench. To run pipelines here, sign in with the client
+and the secret below.`;
   return `
-Open ${url}/ in a browser: it is the workbench. To run pipelines here, sign in with the client
-and the secret below.
+${page}
 
 The demo organisation has the temperatures of an office (series ${SERIES}, metric Raw), three items that are kept up
 to date (Celsius, DailyAverage, IsWarm), and the collection ${COLLECTION} with events of its warmest days. From a shell:

@@ -32,6 +32,11 @@ export interface Table<Row> {
   readonly key: readonly (keyof Row & string)[];
   /** Further orders in which rows are looked for; the shard leads each of them too. */
   readonly indexes: readonly (readonly (keyof Row & string)[])[];
+  /**
+   * For a log, whose key begins with the commit that wrote the row: the last commit of a shard can be told by its rows.
+   * They are many and short, and read in the order of the key.
+   */
+  readonly isLog: boolean;
 }
 
 /** The rows of a table: `RowIn<typeof clients>`. */
@@ -46,7 +51,15 @@ export function defineTable<Columns extends Definitions>(
   key: readonly (keyof Columns & string)[],
   indexes: readonly (readonly (keyof Columns & string)[])[] = [],
 ): Table<RowOf<Columns>> {
-  return Object.freeze({ name, columns, key, indexes }) as unknown as Table<RowOf<Columns>>;
+  return Object.freeze({ name, columns, key, indexes, isLog: false }) as unknown as Table<RowOf<Columns>>;
+}
+
+/** A table with a row, or some, of nearly each commit; the key is the commit and the place in it. */
+export function defineLog<Columns extends Definitions & { commit: Column; part: Column }>(
+  name: string,
+  columns: Columns,
+): Table<RowOf<Columns>> {
+  return Object.freeze({ ...defineTable(name, columns, ['commit', 'part']), isLog: true });
 }
 
 const column = <Type extends ColumnType>(type: Type) => ({ type, isNullable: false }) as const;

@@ -160,7 +160,12 @@ function useLink(state: State, act: (action: Action) => void, open: (files: read
     }
     setIsRead(true);
   };
-  useEffect(() => void read(), []);
+  useEffect(() => {
+    void read();
+    // Another link, put into the address of the open page.
+    addEventListener('hashchange', read);
+    return () => removeEventListener('hashchange', read);
+  }, []);
   const sample = state.sets.find(({ name }) => samples.some(({ fileName }) => fileName === name))?.name;
   useEffect(() => {
     if (!isRead || state.draft.length === 0) return;

@@ -21,10 +21,10 @@ const FIRST_LETTER = 35;
 
 export const samples: readonly SampleFile[] = [
   {
-    fileName: 'office-temperature.csv',
+    fileName: 'office-two-weeks.csv',
     title: 'Office temperature',
-    about: 'Three weeks of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
-    file: () => csvFile('office-temperature.csv', SAMPLE_DATA.office),
+    about: 'Two weeks of an office, hourly, in °F, rounded to 0.1 (Numenta Anomaly Benchmark)',
+    file: () => csvFile('office-two-weeks.csv', SAMPLE_DATA.office),
   },
   {
     fileName: 'heating-circuit.csv',

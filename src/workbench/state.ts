@@ -136,6 +136,8 @@ export interface ShownSeries {
   /** Index into the palette. */
   readonly colour: number;
   readonly isDrawn: boolean;
+  /** Drawn wide and pale, so that a line of the same samples is seen, too. */
+  readonly isWide: boolean;
   /** The pointer of the step that gave it; undefined for one that was loaded. */
   readonly pointer: string | undefined;
 }
@@ -145,12 +147,22 @@ export interface PlacedSeries extends ShownSeries {
   readonly isRight: boolean;
 }
 
+/** Behind the metric of a result that the service has, and the page too. */
+export const STORED = ', stored';
+
 const SOURCES_DRAWN = 4;
 /** Of the results so many are on the chart unless others are ticked: a pattern may have hundreds. */
 const RESULTS_DRAWN = 8;
 
 export function viewOf(state: State, checked: Checked): View {
-  const loaded = state.sets.flatMap(({ series }) => series);
+  // What comes from the service stands last, so that the lines before it keep their colours.
+  const loaded = (isFile: boolean) =>
+    state.sets
+      .filter((set) => set.isFile === isFile)
+      .flatMap(({ series }) => series)
+      // A stored result that the pipeline gives too is the pipeline's here.
+      .filter((info) => !given.has(keyOf(info)))
+      .map((info) => ({ info, pointer: undefined }));
   const steps = checked.request.flatMap(({ operations }) => operations);
   const read = new Set(steps.flatMap(({ input }) => input.map(keyOf)).slice(0, RESULTS_DRAWN));
   const results = new Set(checked.results.map(keyOf).slice(0, RESULTS_DRAWN));
@@ -160,13 +172,13 @@ export function viewOf(state: State, checked: Checked): View {
   };
   const given = new Set(state.answer.steps.map(({ info }) => keyOf(info)));
   const all = [
-    // A stored result that the pipeline gives too is the pipeline's here.
-    ...loaded.filter((info) => !given.has(keyOf(info))).map((info) => ({ info, pointer: undefined })),
+    ...loaded(true),
     ...state.answer.steps.map(({ info, pointer }) => ({ info, pointer })),
+    ...loaded(false),
   ];
   const series = all.map(({ info, pointer }, index) => {
     const isDrawn = state.drawn.get(keyOf(info)) ?? isUsual(info, pointer, index);
-    return { info, pointer, colour: index, isDrawn };
+    return { info, pointer, colour: index, isDrawn, isWide: info.metric.endsWith(STORED) };
   });
   const lines = series.filter(({ isDrawn }) => isDrawn);
   const extent = extentOf((lines.length === 0 ? series : lines).map(({ info }) => info));

@@ -161,7 +161,8 @@ describe('failures under the store', () => {
   it('a work that waits for something else than its transaction is ended: it holds up nobody for ever', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const { storage } = opened;
+      // Opened anew, so that its timer is one of these.
+      const storage = await opened.reopen();
       const stuck = storage.transaction(SHARD, async (tx) => {
         await tx.insert(things, thing({ id: 'stuck' }));
         await storage.transaction(SHARD, insert('inner'));
@@ -182,7 +183,8 @@ describe('failures under the store', () => {
   it('a work that takes long, but goes on, is not ended', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const long = opened.storage.transaction(SHARD, async (tx) => {
+      const storage = await opened.reopen();
+      const long = storage.transaction(SHARD, async (tx) => {
         for (let i = 0; i < 6; i++) {
           await tx.insert(things, thing({ id: `slow ${i}` }));
           await vi.advanceTimersByTimeAsync(6000);

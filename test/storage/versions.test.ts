@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStorage, type SqliteOptions } from '../../src/storage/index.js';
+import { createSampleStore } from '../../src/storage/samples/store.js';
 import type { Migration } from '../../src/storage/sqlite/schema.js';
 import { defineTable, integer, type Table, text, textOrNull } from '../../src/storage/table.js';
 import { tables } from '../../src/storage/tables/index.js';
@@ -9,6 +10,10 @@ import { openDatabase } from './faults.js';
 import { temporaryDirectory } from './open-temporary.js';
 
 const SHARD = 1;
+// What the windrow of that version wrote: samples of the series 1, and a deletion with a sample of the series 2.
+const ROW_OF_VERSION_4 =
+  '0219a984071b020000000000000000000000000088b3400100032d020101222200020000000000408f400000e8d000030700200000003400' +
+  '00330000330000330000338000333400d340803f0000000000000000000000000088b340210000000000409f40210000000000001c40';
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 
 // A table as it was once, and as it became.
@@ -85,6 +90,51 @@ describe('versions of a store', () => {
     const storage = await open({ tables: newTables, migrations });
     expect(await storage.read(SHARD, (tx) => tx.find(signs, { where: [['length', '=', 4]] }))).toHaveLength(1);
     await storage.close();
+  });
+
+  it('the log of version 4 is read as it was written, and its shards go on from their last commits', async () => {
+    await (await open({})).close();
+    const [of, deleting] = [
+      { key: 1, id: 'a' },
+      { key: 2, id: 'b' },
+    ];
+    const series = ({ key, id }: typeof of) =>
+      `INSERT INTO "series" VALUES (${SHARD}, 'acme', '${id}', 'Raw', ${key}, NULL, 0, 1, 0, NULL, NULL, NULL)`;
+    execute(
+      'DROP TABLE "sample_log"',
+      'CREATE TABLE "sample_log" ("shard" INTEGER NOT NULL, "commit" INTEGER NOT NULL, "part" INTEGER NOT NULL, ' +
+        '"organisation" TEXT NOT NULL, "sampleCount" INTEGER NOT NULL, "changes" BLOB NOT NULL, "source" TEXT, ' +
+        '"partition" TEXT, "offset" INTEGER, "checksum" INTEGER, PRIMARY KEY ("shard", "commit", "part"))',
+      `INSERT INTO "sample_log" VALUES (${SHARD}, 1, 0, 'acme', 4, x'${ROW_OF_VERSION_4}', NULL, NULL, NULL, ` +
+        '854844612)',
+      `UPDATE "windrow_shard" SET "commit" = 1 WHERE "shard" = ${SHARD}`,
+      series(of),
+      series(deleting),
+      'PRAGMA user_version = 4',
+    );
+    const storage = await open({});
+    const samples = createSampleStore({ clock });
+    const read = (timeseriesId: string) =>
+      storage.read(SHARD, async (tx) => {
+        const { timeMs, value } = await samples.read(tx, 'acme', { timeseriesId, metric: 'Raw' });
+        return [Array.from(timeMs), Array.from(value)];
+      });
+    expect(await read('a')).toEqual([
+      [1000, 2000, 3000],
+      [20.5, -0, 0.1 + 0.2],
+    ]);
+    expect(await read('b')).toEqual([[2000], [7]]);
+    const changes = await storage.read(SHARD, (tx) => samples.changesAfter(tx, 0));
+    expect(changes[1]).toMatchObject({ timeseriesId: 'b', deleted: { fromMs: 0, untilMs: 5000 } });
+    const change = { timeseriesId: 'a', metric: 'Raw', timeMs: Float64Array.of(4000), value: Float64Array.of(1) };
+    await storage.transaction(SHARD, async (tx) => {
+      expect(tx.commit).toBe(2);
+      return samples.append(tx, 'acme', [change]);
+    });
+    await storage.close();
+    const again = await open({});
+    expect(await again.lastCommit(SHARD)).toBe(2);
+    await again.close();
   });
 
   it('a step that fails leaves the store as it was', async () => {

@@ -19,6 +19,12 @@ const pagePath = fileURLToPath(new URL('../../dist/workbench.html', import.meta.
 export const fileUrl = pathToFileURL(pagePath).href;
 export const fileHtml = (): string => readFileSync(pagePath, 'utf8');
 
+/**
+ * How long anything may take before a test says what it waits for. Many browsers start at once on a busy machine: the
+ * half minute that playwright gives one by itself was not enough there. The bound of the test as a whole comes later.
+ */
+const WAIT_MS = 100_000;
+
 /** One browser for the tests of a file. */
 export function useBrowser() {
   let browser: Browser | undefined;
@@ -26,14 +32,19 @@ export function useBrowser() {
     if (missingBrowser !== undefined) return;
     if (executablePath === undefined)
       throw new Error(`there is no browser at ${places.join(', ')}; .ci/run installs one`);
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await chromium.launch({
+      executablePath,
+      timeout: WAIT_MS,
+      // Containers may have little shared memory.
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
   });
   afterAll(() => browser?.close());
 
   /** A page of its own; `faults` has what the browser said of it that it should not have. */
   return async (url: string, options: BrowserContextOptions = {}) => {
     const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
@@ -93,5 +104,5 @@ export async function downloaded(page: Page, press: () => Promise<void>): Promis
 
 /** Polls until `read` gives what is expected. */
 export function eventually<Value>(read: () => Promise<Value>) {
-  return expect.poll(read, { timeout: 40_000, interval: 50 });
+  return expect.poll(read, { timeout: WAIT_MS, interval: 50 });
 }

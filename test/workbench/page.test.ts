@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync, inflateRawSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { operations } from '../../src/index.js';
+import { createPlan, explain, operations } from '../../src/index.js';
 import { commandPath } from '../service/serving.js';
 import {
   addStep,
@@ -23,6 +24,11 @@ import {
 const examples = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
 const office = readFileSync(join(examples, 'office-temperature.csv'), 'utf8');
 const csv = 'timestamp,value\n2024-03-01T00:00:00Z,1\n2024-03-01T00:30:00Z,3\n2024-03-01T01:10:00Z,8\n';
+
+/** The line that runs the request with the command. */
+function commandLine(page: Page): Promise<string | null> {
+  return page.getByRole('region', { name: 'Run it with the command' }).locator('pre').textContent();
+}
 
 /** What a link holds. */
 function linkText(url: string): string {
@@ -54,7 +60,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => page.getByRole('listitem', { name: 'Step 2, Aggregate' }).getByRole('img').count()).toBe(1);
     expect(await violations(page)).toEqual([]);
 
-    const line = await page.locator('pre.line').first().textContent();
+    const line = await commandLine(page);
     expect(line).toBe('npx windrow run request.json --input office-temperature.csv --output results.csv');
     const request = await downloaded(page, () => page.getByRole('button', { name: 'Download', exact: true }).click());
     const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
@@ -124,6 +130,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await openCsv(page, 'meter.csv', csv);
     await addStep(page, 'round');
     const written = JSON.parse(await requestText(page));
+    await page.getByText('The plan in words').click();
+    expect(await page.locator('pre.line').first().textContent()).toBe(explain(createPlan(written)));
     expect(written[0].operations[0]).toMatchObject({
       operation: 'Round',
       input: [{ timeseriesId: 'meter', metric: 'Raw' }],
@@ -191,6 +199,17 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => page.locator('.legend tbody').textContent()).toMatch(/20\d\d-\d\d-\d\d \d\d:00:00/);
     await page.keyboard.press('0');
     await eventually(() => chart.getAttribute('aria-label')).toBe(before);
+    // The wheel scrolls the page, and zooms with Ctrl.
+    await page.locator('.chart-host .u-over').hover();
+    await page.mouse.wheel(0, 100);
+    await eventually(() => page.locator('.right').evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
+    expect(await chart.getAttribute('aria-label')).toBe(before);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
+    await eventually(() => chart.getAttribute('aria-label')).not.toBe(before);
+    await chart.press('0');
+    await eventually(() => chart.getAttribute('aria-label')).toBe(before);
     await page.getByLabel('Axis in').fill('America/New_York');
     await eventually(() => chart.getAttribute('aria-label')).toContain('2013-07-03 20:00:00');
     const panel = page.getByRole('region', { name: 'Chart' });
@@ -226,7 +245,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'request.json'), await requestText(page));
     writeFileSync(join(folder, 'zones.csv'), wide);
-    const line = await page.locator('pre.line').first().textContent();
+    const line = await commandLine(page);
     expect(
       spawnSync(process.execPath, [commandPath, ...String(line).split(' ').slice(2)], { cwd: folder }).status,
     ).toBe(0);
@@ -245,8 +264,9 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
   it('has forms for windows that slide, and shows the fields that a function wants', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
-    await addStep(page, 'aggregate');
-    await page.getByLabel('function').selectOption('TimeInState');
+    // What is searched for by the name of a function is that function.
+    await addStep(page, 'timein');
+    expect(await page.getByLabel('function').inputValue()).toBe('TimeInState');
     await page.getByLabel('lower').fill('2');
     await page.getByLabel('upper', { exact: true }).fill('5');
     await page.getByLabel('interval').fill('');
@@ -287,6 +307,24 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => again.page.locator('.dropped').textContent()).toContain('without a partner');
     expect(await requestText(again.page)).toBe(await requestText(page));
     expect(await violations(again.page)).toEqual([]);
+    // A link that is put into the address of an open page does the same.
+    const other = await open(fileUrl);
+    await other.page.evaluate(`location.hash = ${JSON.stringify(new URL(page.url()).hash)}`);
+    await eventually(() => requestText(other.page)).toBe(await requestText(page));
+  });
+
+  it('has as its sample the file that stands under the same name in docs/examples', async () => {
+    const { page } = await open(fileUrl);
+    await page.getByRole('button', { name: 'Office temperature' }).click();
+    await addStep(page, 'abs');
+    expect(await commandLine(page)).toContain('--input office-two-weeks.csv');
+    const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
+    const [, ...rows] = readFileSync(join(examples, 'office-two-weeks.csv'), 'utf8').trim().split('\n');
+    const expected = rows.map((row) => {
+      const [time = '', value = ''] = row.split(',');
+      return `${new Date(time).toISOString()},office-two-weeks,Abs,${Number(value)}`;
+    });
+    expect(results.bytes.toString().trim().split('\n').slice(1)).toEqual(expected);
   });
 
   it('replays as a stream, whose end is that of the batch', async () => {
@@ -294,7 +332,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await openCsv(page, 'office-temperature.csv', office);
     await addStep(page, 'aggregate');
     await page.getByRole('button', { name: 'Stream' }).click();
-    await page.getByLabel('Speed').selectOption('10000');
+    await page.getByLabel('Samples a second').selectOption('10000');
     await page.getByRole('button', { name: 'One sample' }).click();
     await eventually(() => page.getByText('1 of 7,267').count()).toBe(1);
     expect(await violations(page)).toEqual([]);
@@ -312,10 +350,15 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
       hasTouch: true,
     });
     await page.getByRole('button', { name: 'Office temperature' }).click();
-    await page.getByRole('region', { name: 'office-temperature.csv' }).waitFor();
+    await page.getByRole('region', { name: 'office-two-weeks.csv' }).waitFor();
     await addStep(page, 'mask');
     await page.getByText('valuerangelist', { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    const width = () => page.evaluate('document.documentElement.scrollWidth');
+    expect(await width()).toBeLessThanOrEqual(390);
+    await page.getByRole('button', { name: 'Stream' }).click();
+    await page.getByRole('button', { name: 'One sample' }).click();
+    await eventually(() => page.getByText('1 of 336').count()).toBe(1);
+    expect(await width()).toBeLessThanOrEqual(390);
   });
 });

@@ -112,4 +112,34 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await eventually(() => verdict(page).textContent()).toMatch(/^6,267 of 7,267 results differ/);
     expect(faults).toEqual([]);
   });
+
+  it('opens signed in by the link that the demo prints, and sends nothing that is stored already', async () => {
+    const { url, stderr } = await serve(
+      ['--demo', '--data-dir', temporaryFolder(), '--log-level', 'error'],
+      demoIsReady,
+    );
+    const [link = '', clientId = ''] = /http\S+#sign-in=([\w-]+):\S+/.exec(stderr) ?? [];
+    const { page, faults } = await open(link);
+    expect(page.url()).toBe(`${url}/`);
+    await openCsv(page, 'office-temperature.csv', office);
+    await addStep(page, 'timein');
+    await page.getByLabel('lower').fill('68');
+    await page.getByLabel('upper').fill('75');
+    await page.getByRole('button', { name: 'Send it to the service…' }).click();
+    await page.route('**/core/samples', (route) => route.abort());
+    await sendButton(page).click();
+    await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 7,888 results equal/);
+    expect(await page.getByText('the service has these 7,267 samples already').count()).toBe(1);
+    // Lines keep their places, and so their colours; the stored one comes last.
+    const names = await page.locator('.legend tbody th').allTextContents();
+    expect(names).toEqual(['Raw', 'Aggregate', 'Aggregate, stored'].map((metric) => `office-temperature/${metric}`));
+    expect(await violations(page)).toEqual([]);
+    expect(faults).toEqual([]);
+
+    // A link of an earlier start signs nobody in, and the page says so; what it holds leaves the address all the same.
+    const old = await open(`${url}/#sign-in=${clientId}:of-an-earlier-start`);
+    expect(old.page.url()).toBe(`${url}/`);
+    await old.page.getByRole('button', { name: 'Service', exact: true }).click();
+    await eventually(() => old.page.getByRole('alert').textContent()).toContain('invalid_client');
+  });
 });

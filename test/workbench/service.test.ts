@@ -22,7 +22,11 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByLabel('Client secret').fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await eventually(() => page.getByRole('alert').textContent()).toContain('invalid_client');
-    await page.getByLabel('Client secret').fill(clientSecret);
+    // Both lines of a terminal at once.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const lines = `clientId      ${clientId}\nclientSecret  ${clientSecret}\n`;
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(lines)})`);
+    await page.getByLabel('Client id').press('Control+v');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Draw office-temperature/Celsius' }).click();
     await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/Celsius');

@@ -9,6 +9,7 @@ const GT = 5;
 const NEAR = 6;
 const AND = 7;
 const OR = 8;
+const CLAMP = 9;
 
 // `flip`, all ones or none, inverts the result of each comparison.
 // @ts-ignore: decorator
@@ -25,6 +26,8 @@ function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 
     case GT: return v128.and(v128.xor(f64x2.gt(a, b), flip), one);
     case NEAR: return v128.and(v128.xor(isNear(a, b, tolerance), flip), one);
     case AND: return v128.and(v128.and(f64x2.ne(a, zero), f64x2.ne(b, zero)), one);
+    // x < lower ? lower : x > upper ? upper : x, which are SSE's own minimum and maximum, operands in this order.
+    case CLAMP: return f64x2.pmin(f64x2.pmax(a, b), tolerance);
     default: return v128.and(v128.or(f64x2.ne(a, zero), f64x2.ne(b, zero)), one);
   }
 }
@@ -67,25 +70,29 @@ function loop(
   const t = f64x2.splat(tolerance);
   const f = i64x2.splat(<i64>yes - 1);
   let bad = i64x2.splat(0);
-  let at = left;
   // Without a right operand, nothing is loaded for it.
   const toRight = right - left;
   const toOut = out - left;
-  const end = left + (<usize>(count & ~7) << 3);
-  while (at < end) {
-    const x = vector(kind, v128.load(at), isScalar ? b : v128.load(at + toRight), t, f);
-    const y = vector(kind, v128.load(at, 16), isScalar ? b : v128.load(at + toRight, 16), t, f);
-    const z = vector(kind, v128.load(at, 32), isScalar ? b : v128.load(at + toRight, 32), t, f);
-    const w = vector(kind, v128.load(at, 48), isScalar ? b : v128.load(at + toRight, 48), t, f);
-    v128.store(at + toOut, x);
-    v128.store(at + toOut, y, 16);
-    v128.store(at + toOut, z, 32);
-    v128.store(at + toOut, w, 48);
-    if (isChecked) {
-      bad = v128.or(bad, v128.or(v128.or(notFinite(x), notFinite(y)), v128.or(notFinite(z), notFinite(w))));
+  // A cache line of each quarter in turn: a processor fetches four streams from memory faster than one.
+  const quarter = <usize>(count >> 5) << 6;
+  const whole = quarter << 2;
+  let at = left;
+  for (const end = left + quarter; at < end; at += 64) {
+    for (let line = at; line < at + whole; line += quarter) {
+      const x = vector(kind, v128.load(line), isScalar ? b : v128.load(line + toRight), t, f);
+      const y = vector(kind, v128.load(line, 16), isScalar ? b : v128.load(line + toRight, 16), t, f);
+      const z = vector(kind, v128.load(line, 32), isScalar ? b : v128.load(line + toRight, 32), t, f);
+      const w = vector(kind, v128.load(line, 48), isScalar ? b : v128.load(line + toRight, 48), t, f);
+      v128.store(line + toOut, x);
+      v128.store(line + toOut, y, 16);
+      v128.store(line + toOut, z, 32);
+      v128.store(line + toOut, w, 48);
+      if (isChecked) {
+        bad = v128.or(bad, v128.or(v128.or(notFinite(x), notFinite(y)), v128.or(notFinite(z), notFinite(w))));
+      }
     }
-    at += 64;
   }
+  at = left + whole;
   const last = left + (<usize>count << 3);
   while (at < last) {
     const x = vector(kind, v128.load64_zero(at), isScalar ? b : v128.load64_zero(at + toRight), t, f);
@@ -160,19 +167,6 @@ export function abs(value: usize, count: i32, out: usize): void {
   if (at < last) f64.store(at + toOut, Math.abs(f64.load(at)));
 }
 
-// x < lower ? lower : x > upper ? upper : x, which are SSE's own minimum and maximum, operands in this order.
 export function clamp(value: usize, count: i32, lower: f64, upper: f64, out: usize): void {
-  const toOut = out - value;
-  const low = f64x2.splat(lower);
-  const high = f64x2.splat(upper);
-  const last = value + (<usize>count << 3);
-  let at = value;
-  for (; at + 24 < last; at += 32) {
-    const x = f64x2.pmin(f64x2.pmax(v128.load(at), low), high);
-    const y = f64x2.pmin(f64x2.pmax(v128.load(at, 16), low), high);
-    v128.store(at + toOut, x);
-    v128.store(at + toOut, y, 16);
-  }
-  for (; at + 8 < last; at += 16) v128.store(at + toOut, f64x2.pmin(f64x2.pmax(v128.load(at), low), high));
-  if (at < last) v128.store64_lane(at + toOut, f64x2.pmin(f64x2.pmax(v128.load64_zero(at), low), high), 0);
+  loop(CLAMP, value, 0, count, lower, upper, 1, out, true, false);
 }

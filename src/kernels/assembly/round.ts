@@ -69,23 +69,38 @@ function roundShort(value: usize, from: i32, count: i32, power: f64, head: f64, 
   return <i32>((roundTies(at, last, p, h, r, toOut) - value) >> 3);
 }
 
-// Four at a time, until four among which one is too large or close to a tie; gives the address of the first of them.
+// To numbers of so few digits, this added rounds to a whole number, ties to even; taken away, it leaves that number,
+// and +0 for zero.
+const WHOLE: f64 = 6_755_399_441_055_744;
+
+// Eight at a time, until eight among which one is too large or close to a tie; gives the address of the first of them.
 function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v128, toOut: usize): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   const tie = f64x2.splat(NEAR_TIE);
-  const zero = f64x2.splat(0);
+  const whole = f64x2.splat(WHOLE);
   let at = from;
-  for (; at + 24 < last; at += 32) {
+  for (; at + 56 < last; at += 64) {
     const xProduct = f64x2.mul(v128.load(at), power);
     const yProduct = f64x2.mul(v128.load(at, 16), power);
-    const x = f64x2.nearest(xProduct);
-    const y = f64x2.nearest(yProduct);
-    const fromNearest = f64x2.pmax(f64x2.abs(f64x2.sub(xProduct, x)), f64x2.abs(f64x2.sub(yProduct, y)));
-    const size = f64x2.pmax(f64x2.abs(xProduct), f64x2.abs(yProduct));
+    const zProduct = f64x2.mul(v128.load(at, 32), power);
+    const wProduct = f64x2.mul(v128.load(at, 48), power);
+    const x = f64x2.sub(f64x2.add(xProduct, whole), whole);
+    const y = f64x2.sub(f64x2.add(yProduct, whole), whole);
+    const z = f64x2.sub(f64x2.add(zProduct, whole), whole);
+    const w = f64x2.sub(f64x2.add(wProduct, whole), whole);
+    const fromNearest = f64x2.pmax(
+      f64x2.pmax(f64x2.abs(f64x2.sub(xProduct, x)), f64x2.abs(f64x2.sub(yProduct, y))),
+      f64x2.pmax(f64x2.abs(f64x2.sub(zProduct, z)), f64x2.abs(f64x2.sub(wProduct, w))),
+    );
+    const size = f64x2.pmax(
+      f64x2.pmax(f64x2.abs(xProduct), f64x2.abs(yProduct)),
+      f64x2.pmax(f64x2.abs(zProduct), f64x2.abs(wProduct)),
+    );
     if (v128.any_true(v128.or(f64x2.ge(fromNearest, tie), f64x2.ge(size, limit)))) break;
-    // −0 plus 0 is +0: zero has no sign.
-    v128.store(at + toOut, f64x2.add(worth(x, head, rest), zero));
-    v128.store(at + toOut, f64x2.add(worth(y, head, rest), zero), 16);
+    v128.store(at + toOut, worth(x, head, rest));
+    v128.store(at + toOut, worth(y, head, rest), 16);
+    v128.store(at + toOut, worth(z, head, rest), 32);
+    v128.store(at + toOut, worth(w, head, rest), 48);
   }
   return at;
 }

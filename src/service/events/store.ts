@@ -29,19 +29,20 @@ export async function storeEvents(
     for await (const part of inTurns(partsOf(ofCollection), 1)) {
       const current = await currentVersions(tx, collection, part);
       // Waited for together: where the database is elsewhere, they go there together.
-      const writes: Promise<unknown>[] = [];
+      const ended: Promise<unknown>[] = [];
+      const added: EventRow[] = [];
       for (const record of part) {
         const before = current.get(record.id);
         if (before !== undefined && isSameEvent(before, record)) continue;
         if (before === undefined) created++;
         else {
           replaced++;
-          writes.push(endVersions(tx, collection, record.id, nowMs));
+          ended.push(endVersions(tx, collection, record.id, nowMs));
         }
         const version = { organisation, firstCommit: tx.commit, endCommit: NEVER, endedMs: null };
-        writes.push(tx.insert(events, { ...record, ...version }));
+        added.push({ ...record, ...version });
       }
-      await Promise.all(writes);
+      await Promise.all([...ended, tx.insertAll(events, added)]);
     }
     await addToCount(tx, collection, created - createdBefore);
   }

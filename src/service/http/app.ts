@@ -61,9 +61,13 @@ export function createApp(options: AppOptions): FastifyInstance {
 // Once a stop has begun, connections that nobody has asked anything on would hold it up for as long as they are kept.
 function closeQuietConnections(app: FastifyInstance): void {
   let runningCount = 0;
-  app.addHook('onRequest', async (_request, reply) => {
+  const end = (): void => {
+    runningCount--;
+  };
+  app.addHook('onRequest', (_request, reply, done) => {
     runningCount++;
-    reply.raw.once('close', () => runningCount--);
+    reply.raw.once('close', end);
+    done();
   });
   app.addHook('preClose', async () => {
     const timer = setInterval(() => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from './errors.js';
 
@@ -29,7 +29,7 @@ function isCorrelationId(given: unknown): given is string {
  */
 export function addCorrelation(app: FastifyInstance, context: ServiceContext): void {
   app.decorateRequest('correlationId', '');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const given = request.headers[HEADER];
     const isAllowed = isCorrelationId(given);
     const own = UUID.test(request.id) ? request.id : undefined;
@@ -45,21 +45,31 @@ export function addCorrelation(app: FastifyInstance, context: ServiceContext): v
       const expected = '1 to 128 characters of ASCII without spaces, double quotes, commas, <, > and backslashes';
       throw badRequest(`header ${HEADER}: expected ${expected}; leave it out to have one made`);
     }
+    done();
   });
 }
 
 /** One line for each request: what was asked for, by whom, and how it went. No query, header or body. */
 export function addRequestLog(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const durationMs = Math.round(reply.elapsedTime * 1000) / 1000;
-    const line = { ...describe(request), statusCode: reply.statusCode, durationMs };
-    const { unavailableReason: reason } = request;
-    if (reason === undefined) request.log.info(line, 'answered');
-    else request.log.warn({ ...line, reason }, 'unavailable');
+  app.addHook('onResponse', (request, reply, done) => {
+    const { unavailableReason: reason, log } = request;
+    const level = reason === undefined ? 'info' : 'warn';
+    if (isLogged(log, level)) {
+      const durationMs = Math.round(reply.elapsedTime * 1000) / 1000;
+      const line = { ...describe(request), statusCode: reply.statusCode, durationMs };
+      if (reason === undefined) log.info(line, 'answered');
+      else log.warn({ ...line, reason }, 'unavailable');
+    }
+    done();
   });
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(describe(request), 'the caller went away');
   });
+}
+
+// The line costs more to make than all else here. A host's logger need not say what it leaves out.
+function isLogged(log: FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }, level: string): boolean {
+  return log.isLevelEnabled?.(level) ?? true;
 }
 
 function describe({ method, url, principal }: FastifyRequest) {

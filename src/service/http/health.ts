@@ -18,10 +18,12 @@ declare module 'fastify' {
 
 /** Refuses requests from the moment a stop begins. */
 export function addStopRefusal(app: FastifyInstance, readiness: Readiness): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (readiness.isOpen || request.routeOptions.config.isAlwaysAnswered === true) return;
-    reply.header('connection', 'close');
-    throw unavailable(STOPPING);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!readiness.isOpen && request.routeOptions.config.isAlwaysAnswered !== true) {
+      reply.header('connection', 'close');
+      throw unavailable(STOPPING);
+    }
+    done();
   });
 }
 

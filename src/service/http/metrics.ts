@@ -50,10 +50,11 @@ export function createMetrics() {
 
 /** `/metrics`, and the time of each request. */
 export function registerMetrics(app: FastifyInstance, { registry, requestSeconds }: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     const labels = { method: request.method, route, status: String(reply.statusCode) };
     requestSeconds.observe(labels, reply.elapsedTime / 1000);
+    done();
   });
   const schema = { summary: 'Figures for Prometheus', tags: ['Health'], security: [], produces: ['text/plain'] };
   app.get('/metrics', { config: { isAlwaysAnswered: true }, schema }, async (_request, reply) => {

@@ -85,14 +85,19 @@ function namesIn(schema: unknown): string[] {
  * documentation alone. Routes without a token are let be: RFC 6749 has unknown parameters ignored.
  */
 export function addParameterCheck(app: FastifyInstance): void {
-  app.addHook('preHandler', async ({ principal, query, routeOptions }) => {
-    const schema = routeOptions.schema?.querystring;
-    // A schema that allows more is of a route that reads its query itself.
-    if (principal === undefined || (schema !== undefined && Object(schema).additionalProperties !== false)) return;
-    const known = namesIn(schema);
-    const unknown = Object.keys(Object(query)).filter((name) => !known.includes(name));
-    if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
+  app.addHook('preHandler', ({ principal, query, routeOptions }, _reply, done) => {
+    const names = Object.keys(Object(query));
+    if (principal !== undefined && names.length > 0) checkParameters(names, routeOptions.schema?.querystring);
+    done();
   });
+}
+
+function checkParameters(names: readonly string[], schema: unknown): void {
+  // A schema that allows more is of a route that reads its query itself.
+  if (schema !== undefined && Object(schema).additionalProperties !== false) return;
+  const known = namesIn(schema);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
 }
 
 /** 400 for two Host headers: a proxy may go by the other one than we do (RFC 9112, section 3.2). */

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Random } from '../context.js';
 
 const SECRET_BYTES = 32;
@@ -10,7 +10,7 @@ export function createSecret(random: Random): string {
 
 /** What is stored of a secret of 256 random bits. Nobody guesses its way back, so that a fast hash will do. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret, 'utf8').digest('base64url');
+  return hash('sha256', secret, 'base64url');
 }
 
 /** Compares hashes of `hashSecret` in a time that does not tell where they differ. */

@@ -16,6 +16,8 @@ export async function itemRecords(tx: Reader, organisation: string, rows: readon
   const ofItems = ['organisation', '=', organisation] as const;
   const sources = await tx.find(itemSources, {
     where: [ofItems, ['itemId', 'in', rows.map(({ itemId }) => itemId)]],
+    // In the order of their index: in that of the primary key SQLite would go through all of the organisation.
+    orderBy: [{ column: 'itemId' }, { column: 'timeseriesId' }, { column: 'metric' }],
   });
   const said = await tx.find(transactions, {
     where: [ofItems, ['transactionId', 'in', rows.map(({ transactionId }) => transactionId)]],

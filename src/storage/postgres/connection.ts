@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
 import { StorageError } from '../errors.js';
-import type { Statement } from '../sql/statements.js';
+import type { Statement, Target } from '../sql/statements.js';
 import type { SqlSession } from '../sql/transaction.js';
 import type { Address } from './address.js';
+import { asCopy, COPY_ROWS_MIN, type Copy, copyOf } from './copy.js';
 import { postgres, types } from './dialect.js';
 import { failureOf, PostgresFailure } from './failure.js';
 
@@ -14,12 +15,19 @@ export class Connection implements SqlSession {
   /** Of the server's history: another one after a standby has taken over. */
   readonly timeline: number;
   readonly #client: Client;
+  readonly #package: PostgresPackage;
   readonly #texts: StatementTexts;
   #failure: PostgresFailure | undefined;
   #warning: string | undefined;
 
-  constructor(client: Client, texts: StatementTexts, timeline: number) {
+  readonly bulk = {
+    rowsMin: COPY_ROWS_MIN,
+    insert: <Row>(target: Target<Row>, rows: readonly Row[]) => this.#copy(copyOf(target, rows)),
+  };
+
+  constructor(client: Client, ofClient: PostgresPackage, texts: StatementTexts, timeline: number) {
     this.#client = client;
+    this.#package = ofClient;
     this.#texts = texts;
     this.timeline = timeline;
     const lose = (error: unknown) => {
@@ -85,6 +93,15 @@ export class Connection implements SqlSession {
     return this.#watch(this.#client.query<Record<string, unknown>, unknown[]>(config));
   }
 
+  #copy(copy: Copy): Promise<void> {
+    return this.#watch(
+      new Promise((resolve, reject) => {
+        const answer = (error: Error | undefined | null) => (error ? reject(error) : resolve());
+        this.#client.query(asCopy(new this.#package.Query(copy.sql, answer), copy));
+      }),
+    );
+  }
+
   async #watch<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -118,7 +135,7 @@ export class StatementTexts {
 }
 
 const CONNECT_MS_MAX = 3000;
-/** Beyond this a server that says nothing is taken for dead. A work ends sooner (`inTime`). */
+/** Beyond this a server that says nothing is taken for dead. A work ends sooner (`QuietWatch`). */
 const ANSWER_MS_MAX = 15_000;
 
 /**
@@ -136,10 +153,13 @@ const SESSION = `
 
 const VERSION_MIN = 130_000;
 
+/** What is used of the package `pg`. */
+export type PostgresPackage = Pick<typeof import('pg'), 'Client' | 'Query'>;
+
 /** Loads `pg` only when a store of PostgreSQL is opened: all else works without it. */
-export async function loadClient(): Promise<typeof Client> {
+export async function loadPackage(): Promise<PostgresPackage> {
   try {
-    return (await import('pg')).default.Client;
+    return (await import('pg')).default;
   } catch (cause) {
     const mend = 'install it beside windrow: npm install pg@8';
     throw new StorageError('storage.failed', `a store of PostgreSQL needs the package pg: ${mend}`, { cause });
@@ -148,13 +168,13 @@ export async function loadClient(): Promise<typeof Client> {
 
 /** Connects to the first of the servers that can be written to. */
 export async function connect(
-  Constructor: typeof Client,
+  loaded: PostgresPackage,
   { servers }: Address,
   texts: StatementTexts,
 ): Promise<Connection> {
   const failures: PostgresFailure[] = [];
   for (const connectionString of servers) {
-    const client = new Constructor({
+    const client = new loaded.Client({
       connectionString,
       types,
       pipeline: true,
@@ -167,7 +187,7 @@ export async function connect(
     client.on('error', () => {});
     try {
       await client.connect();
-      return await prepareSession(client, texts);
+      return await prepareSession(client, loaded, texts);
     } catch (error) {
       if (error instanceof StorageError) throw error;
       failures.push(failureOf(error));
@@ -179,7 +199,7 @@ export async function connect(
   throw told ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
 }
 
-async function prepareSession(client: Client, texts: StatementTexts): Promise<Connection> {
+async function prepareSession(client: Client, loaded: PostgresPackage, texts: StatementTexts): Promise<Connection> {
   // `as`: of several statements pg gives a list of results.
   const results = (await client.query(SESSION)) as unknown as { rows: Rows }[];
   const { isReadOnly, version, encoding, timeline } = results.at(-1)!.rows[0]!;
@@ -189,5 +209,5 @@ async function prepareSession(client: Client, texts: StatementTexts): Promise<Co
     throw new StorageError('storage.failed', `expected ${needed}, received ${version} with ${encoding}`);
   }
   if (isReadOnly === true) throw new PostgresFailure('lost', 'the server is a standby, or takes no writes');
-  return new Connection(client, texts, Number.parseInt(String(timeline), 16));
+  return new Connection(client, loaded, texts, Number.parseInt(String(timeline), 16));
 }

@@ -1,4 +1,4 @@
-import type { Dialect, Statement } from '../sql/statements.js';
+import type { Dialect, ListedColumn, Statement } from '../sql/statements.js';
 import type { Bound } from '../sql/values.js';
 import type { ColumnType } from '../table.js';
 
@@ -6,6 +6,7 @@ import type { ColumnType } from '../table.js';
 export const postgres: Dialect = {
   place: (value) => ({ sql: '?', values: [textOf(value)] }),
   oneOf,
+  eachOf,
   // `as`: the statement selected the columns of this table, and the parsers below gave them their types.
   decodeRows: <Row>(_: unknown, rows: Record<string, unknown>[]) => rows as Row[],
 };
@@ -19,7 +20,25 @@ const ARRAY_TYPES: Readonly<Record<ColumnType, string>> = {
 };
 
 function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement {
-  return { sql: `${column} = ANY (?::${ARRAY_TYPES[type]}[])`, values: [`{${values.map(elementOf).join(',')}}`] };
+  return { sql: `${column} = ANY (?::${ARRAY_TYPES[type]}[])`, values: [arrayOf(values)] };
+}
+
+/**
+ * Of a condition with a list PostgreSQL often makes a look at all rows of the organisation: as long as it has not
+ * counted them, or for their order. What has an OFFSET is planned for each value by itself, and of two indexes whose
+ * first columns are the same the one with that order has the value.
+ */
+function eachOf({ column, type, values }: ListedColumn, table: string, condition: Statement): Statement {
+  return {
+    sql: `unnest(?::${ARRAY_TYPES[type]}[]) AS "list" ("listed") CROSS JOIN LATERAL
+      (SELECT * FROM ${table} WHERE ${condition.sql} AND ${column} >= "list"."listed" AND ${column} <= "list"."listed"
+        ORDER BY ${column} OFFSET 0) AS "found"`,
+    values: [arrayOf(values), ...condition.values],
+  };
+}
+
+function arrayOf(values: readonly Bound[]): string {
+  return `{${values.map(elementOf).join(',')}}`;
 }
 
 /** A value in the text of an array. */

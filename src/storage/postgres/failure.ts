@@ -1,4 +1,4 @@
-import { StorageError, StorageFullError } from '../errors.js';
+import { DuplicateKeyError, StorageError, StorageFullError } from '../errors.js';
 
 /** Why a statement failed, as far as a caller can do something about it. */
 export type FailureKind =
@@ -8,6 +8,8 @@ export type FailureKind =
   | 'starting'
   /** Another transaction was in the way: the whole work may be run again. */
   | 'conflict'
+  /** There is a row of this key already. */
+  | 'duplicate'
   | 'full'
   | 'damaged'
   /** The server does not let us in: trying again does not help. */
@@ -35,6 +37,7 @@ export class PostgresFailure extends Error {
 // Codes of SQLSTATE, whole or their class (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const KINDS: Readonly<Record<string, FailureKind>> = {
   '08': 'lost',
+  '23505': 'duplicate', // unique_violation
   '25006': 'lost', // read_only_sql_transaction: the server is a standby now
   '25P03': 'lost', // idle_in_transaction_session_timeout
   '28': 'denied',
@@ -61,6 +64,10 @@ export function failureOf(error: unknown): PostgresFailure {
   return new PostgresFailure(kind, code === '' ? message : `${message} (${code})`, { cause: error });
 }
 
+function tableOf({ cause }: PostgresFailure): string {
+  return cause instanceof Error && 'table' in cause ? String(cause.table) : '';
+}
+
 /** What a failure means to a caller. */
 export function explained(error: unknown, address: string): unknown {
   if (!(error instanceof PostgresFailure)) return error;
@@ -74,6 +81,8 @@ export function explained(error: unknown, address: string): unknown {
       );
     case 'damaged':
       return new StorageError('storage.damaged', `${of}: PostgreSQL reports damage: ${error.message}`, options);
+    case 'duplicate':
+      return new DuplicateKeyError(tableOf(error), error.message);
     case 'other':
       return new StorageError('storage.failed', `${of}: PostgreSQL refused a statement: ${error.message}`, options);
     case 'unknown':

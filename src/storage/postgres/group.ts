@@ -1,5 +1,5 @@
 import { StaleClaimError } from '../errors.js';
-import { inTime, SqlTransaction } from '../sql/transaction.js';
+import { QuietWatch, SqlTransaction } from '../sql/transaction.js';
 import type { Claim, Transaction, TransactionOptions } from '../storage.js';
 import type { Connection } from './connection.js';
 
@@ -22,7 +22,7 @@ export interface Job {
 }
 
 /** A statement goes over the network and back, and may wait for one of another process. */
-export const QUIET_MS_MAX = 60_000;
+export const quietWatch = new QuietWatch(60_000);
 
 /** The work of a caller: alone undone when it throws, and answered when the group is committed. */
 export function createJob<Result>(
@@ -41,7 +41,7 @@ export function createJob<Result>(
     const txs = locked.map((one) => new SqlTransaction(connection, one.shard, one, begin));
     try {
       if (claim !== undefined) checkClaim(locked[0]!, claim);
-      const result = await inTime(txs, QUIET_MS_MAX, () => work(txs));
+      const result = await quietWatch.run(txs, () => work(txs));
       if (hasSavepoint) connection.send('RELEASE "work"');
       for (const [index, { hasWritten }] of txs.entries()) if (hasWritten) locked[index]!.lastCommit++;
       return () => resolve(result);

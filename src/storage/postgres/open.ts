@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Storage } from '../storage.js';
 import { parseAddress } from './address.js';
-import { connect, loadClient, StatementTexts } from './connection.js';
+import { connect, loadPackage, StatementTexts } from './connection.js';
 import { explained, failureOf } from './failure.js';
 import { Hints } from './hints.js';
 import { ConnectionPool } from './pool.js';
@@ -28,11 +28,11 @@ const CONNECTION_COUNT_MAX = 10;
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const { clock, connectionCountMax = CONNECTION_COUNT_MAX } = options;
   const address = parseAddress(options.address);
-  const Client = await loadClient();
+  const loaded = await loadPackage();
   const texts = new StatementTexts();
   const name = randomUUID();
   const session = randomInt(1, 2 ** 31 - 1);
-  const connectHere = () => connect(Client, address, texts);
+  const connectHere = () => connect(loaded, address, texts);
   const pool = new ConnectionPool(connectHere, connectionCountMax);
   const hints = new Hints({ connect: connectHere, name, session });
   const explain = (error: unknown) => explained(error, address.text);

@@ -1,11 +1,11 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
-import { inTime, SqlReader } from '../sql/transaction.js';
+import { SqlReader } from '../sql/transaction.js';
 import type { Claim, CommitListener, Reader, Storage, Transaction, TransactionOptions } from '../storage.js';
 import { giveBackClaim, readLive, takeClaim } from './claims.js';
 import type { Connection } from './connection.js';
 import { PostgresFailure } from './failure.js';
-import { createJob, QUIET_MS_MAX } from './group.js';
+import { createJob, quietWatch } from './group.js';
 import type { Hints } from './hints.js';
 import type { ConnectionPool } from './pool.js';
 import { pause, pauseOf, ShardWriter, TRIES_MS_MAX, type WriterParts } from './writer.js';
@@ -176,7 +176,7 @@ async function readWith<Result>(
   const lastCommit = Number(rows![0]!.commit);
   const tx = new SqlReader(connection, shard, { lastCommit, durableCommit: lastCommit });
   try {
-    return await inTime([tx], QUIET_MS_MAX, () => work(tx));
+    return await quietWatch.run([tx], () => work(tx));
   } finally {
     tx.end();
     connection.send('COMMIT');

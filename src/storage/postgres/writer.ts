@@ -154,7 +154,7 @@ export class ShardWriter {
     }
     // A statement that is refused is of the work that ran last; the others may do without it. Where there was no work
     // yet, there is no way to the database for any.
-    const isOfWork = error instanceof PostgresFailure && error.kind === 'other';
+    const isOfWork = error instanceof PostgresFailure && (error.kind === 'other' || error.kind === 'duplicate');
     const failed = taken.length === 0 ? this.#queue.splice(0) : isOfWork ? taken.slice(-1) : taken;
     for (const job of failed) job.reject(error);
     if (isOfWork) this.#queue.unshift(...taken.slice(0, -1));

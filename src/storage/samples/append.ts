@@ -2,7 +2,7 @@ import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { isRising } from '../../kernels/check.js';
 import { nextTurn } from '../next-turn.js';
 import type { Transaction } from '../storage.js';
-import { sampleLog, series, sourceOffsets } from '../tables/samples.js';
+import { type SeriesRow, sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
 import { encodeLogRow, type KeyedChange, logChecksum } from './log-row.js';
 import type { PendingLogs } from './pending.js';
@@ -33,9 +33,9 @@ export async function append(
   if (origin !== undefined && !(await takeOffset(tx, organisation, origin))) return false;
   const progress = await readProgress(tx);
   const known = await catalogue.find(tx, progress, organisation, changes);
-  const missing = changes.filter((_, i) => known[i] === undefined);
   const result = known.find((series) => series !== undefined && series.itemId !== null);
   if (itemId === undefined && result?.itemId != null) throw new ResultSeriesError(result, result.itemId);
+  const missing = known.includes(undefined) ? changes.filter((_, i) => known[i] === undefined) : [];
   const created =
     missing.length === 0 ? NONE : await create(tx, progress, organisation, missing, clock.nowMs(), itemId);
   const keyed: KeyedChange[] = [];
@@ -43,7 +43,7 @@ export async function append(
     const { timeMs, value, deleted } = change;
     if (timeMs.length === 0 && deleted === undefined) continue;
     const key = known[i]?.key ?? created.get(seriesKey(change))!;
-    keyed.push({ key, timeMs, value, ...(deleted === undefined ? {} : { deleted }) });
+    keyed.push(deleted === undefined ? { key, timeMs, value } : { key, timeMs, value, deleted });
   }
   if (keyed.length > 0) await logChanges(logs, tx, organisation, keyed, origin);
   return true;
@@ -94,13 +94,13 @@ async function create(
   itemId: string | undefined,
 ): Promise<ReadonlyMap<string, number>> {
   const keys = new Map<string, number>();
-  let inserts: Promise<void>[] = [];
+  let rows: SeriesRow[] = [];
   for (const reference of references) {
     const name = seriesKey(reference);
     if (keys.has(name)) continue;
     const key = progress.nextSeriesKey + keys.size;
     keys.set(name, key);
-    const row = {
+    rows.push({
       organisation,
       timeseriesId: reference.timeseriesId,
       metric: reference.metric,
@@ -112,15 +112,13 @@ async function create(
       firstMs: null,
       lastMs: null,
       forgottenMs: null,
-    };
-    // Together: where the database is elsewhere, they go there together.
-    inserts.push(tx.insert(series, row));
-    if (inserts.length < CREATED_A_TURN) continue;
-    await Promise.all(inserts);
-    inserts = [];
+    });
+    if (rows.length < CREATED_A_TURN) continue;
+    await tx.insertAll(series, rows);
+    rows = [];
     await nextTurn();
   }
-  await Promise.all(inserts);
+  await tx.insertAll(series, rows);
   await writeProgress(tx, { ...progress, nextSeriesKey: progress.nextSeriesKey + keys.size });
   return keys;
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../../core/group.js';
-import type { SeriesReference } from '../../core/series.js';
+import { type SeriesReference, seriesKey } from '../../core/series.js';
 import { inTurns } from '../next-turn.js';
 import type { Condition, Reader } from '../storage.js';
 import { type SeriesRow, series } from '../tables/samples.js';
@@ -16,7 +16,8 @@ export interface KnownSeries extends SeriesReference {
 /** The known series of a shard, as of the drops up to one commit. */
 interface Shelf {
   droppedCommit: number;
-  readonly byName: Map<string, KnownSeries>;
+  /** By organisation, id and metric: names that come again need not be put together each time. */
+  readonly byName: Map<string, Map<string, Map<string, KnownSeries>>>;
   readonly byKey: Map<number, KnownSeries>;
 }
 
@@ -38,16 +39,16 @@ export class Catalogue {
     references: readonly SeriesReference[],
   ): Promise<(KnownSeries | undefined)[]> {
     const shelf = this.#shelfOf(tx, progress);
-    const names = references.map((reference) => nameOf(organisation, reference));
-    const found = names.map((name) => seenBy(tx, shelf?.byName.get(name)));
+    const byId = shelf?.byName.get(organisation);
+    const found = references.map(({ timeseriesId, metric }) => seenBy(tx, byId?.get(timeseriesId)?.get(metric)));
+    if (!found.includes(undefined)) return found;
     const missing = references.filter((_, i) => found[i] === undefined);
-    if (missing.length === 0) return found;
     const rows = new Map<string, KnownSeries>();
     for await (const where of inTurns(conditionsOf(missing), 1)) {
       for (const row of await tx.find(series, { where: [['organisation', '=', organisation], ...where] }))
-        rows.set(nameOf(organisation, row), this.#keep(tx, shelf, row));
+        rows.set(seriesKey(row), this.#keep(tx, shelf, row));
     }
-    return found.map((one, i) => one ?? rows.get(names[i]!));
+    return found.map((one, i) => one ?? rows.get(seriesKey(references[i]!)));
   }
 
   /** The series of these keys that are there. */
@@ -73,7 +74,7 @@ export class Catalogue {
     if (droppedCommit > tx.durableCommit) return undefined;
     let shelf = this.#shelves.get(tx.shard);
     const isStale = shelf === undefined || shelf.droppedCommit < droppedCommit;
-    if (isStale || shelf!.byName.size > SERIES_CACHED_MAX) {
+    if (isStale || shelf!.byKey.size > SERIES_CACHED_MAX) {
       shelf = {
         droppedCommit: Math.max(droppedCommit, shelf?.droppedCommit ?? 0),
         byName: new Map(),
@@ -88,9 +89,10 @@ export class Catalogue {
     const { organisation, timeseriesId, metric, seriesKey: key, itemId, createdCommit } = row;
     const known = Object.freeze({ organisation, timeseriesId, metric, key, itemId, createdCommit });
     // A shelf that a drop has replaced meanwhile is no longer looked at: what is put on it is lost, and no harm.
-    if (createdCommit <= tx.durableCommit) {
-      shelf?.byName.set(nameOf(organisation, row), known);
-      shelf?.byKey.set(key, known);
+    if (createdCommit <= tx.durableCommit && shelf !== undefined) {
+      const byId = entryOf(shelf.byName, organisation, () => new Map<string, Map<string, KnownSeries>>());
+      entryOf(byId, timeseriesId, () => new Map<string, KnownSeries>()).set(metric, known);
+      shelf.byKey.set(key, known);
     }
     return known;
   }
@@ -120,8 +122,10 @@ function seenBy(tx: Reader, known: KnownSeries | undefined): KnownSeries | undef
   return known !== undefined && known.createdCommit <= tx.lastCommit ? known : undefined;
 }
 
-function nameOf(organisation: string, { timeseriesId, metric }: SeriesReference): string {
-  return `${organisation.length}:${organisation}${timeseriesId.length}:${timeseriesId}${metric}`;
+function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const known = map.get(key) ?? create();
+  map.set(key, known);
+  return known;
 }
 
 function cut<Item>(items: readonly Item[], size: number): Item[][] {

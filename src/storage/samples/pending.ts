@@ -23,8 +23,8 @@ export interface PendingLog {
 
 /** What a transaction has to know of the log beyond what is on the disk. */
 interface Tail {
-  /** Rows that this transaction has written itself. */
-  readonly own: LogRow[];
+  /** Rows that this transaction has written itself. They are looked into when it asks for the log, which few do. */
+  readonly own: SampleLogRow[];
   /** The rows of commits that are not on the disk yet, and its own. */
   index: LogIndex | undefined;
 }
@@ -55,9 +55,8 @@ export class PendingLogs {
 
   wrote(tx: Transaction, row: SampleLogRow): void {
     const tail = this.#tailOf(tx);
-    const own = logRowOf(row);
-    tail.own.push(own);
-    tail.index?.addRow(own);
+    tail.own.push(row);
+    tail.index?.addRow(logRowOf(row));
   }
 
   async open(tx: Reader, progress: Progress): Promise<PendingLog> {
@@ -119,7 +118,7 @@ export class PendingLogs {
     if (tail.index === undefined || tail.index.fromCommit > afterCommit) {
       const index = new LogIndex(afterCommit);
       index.add(afterCommit < tx.lastCommit ? await readRows(tx, afterCommit, tx.lastCommit) : [], tx.lastCommit);
-      for (const row of tail.own) index.addRow(row);
+      for (const row of tail.own) index.addRow(logRowOf(row));
       tail.index = index;
     } else if (tail.index.fromCommit < afterCommit) {
       tail.index = tail.index.after(afterCommit);

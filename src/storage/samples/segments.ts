@@ -22,7 +22,7 @@ const writer = new ByteWriter(65_536);
 function pack({ timeMs, value }: Columns): PackedColumns {
   const bytesOf = (column: Float64Array): Uint8Array => {
     writer.clear();
-    writeColumn(writer, column, 'small');
+    writeColumn(writer, column);
     return writer.toBytes();
   };
   return { sampleCount: timeMs.length, times: bytesOf(timeMs), values: bytesOf(value) };
@@ -83,10 +83,11 @@ export function unpackProvisional(row: ProvisionalRow): Columns {
   throw new DamagedSamplesError(`the provisional results of series key ${seriesKey} are damaged on the disk; ${mend}`);
 }
 
-export async function insertSegment(tx: Transaction, seriesKey: number, columns: Columns): Promise<void> {
+/** The row of a new segment. */
+export function packSegment(seriesKey: number, columns: Columns): SegmentRow {
   const { timeMs } = columns;
   const row = { seriesKey, startMs: timeMs[0]!, endMs: timeMs.at(-1)!, ...pack(columns) };
-  await tx.insert(segments, { ...row, checksum: checksumOf(row) });
+  return { ...row, checksum: checksumOf(row) };
 }
 
 export async function deleteSegment(tx: Transaction, { seriesKey, endMs }: SegmentRow): Promise<void> {

@@ -15,8 +15,20 @@ export interface Dialect {
   place(value: Bound): Statement;
   /** The condition that a column has one of some values, which may be many. */
   oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement;
+  /**
+   * FROM of the rows of a table whose column has one of some different values, each looked up by itself; where absent,
+   * the condition with the list does.
+   */
+  eachOf?(list: ListedColumn, table: string, condition: Statement): Statement;
   /** Rows as the adapter gives them, with the values of their columns; may change them in place. */
   decodeRows<Row>(table: Table<Row>, rows: Record<string, unknown>[]): Row[];
+}
+
+export interface ListedColumn {
+  /** Quoted. */
+  readonly column: string;
+  readonly type: ColumnType;
+  readonly values: readonly Bound[];
 }
 
 /** What a statement is about. */
@@ -53,6 +65,7 @@ interface Texts<Row> {
   readonly replaceAll: string;
   readonly insertHead: string;
   readonly conflictHead: string;
+  readonly columns: string;
   readonly selectHead: string;
 }
 
@@ -72,6 +85,7 @@ function textsOf<Row>(table: Table<Row>): Texts<Row> {
   const all = names.map(quote).join(', ');
   const texts: Texts<Row> = {
     names,
+    columns: all,
     replaceAll: changes.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${changes.join(', ')}`,
     insertHead: `INSERT INTO ${quote(table.name)} ("shard", ${all}) VALUES (`,
     conflictHead: `) ON CONFLICT ("shard", ${table.key.map(quote).join(', ')}) `,
@@ -130,16 +144,41 @@ export function get<Row>(target: Target<Row>, key: Partial<Row>): Statement {
 export function find<Row>(target: Target<Row>, query: Query<Row>): Statement {
   const { table } = target;
   const { where = [], orderBy = table.key.map((column): Order<Row> => ({ column })), after, limit } = query;
-  const parts = [whereOf(target, where)];
-  if (after !== undefined) parts.push(afterOf(target, orderBy, after));
-  const condition = joined(parts, ' AND ');
-  const order = orderBy.map((one) => orderOf(table, one)).join(', ');
-  const sql = `${textsOf(table).selectHead}${condition.sql}${order === '' ? '' : ` ORDER BY ${order}`}`;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
     throw new StorageError('storage.value', `${table.name}: expected a limit of 0 or more, received ${limit}`);
   }
-  if (limit === undefined) return { sql, values: condition.values };
-  return { sql: `${sql} LIMIT ?`, values: [...condition.values, limit] };
+  const order = orderBy.map((one) => orderOf(table, one)).join(', ');
+  const inOrder = order === '' ? '' : ` ORDER BY ${order}`;
+  // A few rows in their order may be found by the order alone.
+  const found = limit === undefined && after === undefined ? findEach(target, where) : undefined;
+  if (found !== undefined) return { sql: found.sql + inOrder, values: found.values };
+  const parts = [whereOf(target, where)];
+  if (after !== undefined) parts.push(afterOf(target, orderBy, after));
+  const { sql: condition, values } = joined(parts, ' AND ');
+  const sql = textsOf(table).selectHead + condition + inOrder;
+  return limit === undefined ? { sql, values } : { sql: `${sql} LIMIT ?`, values: [...values, limit] };
+}
+
+function findEach<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement | undefined {
+  const { dialect, table } = target;
+  const listed = where.find(([, operator]) => operator === 'in');
+  if (
+    dialect.eachOf === undefined ||
+    listed === undefined ||
+    listed[1] !== 'in' ||
+    listed[2].length === 0 ||
+    listed[2].includes(null)
+  )
+    return undefined;
+  const [name, , values] = listed;
+  const column = columnOf(table, name);
+  // Arrays of the same bytes are different objects.
+  if (column.type === 'bytes') return undefined;
+  const different = [...new Set(values)].map((value) => encode(table.name, name, column, value));
+  const rest = where.filter((condition) => condition !== listed);
+  const list = { column: quote(name), type: column.type, values: different };
+  const from = dialect.eachOf(list, quote(table.name), whereOf(target, rest));
+  return { sql: `SELECT ${textsOf(table).columns} FROM ${from.sql}`, values: from.values };
 }
 
 function whereOf<Row>(target: Target<Row>, where: readonly Condition<Row>[]): Statement {

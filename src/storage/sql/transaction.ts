@@ -10,6 +10,11 @@ export interface SqlSession {
   /** @returns the number of rows inserted, changed or deleted. */
   run(statement: Statement): number | Promise<number>;
   all(statement: Statement): Record<string, unknown>[] | Promise<Record<string, unknown>[]>;
+  /** Inserts many rows at once, where that takes less time than a statement for each. */
+  readonly bulk?: {
+    readonly rowsMin: number;
+    insert<Row>(target: Target<Row>, rows: readonly Row[]): Promise<void>;
+  };
 }
 
 /** What a reader and a transaction see of the commits of their shard. */
@@ -78,6 +83,7 @@ export class SqlTransaction extends SqlReader implements Transaction {
   readonly commit: number;
   #hasBegun = false;
   #hasWritten = false;
+  #isLogged = false;
   readonly #beforeFirstWrite: () => void;
 
   constructor(session: SqlSession, shard: number, numbers: CommitNumbers, beforeFirstWrite: () => void) {
@@ -90,10 +96,31 @@ export class SqlTransaction extends SqlReader implements Transaction {
     return this.#hasWritten;
   }
 
+  /** Whether a row of a log, which is there when this transaction ends, tells its commit. */
+  get isLogged(): boolean {
+    return this.#isLogged;
+  }
+
   async insert<Row>(table: Table<Row>, row: Row): Promise<void> {
-    if ((await this.#write(statements.insert(this.target(table), row))) === 1) return;
+    if ((await this.#write(statements.insert(this.target(table), row))) === 1) {
+      // `as`: a log has the column.
+      this.#isLogged ||= table.isLog && (row as { readonly commit?: number }).commit === this.commit;
+      return;
+    }
     const key = JSON.stringify(table.key.map((name) => row[name]));
     throw new DuplicateKeyError(table.name, `${table.name}: there is a row of the key ${key}`);
+  }
+
+  async insertAll<Row>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    const { bulk } = this.session;
+    if (bulk === undefined || rows.length < bulk.rowsMin) {
+      // Together: where the database is elsewhere, they go there together.
+      await Promise.all(rows.map((row) => this.insert(table, row)));
+      return;
+    }
+    this.#begin();
+    await bulk.insert(this.target(table), rows);
+    this.#hasWritten = true;
   }
 
   async put<Row>(table: Table<Row>, row: Row): Promise<void> {
@@ -107,44 +134,78 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 
   async delete<Row>(table: Table<Row>, where: readonly Condition<Row>[]): Promise<number> {
+    if (table.isLog) this.#isLogged = false;
     return this.#write(statements.remove(this.target(table), where));
   }
 
   async #write(statement: Statement): Promise<number> {
-    this.assertRunning();
-    if (!this.#hasBegun) this.#beforeFirstWrite();
-    this.#hasBegun = true;
+    this.#begin();
     const rowCount = await this.session.run(statement);
     this.#hasWritten ||= rowCount > 0;
     return rowCount;
   }
+
+  #begin(): void {
+    this.assertRunning();
+    if (!this.#hasBegun) this.#beforeFirstWrite();
+    this.#hasBegun = true;
+  }
 }
+
+/** Works that are running, and how many of the last looks found that they had asked nothing since. */
+interface Running {
+  readonly txs: readonly SqlReader[];
+  statementCount: number;
+  quietLooks: number;
+  readonly end: (reason: StorageError) => void;
+}
+
+const LOOKS = 4;
 
 /**
  * Ends a work that awaits something else than its transaction (another one, say), for all others wait for it: one that
- * has asked nothing for so long.
+ * has asked nothing for so long. One timer looks after all of them, as there are thousands a second.
  */
-export async function inTime<Result>(
-  txs: readonly SqlReader[],
-  quietMsMax: number,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const countStatements = (): number => txs.reduce((sum, { statementCount }) => sum + statementCount, 0);
-  const late = new Promise<never>((_, reject) => {
-    const watch = (countBefore: number): void => {
-      timer = setTimeout(() => {
-        const count = countStatements();
-        if (count === countBefore) reject(tooQuiet(quietMsMax));
-        else watch(count);
-      }, quietMsMax);
-    };
-    watch(countStatements());
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
+export class QuietWatch {
+  readonly #quietMsMax: number;
+  readonly #running = new Set<Running>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(quietMsMax: number) {
+    this.#quietMsMax = quietMsMax;
+  }
+
+  run<Result>(txs: readonly SqlReader[], work: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const running: Running = { txs, statementCount: -1, quietLooks: 0, end: reject };
+      this.#running.add(running);
+      this.#wait();
+      const settled = <Value>(settle: (value: Value) => void) => {
+        return (value: Value): void => {
+          this.#running.delete(running);
+          settle(value);
+        };
+      };
+      const begun = async (): Promise<Result> => work();
+      begun().then(settled(resolve), settled(reject));
+    });
+  }
+
+  #wait(): void {
+    this.#timer ??= setTimeout(() => this.#look(), this.#quietMsMax / LOOKS).unref();
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    for (const running of this.#running) {
+      const count = running.txs.reduce((sum, { statementCount }) => sum + statementCount, 0);
+      running.quietLooks = count === running.statementCount ? running.quietLooks + 1 : 0;
+      running.statementCount = count;
+      if (running.quietLooks < LOOKS) continue;
+      this.#running.delete(running);
+      running.end(tooQuiet(this.#quietMsMax));
+    }
+    if (this.#running.size > 0) this.#wait();
   }
 }
 

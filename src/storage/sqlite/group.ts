@@ -1,6 +1,8 @@
 import type { Statement } from '../sql/statements.js';
-import { inTime, type SqlSession, SqlTransaction } from '../sql/transaction.js';
-import type { Claim, Transaction } from '../storage.js';
+import { quote } from '../sql/statements.js';
+import { type QuietWatch, type SqlSession, SqlTransaction } from '../sql/transaction.js';
+import type { Transaction, TransactionOptions } from '../storage.js';
+import type { Table } from '../table.js';
 import { checkClaim } from './claims.js';
 import { type Database, SqliteFailure, type SqlRow, type SqlValue } from './database.js';
 import { sqlite } from './dialect.js';
@@ -12,16 +14,29 @@ export interface NewCommits {
   readonly lastCommit: number;
 }
 
-/** The last commit of each shard: on the disk, and with those that a group is about to put there. */
+/**
+ * The last commit of each shard: on the disk, and with those that a group is about to put there. It stands in the
+ * shard's row, or in the last row of a log: a commit that only writes to the log so changes one page.
+ */
 export class CommitCounters {
   readonly #database: Database;
+  readonly #select: string;
   #version = Number.NaN;
   #durable: readonly number[] = [];
   #last: number[] = [];
+  /** Of each shard the last commit that a log tells of. */
+  #logged: number[];
 
-  constructor(database: Database) {
+  constructor(database: Database, tables: readonly Table<never>[]) {
     this.#database = database;
+    const ofLogs = tables
+      .filter(({ isLog }) => isLog)
+      .map(({ name }) => `(SELECT max("commit") FROM ${quote(name)} WHERE "shard" = "s"."shard")`);
+    const last = ['"s"."commit"', ...ofLogs.map((ofLog) => `coalesce(${ofLog}, 0)`)];
+    const most = last.length === 1 ? last[0] : `max(${last.join(', ')})`;
+    this.#select = `SELECT ${most} AS "commit" FROM "windrow_shard" AS "s" ORDER BY "s"."shard"`;
     this.#durable = this.#read();
+    this.#logged = this.#durable.map(() => 0);
     this.refresh();
   }
 
@@ -47,32 +62,46 @@ export class CommitCounters {
     return { lastCommit: this.#last[shard]!, durableCommit: this.#durable[shard]! };
   }
 
-  advance(shard: number): void {
-    this.#last[shard]!++;
+  /** Of a transaction that has written. */
+  advance({ shard, isLogged }: SqlTransaction): void {
+    const commit = ++this.#last[shard]!;
+    if (isLogged) this.#logged[shard] = commit;
   }
 
-  /** The shards with new commits, and the numbers of these. */
-  pending(): readonly NewCommits[] {
-    return this.#last
-      .map((lastCommit, shard) => ({ shard, fromCommit: this.#durable[shard]! + 1, lastCommit }))
-      .filter(({ fromCommit, lastCommit }) => fromCommit <= lastCommit);
+  /** Writes down the last commits that no log tells of. */
+  write(database: Database): void {
+    for (const { shard, lastCommit } of this.#pending()) {
+      if (this.#logged[shard] === lastCommit) continue;
+      database.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
+    }
   }
 
-  /** The group is on the disk. */
+  /** The group is on the disk: the shards with new commits, and the numbers of these. */
   settle(): readonly NewCommits[] {
-    const commits = this.pending();
-    this.#durable = [...this.#last];
+    const commits = this.#pending();
+    if (commits.length > 0) this.#durable = [...this.#last];
     return commits;
+  }
+
+  #pending(): readonly NewCommits[] {
+    const pending: NewCommits[] = [];
+    for (let shard = 0; shard < this.#last.length; shard++) {
+      const fromCommit = this.#durable[shard]! + 1;
+      const lastCommit = this.#last[shard]!;
+      if (fromCommit <= lastCommit) pending.push({ shard, fromCommit, lastCommit });
+    }
+    return pending;
   }
 
   /** The group failed. What it left is asked of the database: a COMMIT may tell of a failure after it took effect. */
   reset(): void {
     this.#last = [...this.#durable];
+    this.#logged.fill(0);
     this.#version = Number.NaN;
   }
 
   #read(): number[] {
-    const rows = this.#database.all('SELECT "commit" FROM "windrow_shard" ORDER BY "shard"');
+    const rows = this.#database.all(this.#select);
     return rows.map((row) => Number(row.commit));
   }
 }
@@ -95,27 +124,31 @@ export interface Job {
 /** What a transaction answers, it answers at once; a work that asks nothing for so long waits for something else. */
 export const QUIET_MS_MAX = 10_000;
 
+// Statements that are prepared once: `exec` would read each of them anew, which costs more than what they do.
+export const NO_VALUES: readonly SqlValue[] = [];
+
 /** The work of a caller: alone undone when it throws, and answered when the group is on the disk. */
 export function createJob<Result>(
   shards: readonly number[],
   work: (txs: readonly Transaction[]) => Promise<Result>,
-  { claim, usesReserve = false }: { readonly claim?: Claim; readonly usesReserve?: boolean },
+  { claim, usesReserve = false }: TransactionOptions,
+  watch: QuietWatch,
   resolve: (result: Result) => void,
   reject: (error: unknown) => void,
 ): Job {
   const run = async (database: GroupDatabase, counters: CommitCounters) => {
     let hasSavepoint = false;
     const begin = (): void => {
-      if (!hasSavepoint) database.exec('SAVEPOINT "work"');
+      if (!hasSavepoint) database.run('SAVEPOINT "work"', NO_VALUES);
       hasSavepoint = true;
     };
     const session = sessionOf(database);
     const txs = shards.map((shard) => new SqlTransaction(session, shard, counters.numbersOf(shard), begin));
     try {
       if (claim !== undefined) checkClaim(database, shards[0]!, claim);
-      const result = await inTime(txs, QUIET_MS_MAX, () => work(txs));
-      if (hasSavepoint) database.exec('RELEASE "work"');
-      for (const { shard, hasWritten } of txs) if (hasWritten) counters.advance(shard);
+      const result = await watch.run(txs, () => work(txs));
+      if (hasSavepoint) database.run('RELEASE "work"', NO_VALUES);
+      for (const tx of txs) if (tx.hasWritten) counters.advance(tx);
       return () => resolve(result);
     } catch (error) {
       // A write that failed for the disk is a failure of the whole group.
@@ -214,9 +247,7 @@ export async function runGroup(
     if (database.failure !== undefined) throw database.failure;
     job = answers.length < GROUP_JOBS_MAX && monotonicMs() < untilMs ? next() : undefined;
   }
-  for (const { shard, lastCommit } of counters.pending()) {
-    database.run('UPDATE "windrow_shard" SET "commit" = ? WHERE "shard" = ?', [lastCommit, shard]);
-  }
-  database.exec('COMMIT');
+  counters.write(database);
+  database.run('COMMIT', NO_VALUES);
   return answers;
 }

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statS
 import { join } from 'node:path';
 import { StorageError, StorageFullError } from '../errors.js';
 import type { Storage, StorageClock } from '../storage.js';
+import { tables as ownTables } from '../tables/index.js';
 import { WorkerLock } from './claims.js';
 import { type Database, type FailureKind, loadSqlite, type OpenDatabase, SqliteFailure } from './database.js';
 import { Reserve } from './disk-space.js';
@@ -40,7 +41,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     const reserve = new Reserve(directory, reserveBytes);
     const workerLock = new WorkerLock(open, directory);
     const openWatch = () => open(join(directory, FILE_NAME));
-    return new SqliteStorage({ database, openWatch, reserve, workerLock, clock, explain });
+    const { tables = ownTables } = options;
+    return new SqliteStorage({ database, tables, openWatch, reserve, workerLock, clock, explain });
   } catch (error) {
     database?.close();
     throw explain(error);
@@ -72,14 +74,16 @@ function openStore(open: OpenDatabase, directory: string, schema: Schema = {}): 
 
 const BUSY_MS = 5;
 
+const CHECKPOINT_BYTES = 8 * 1024 * 1024;
+
 /**
  * A commit is in the write-ahead log, and that is on the disk, before COMMIT returns (synchronous FULL). On macOS fsync
  * leaves pages in the memory of the disk, but for `fullfsync`.
  */
 function configure(database: Database, directory: string): void {
   if (Number(database.all('PRAGMA page_count')[0]?.page_count) === 0) {
-    // Of 4, 8, 16 and 32 kB, 8 were fastest for rows of 160 kB. Pages that became free can be given back to the disk.
-    database.exec('PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL');
+    // A small commit writes a page or two, each whole. Pages that became free can be given back to the disk.
+    database.exec('PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL');
   }
   const mode = database.all('PRAGMA journal_mode = WAL')[0]?.journal_mode;
   if (mode !== 'wal') {
@@ -88,7 +92,8 @@ function configure(database: Database, directory: string): void {
   }
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
   // The log is copied into the database every 8 MiB, and cut back where a large commit made it longer.
-  database.all('PRAGMA wal_autocheckpoint = 1000');
+  const pageBytes = Number(database.all('PRAGMA page_size')[0]?.page_size);
+  database.all(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_BYTES / pageBytes}`);
   database.all(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
   // Large enough that what a group of commits changes stays in memory until it is written once.
   database.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY');

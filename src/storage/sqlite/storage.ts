@@ -1,6 +1,6 @@
 import { StorageError } from '../errors.js';
 import { SHARD_COUNT } from '../shard.js';
-import { inTime, SqlReader } from '../sql/transaction.js';
+import { QuietWatch, SqlReader } from '../sql/transaction.js';
 import type {
   Claim,
   CommitListener,
@@ -10,6 +10,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../storage.js';
+import type { Table } from '../table.js';
 import type { WorkerLock } from './claims.js';
 import { endClaims, giveBackClaim, takeClaim } from './claims.js';
 import { type Database, SqliteFailure } from './database.js';
@@ -21,6 +22,7 @@ import {
   GroupDatabase,
   type Job,
   type NewCommits,
+  NO_VALUES,
   QUIET_MS_MAX,
   runGroup,
   sessionOf,
@@ -30,6 +32,7 @@ import { Turns } from './turns.js';
 
 export interface StorageParts {
   readonly database: Database;
+  readonly tables: readonly Table<never>[];
   /** Another connection to the file, which never holds a state of it. */
   readonly openWatch: () => Database;
   readonly reserve: Reserve;
@@ -54,12 +57,15 @@ export class SqliteStorage implements Storage {
   readonly #parts: StorageParts;
   readonly #counters: CommitCounters;
   readonly #turns = new Turns();
+  readonly #quietWatch = new QuietWatch(QUIET_MS_MAX);
   readonly #queue: Job[] = [];
   readonly #listeners = new Set<CommitListener>();
   #readerCount = 0;
   #watch: Database | undefined;
   /** What has been committed when the readers that read now began, as `#watch` counts. */
   #seenVersion = Number.NaN;
+  /** Of this turn of the event loop. */
+  #wasCurrent = false;
   #isScheduled = false;
   #busyCount = 0;
   #roomAskedMs = Number.NEGATIVE_INFINITY;
@@ -71,7 +77,7 @@ export class SqliteStorage implements Storage {
 
   constructor(parts: StorageParts) {
     this.#parts = parts;
-    this.#counters = new CommitCounters(parts.database);
+    this.#counters = new CommitCounters(parts.database, parts.tables);
   }
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
@@ -83,7 +89,7 @@ export class SqliteStorage implements Storage {
           this.#beginReading();
           const reader = new SqlReader(sessionOf(this.#parts.database), shard, this.#counters.numbersOf(shard));
           tx = reader;
-          return await inTime([reader], QUIET_MS_MAX, () => work(reader));
+          return await this.#quietWatch.run([reader], () => work(reader));
         } catch (error) {
           throw this.#parts.explain(error);
         } finally {
@@ -100,12 +106,24 @@ export class SqliteStorage implements Storage {
     const { database, explain } = this.#parts;
     try {
       // Within a transaction SQLite tells what was when that began.
-      const isKnown = !database.isInTransaction && this.#counters.isCurrent();
+      const isKnown = !database.isInTransaction && this.#isCurrent();
       if (isKnown) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
       throw explain(error);
     }
     return this.read(shard, async (tx) => tx.lastCommit);
+  }
+
+  /** Whether no other process has committed. Requests that come in one turn of the event loop ask SQLite once. */
+  #isCurrent(): boolean {
+    if (this.#wasCurrent) return true;
+    this.#wasCurrent = this.#counters.isCurrent();
+    if (this.#wasCurrent) {
+      setImmediate(() => {
+        this.#wasCurrent = false;
+      });
+    }
+    return this.#wasCurrent;
   }
 
   /** Whether the readers that read now see all that has been committed, by other processes too. */
@@ -120,7 +138,7 @@ export class SqliteStorage implements Storage {
     if (this.#readerCount === 0) {
       try {
         if (this.#watch !== undefined) this.#seenVersion = versionOf(this.#watch);
-        database.exec('BEGIN');
+        database.run('BEGIN', NO_VALUES);
         this.#tell(this.#counters.refresh(), false);
       } catch (error) {
         if (database.isInTransaction) database.exec('ROLLBACK');
@@ -133,7 +151,7 @@ export class SqliteStorage implements Storage {
   #endReading(): void {
     const { database } = this.#parts;
     this.#readerCount--;
-    if (this.#readerCount === 0 && database.isInTransaction) database.exec('END');
+    if (this.#readerCount === 0 && database.isInTransaction) database.run('END', NO_VALUES);
   }
 
   async transaction<Result>(
@@ -150,7 +168,9 @@ export class SqliteStorage implements Storage {
     options: TransactionOptions = {},
   ): Promise<Result> {
     for (const shard of shards) this.#assertUsable(shard);
-    return this.#enqueue<Result>((resolve, reject) => createJob(shards, work, options, resolve, reject));
+    return this.#enqueue<Result>((resolve, reject) =>
+      createJob(shards, work, options, this.#quietWatch, resolve, reject),
+    );
   }
 
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
@@ -265,6 +285,7 @@ export class SqliteStorage implements Storage {
       this.#tidyUp();
     } catch (error) {
       this.#counters.reset();
+      this.#wasCurrent = false;
       if (taken.length === 0) next();
       this.#undo(error, taken);
     }
@@ -294,7 +315,7 @@ export class SqliteStorage implements Storage {
   /** @returns false while another process writes, and when no transaction could be begun. */
   #begin(): boolean {
     try {
-      this.#parts.database.exec('BEGIN IMMEDIATE');
+      this.#parts.database.run('BEGIN IMMEDIATE', NO_VALUES);
       this.#busyCount = 0;
       return true;
     } catch (error) {

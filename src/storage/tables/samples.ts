@@ -1,5 +1,6 @@
 import {
   bytes,
+  defineLog,
   defineTable,
   integer,
   integerOrNull,
@@ -40,24 +41,20 @@ export type SeriesRow = RowIn<typeof series>;
  * Changes as they came: one row for many series, compacted into segments in the background. A row is
  * never changed, only deleted some time after it is in the segments.
  */
-export const sampleLog = defineTable(
-  'sample_log',
-  {
-    /** The commit that wrote it, and its place in that commit. */
-    commit: integer,
-    part: integer,
-    organisation: text,
-    sampleCount: integer,
-    changes: bytes,
-    /** CRC-32 of the row's content; null in rows of before there were checksums. */
-    checksum: integerOrNull,
-    /** Where a queue delivered the samples from, so that what comes twice is taken once. */
-    source: textOrNull,
-    partition: textOrNull,
-    offset: integerOrNull,
-  },
-  ['commit', 'part'],
-);
+export const sampleLog = defineLog('sample_log', {
+  /** The commit that wrote it, and its place in that commit. */
+  commit: integer,
+  part: integer,
+  organisation: text,
+  sampleCount: integer,
+  changes: bytes,
+  /** CRC-32 of the row's content; null in rows of before there were checksums. */
+  checksum: integerOrNull,
+  /** Where a queue delivered the samples from, so that what comes twice is taken once. */
+  source: textOrNull,
+  partition: textOrNull,
+  offset: integerOrNull,
+});
 export type SampleLogRow = RowIn<typeof sampleLog>;
 
 /** The last offset taken from each partition of a source. */

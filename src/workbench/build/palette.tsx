@@ -1,11 +1,20 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type OperationInfo, operations } from '../../index.js';
+import { isObject, type Parameters } from '../request/draft.js';
 import { Words } from './fields.js';
 
 interface PaletteProps {
   readonly title: string;
-  readonly onChoose: (operation: string) => void;
+  /** Called with the operation, and the parameters that were chosen with it. */
+  readonly onChoose: (operation: string, parameters: Parameters) => void;
   readonly onClose: () => void;
+}
+
+/** An operation, or one with a choice that was searched for: `Aggregate` with the function `TimeInState`. */
+interface Entry {
+  readonly info: OperationInfo;
+  readonly choice: Parameters;
+  readonly label: string;
 }
 
 const SHAPES: Readonly<Record<OperationInfo['shape'], string>> = {
@@ -26,7 +35,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));
     else if (event.key === 'ArrowUp') setAt(Math.max(0, at - 1));
-    else if (event.key === 'Enter' && chosen !== undefined) onChoose(chosen.name);
+    else if (event.key === 'Enter' && chosen !== undefined) onChoose(chosen.info.name, chosen.choice);
     else return;
     event.preventDefault();
   };
@@ -47,8 +56,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           onInput={({ currentTarget: { value } }) => {
             setSearch(value);
             // What is called so comes before what only speaks of it.
-            const named = matching(value).findIndex(({ name }) => name.toLowerCase().startsWith(value.toLowerCase()));
-            setAt(Math.max(0, named));
+            setAt(Math.max(0, matching(value).findIndex(isNamed(value))));
           }}
         />
         <button type="button" onClick={onClose}>
@@ -58,20 +66,20 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
       <div class="palette-body">
         <div id="palette-list" role="listbox" aria-label="Operations" tabIndex={-1}>
           {Object.entries(SHAPES).map(([shape, words]) => {
-            const group = found.filter((info) => info.shape === shape);
+            const group = found.filter(({ info }) => info.shape === shape);
             return group.length === 0 ? null : (
               // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
               <div role="group" aria-label={words} key={shape}>
                 <div class="group-title" aria-hidden>
                   {words}
                 </div>
-                {group.map((info) => (
+                {group.map((entry) => (
                   <Option
-                    key={info.name}
-                    info={info}
-                    isChosen={info === chosen}
+                    key={entry.label}
+                    entry={entry}
+                    isChosen={entry === chosen}
                     onChoose={onChoose}
-                    onPoint={() => setAt(found.indexOf(info))}
+                    onPoint={() => setAt(found.indexOf(entry))}
                   />
                 ))}
               </div>
@@ -79,19 +87,15 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           })}
           {found.length === 0 && <p class="empty">No operation has these letters.</p>}
         </div>
-        {chosen !== undefined && <Detail info={chosen} />}
+        {chosen !== undefined && <Detail {...chosen} />}
       </div>
     </dialog>
   );
 }
 
-function Option(props: {
-  info: OperationInfo;
-  isChosen: boolean;
-  onChoose: (name: string) => void;
-  onPoint: () => void;
-}) {
-  const { info, isChosen, onChoose, onPoint } = props;
+function Option(props: { entry: Entry; isChosen: boolean; onChoose: PaletteProps['onChoose']; onPoint: () => void }) {
+  const { entry, isChosen, onChoose, onPoint } = props;
+  const { info, choice, label } = entry;
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isChosen) element.current?.scrollIntoView({ block: 'nearest' });
@@ -100,23 +104,23 @@ function Option(props: {
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are taken by the search field
     <div
       ref={element}
-      id={optionId(info)}
+      id={optionId(entry)}
       role="option"
       tabIndex={-1}
       aria-selected={isChosen}
-      onClick={() => onChoose(info.name)}
+      onClick={() => onChoose(info.name, choice)}
       onPointerMove={onPoint}
     >
-      <strong>{info.name}</strong> <span>{info.summary}</span>
+      <strong>{label}</strong> <span>{info.summary}</span>
     </div>
   );
 }
 
 /** What an operation does, by its examples. */
-function Detail({ info }: { readonly info: OperationInfo }) {
+function Detail({ info, label }: Entry) {
   return (
     <div class="detail">
-      <h3>{info.name}</h3>
+      <h3>{label}</h3>
       <p>
         <Words text={info.summary} />
       </p>
@@ -148,22 +152,43 @@ function samplesText(samples: readonly (readonly [string, number])[]): string {
   return samples.map(([time, value]) => `${time} → ${value}`).join('   ') || 'nothing';
 }
 
-function matching(search: string): OperationInfo[] {
+function matching(search: string): Entry[] {
   const words = search.toLowerCase().split(/\s+/);
-  const all = [...operations.values()].filter(({ name, aliases, summary, parameters }) => {
-    // An Average is a function of Aggregate.
-    const text = [name, ...aliases, summary, JSON.stringify(parameters)].join(' ').toLowerCase();
-    return words.every((word) => text.includes(word));
+  const fits = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
+  const all = [...operations.values()].flatMap((info): Entry[] => {
+    const { name, aliases, summary, parameters } = info;
+    const chosen =
+      search.trim().length < LETTERS_OF_CHOICE_MIN ? [] : choicesOf(parameters).filter(([, one]) => fits(one));
+    const own = [name, ...aliases, summary, ...(chosen.length === 0 ? [JSON.stringify(parameters)] : [])].join(' ');
+    return [
+      ...(fits(own) ? [{ info, choice: {}, label: name }] : []),
+      ...chosen.map(([parameter, one]) => ({ info, choice: { [parameter]: one }, label: `${name}: ${one}` })),
+    ];
   });
   // In the order in which they are shown, those whose name fits first.
   const shapes = Object.keys(SHAPES);
-  const isNamed = ({ name }: OperationInfo): boolean =>
-    search !== '' && name.toLowerCase().startsWith(search.toLowerCase());
+  const isFirst = isNamed(search);
   return all.sort(
-    (a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape) || Number(isNamed(b)) - Number(isNamed(a)),
+    (a, b) => shapes.indexOf(a.info.shape) - shapes.indexOf(b.info.shape) || Number(isFirst(b)) - Number(isFirst(a)),
   );
 }
 
-function optionId({ name }: OperationInfo): string {
-  return `operation-${name.replaceAll(' ', '-')}`;
+/** Fewer letters than this are in too many choices. */
+const LETTERS_OF_CHOICE_MIN = 3;
+
+function choicesOf({ properties }: OperationInfo['parameters']): [parameter: string, choice: string][] {
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, schema]) =>
+    isObject(schema) && Array.isArray(schema.enum)
+      ? schema.enum.map((one): [string, string] => [name, String(one)])
+      : [],
+  );
+}
+
+function isNamed(search: string): (entry: Entry) => boolean {
+  const start = search.toLowerCase();
+  return ({ label }) => start !== '' && label.toLowerCase().split(': ').at(-1)!.startsWith(start);
+}
+
+function optionId({ label }: Entry): string {
+  return `operation-${label.replaceAll(/\W+/g, '-')}`;
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { referenceOf } from '../engine/protocol.js';
-import type { Draft, Place } from '../request/draft.js';
+import type { Draft, Parameters, Place } from '../request/draft.js';
 import { addItem, addStep, withItem } from '../request/edit.js';
 import { issuesAt, useWorkbench } from '../state.js';
 import { Problems } from './fields.js';
@@ -17,9 +17,9 @@ export function PipelinePanel() {
   const [target, setTarget] = useState<Target>();
   const edit = (next: Draft): void => act({ type: 'edited', draft: next });
   const source = referenceOf(state.sets[0]?.series[0] ?? { timeseriesId: 'series', metric: 'Raw' });
-  const choose = (operation: string): void => {
-    if (target?.after === undefined) edit(addItem(draft, operation, source));
-    else edit(addStep(draft, target.after, operation, source));
+  const choose = (operation: string, parameters: Parameters): void => {
+    if (target?.after === undefined) edit(addItem(draft, operation, parameters, source));
+    else edit(addStep(draft, target.after, operation, parameters, source));
     setTarget(undefined);
   };
   return (

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { explain } from '../../index.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { copyText, download } from '../download.js';
 import { nameOf } from '../engine/protocol.js';
@@ -28,7 +29,7 @@ function JsonSection() {
   useEffect(() => {
     if (!means(text, written)) setText(written);
   }, [written]);
-  const { issues } = view.checked;
+  const { issues, plan } = view.checked;
   const take = (next: string): void => {
     setText(next);
     const read = readJson(next);
@@ -54,6 +55,12 @@ function JsonSection() {
         value={text}
         onInput={({ currentTarget: { value } }) => take(value)}
       />
+      {plan !== undefined && (
+        <details>
+          <summary>The plan in words</summary>
+          <pre class="line">{explain(plan)}</pre>
+        </details>
+      )}
       {problem !== '' && (
         <p class="problems" role="alert">
           {problem}

@@ -56,7 +56,7 @@ function TextInput({ schema, value, marks, id, onValue }: InputProps & { readonl
         value={text}
         list={isZone ? 'zones' : choices.length > 0 ? `${id}-list` : undefined}
         inputMode={isNumber(schema) ? 'decimal' : 'text'}
-        placeholder={schema.default === undefined ? choices[0] : String(schema.default)}
+        placeholder={schema.default === undefined ? choices[0] && `like ${choices[0]}` : String(schema.default)}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {

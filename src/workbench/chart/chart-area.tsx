@@ -75,8 +75,8 @@ const KEYS_HELP =
   'Arrow keys move it, plus and minus zoom, 0 shows all, comma and point move the cursor, Enter tells why.';
 
 const TOOLS: readonly (readonly [key: string, label: string, title: string])[] = [
-  ['+', '+', 'Zoom in (+)'],
-  ['-', '−', 'Zoom out (−)'],
+  ['+', '+', 'Zoom in (+, or Ctrl and the wheel)'],
+  ['-', '−', 'Zoom out (−, or Ctrl and the wheel)'],
   ['ArrowLeft', '←', 'Earlier (←)'],
   ['ArrowRight', '→', 'Later (→)'],
   ['0', 'Fit', 'Fit: all of the time (0)'],
@@ -115,8 +115,8 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
   useEffect(() => {
     if (host.current === null) return;
     const series = lines.map(({ info }) => info);
-    const named = lines.map(({ info, colour, isRight }) => {
-      return { name: nameOf(info), colour, isStepped: info.isBinary, isRight };
+    const named = lines.map(({ info, colour, isRight, isWide }) => {
+      return { name: nameOf(info), colour, isStepped: info.isBinary, isRight, isWide };
     });
     const own = new Surface(host.current, lines, named, shown.current, zone, {
       onRange: to,

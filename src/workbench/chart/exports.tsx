@@ -21,12 +21,13 @@ export function Exports({ lines, range, zone }: ExportsProps) {
       range,
       width,
     );
-    const drawn = lines.map(({ info, colour, isRight }, index) => ({
+    const drawn = lines.map(({ info, colour, isRight, isWide }, index) => ({
       name: nameOf(info),
       line: found[index]!,
       colour: lineColour(colour),
       isStepped: info.isBinary,
       isRight,
+      isWide,
     }));
     return drawSvg({ lines: drawn, ...range, timezone: zone, width, height, colours: pageColours() });
   };

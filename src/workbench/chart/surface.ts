@@ -9,6 +9,7 @@ export interface SurfaceLine {
   readonly colour: number;
   readonly isStepped: boolean;
   readonly isRight: boolean;
+  readonly isWide: boolean;
 }
 
 export interface SurfaceEvents {
@@ -139,13 +140,14 @@ export class Surface {
       ],
       series: [
         {},
-        ...lines.map(({ name, colour, isStepped, isRight }): uPlot.Series => {
+        ...lines.map(({ name, colour, isStepped, isRight, isWide }): uPlot.Series => {
           const stepped = isStepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
           return {
             label: name,
             scale: isRight ? 'right' : 'y',
             stroke: lineColour(colour),
-            width: 1.5,
+            width: isWide ? 6 : 1.5,
+            alpha: isWide ? 0.4 : 1,
             ...(stepped === undefined ? {} : { paths: stepped }),
           };
         }),
@@ -196,10 +198,13 @@ export class Surface {
     over.addEventListener(
       'wheel',
       (event) => {
+        const isMove = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+        // The plain wheel scrolls the page; two fingers on a touchpad come as the wheel with Ctrl.
+        if (!isMove && !event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
         const { fromMs, untilMs } = this.#range;
         const spanMs = untilMs - fromMs;
-        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        if (isMove) {
           const byMs = (spanMs * Math.sign(event.deltaX || event.deltaY)) / 15;
           this.#events.onRange({ fromMs: fromMs + byMs, untilMs: untilMs + byMs });
         } else {

@@ -11,6 +11,7 @@ export interface DrawnLine {
   readonly isStepped: boolean;
   readonly isRight?: boolean;
   readonly isDashed?: boolean;
+  readonly isWide?: boolean;
 }
 
 export interface Drawing {
@@ -99,11 +100,11 @@ function valueAxis(
     ]);
 }
 
-function drawLine({ line, colour, isStepped, isDashed }: DrawnLine, frame: Frame): string {
-  const dash = isDashed ? ' stroke-dasharray="4 3"' : '';
+function drawLine({ line, colour, isStepped, isDashed, isWide }: DrawnLine, frame: Frame): string {
+  const own = isWide ? '6" stroke-opacity="0.4' : isDashed ? '1.6" stroke-dasharray="4 3' : '1.6';
   return (
-    `<path d="${pathOf(line, frame, isStepped)}" stroke="${colour}" stroke-width="1.6" fill="none" ` +
-    `stroke-linejoin="round" stroke-linecap="round"${dash}/>`
+    `<path d="${pathOf(line, frame, isStepped)}" stroke="${colour}" fill="none" ` +
+    `stroke-linejoin="round" stroke-linecap="round" stroke-width="${own}"/>`
   );
 }
 

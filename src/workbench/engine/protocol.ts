@@ -121,6 +121,8 @@ export interface ReplayOptions {
 export interface ReplayState {
   readonly arrived: number;
   readonly total: number;
+  /** The times of all samples that arrive. */
+  readonly extent: TimeRange;
   /** For each source the time before which no more samples are taken; NaN before the first. */
   readonly watermarkMs: number;
   readonly newestMs: number;

@@ -1,5 +1,5 @@
 import { openStream, type Plan, runBatch, type Series, type Stream } from '../../index.js';
-import type { Line, ReplayEnd, ReplayOptions, ReplayState, Sample } from './protocol.js';
+import type { Line, ReplayEnd, ReplayOptions, ReplayState, Sample, TimeRange } from './protocol.js';
 import { gapOf, thin } from './thin.js';
 
 const COLUMNS = 700;
@@ -13,6 +13,7 @@ export class Replay {
   /** Of each sample to come, the input and the index there, in the order of arrival. */
   readonly #arrivals: readonly (readonly [input: number, index: number])[];
   readonly #newestMs: number[];
+  readonly #extent: TimeRange;
   readonly #latenessMs: number;
   readonly #results: { readonly timeMs: number[]; readonly value: number[] }[];
   readonly #late: { input: number; timeMs: number; value: number }[] = [];
@@ -26,6 +27,10 @@ export class Replay {
     this.#latenessMs = durationMs(allowedLateness);
     this.#arrivals = arrivalsOf(inputs, delayMsMax, seed);
     this.#newestMs = inputs.map(() => Number.NEGATIVE_INFINITY);
+    this.#extent = {
+      fromMs: Math.min(...inputs.map(({ timeMs }) => timeMs[0] ?? Number.POSITIVE_INFINITY)),
+      untilMs: Math.max(...inputs.map(({ timeMs }) => timeMs.at(-1) ?? Number.NEGATIVE_INFINITY)),
+    };
     this.#results = plan.items.map(() => ({ timeMs: [], value: [] }));
   }
 
@@ -59,6 +64,7 @@ export class Replay {
     return {
       arrived: this.#arrived,
       total: this.#arrivals.length,
+      extent: this.#extent,
       watermarkMs: Number.isFinite(newestMs) ? newestMs - this.#latenessMs : Number.NaN,
       newestMs: Math.max(...this.#newestMs),
       heldBack: sources.reduce((sum, source) => sum + heldBackBy(source), 0),

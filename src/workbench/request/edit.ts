@@ -14,18 +14,25 @@ import {
 
 /** Changes of a request. Each gives a new one, in which steps that read a changed result go on reading it. */
 
-export function addItem(draft: Draft, operation: string, source: SeriesReference): Draft {
+export function addItem(draft: Draft, operation: string, parameters: Parameters, source: SeriesReference): Draft {
   const metric = freeName(draft, wordOf(operation));
-  return [...draft, { metric, processingType: 'batch', operations: [newStep(operation, source, metric)] }];
+  const step = withParameters(newStep(operation, source, metric), parameters);
+  return [...draft, { metric, processingType: 'batch', operations: [step] }];
 }
 
-/** Adds a step behind another one of an item. */
-export function addStep(draft: Draft, after: Place, operation: string, source: SeriesReference): Draft {
+/** Adds a step behind another one of an item; its parameters are those given, the others as usual. */
+export function addStep(
+  draft: Draft,
+  after: Place,
+  operation: string,
+  parameters: Parameters,
+  source: SeriesReference,
+): Draft {
   const item = draft[after.item]!;
   const last = item.operations.at(-1);
   const before = last === undefined ? source : resultOf(draft, after);
   if (after.step < item.operations.length - 1) {
-    const step = newStep(operation, before, freeName(draft, wordOf(operation)), draft);
+    const step = withParameters(newStep(operation, before, freeName(draft, wordOf(operation)), draft), parameters);
     // What comes next reads the new step in place of the one before it.
     return withSteps(draft, after.item, (all) => [
       ...all.slice(0, after.step + 1),
@@ -37,7 +44,7 @@ export function addStep(draft: Draft, after: Place, operation: string, source: S
   const isNamedByHand = last !== undefined && !isNamedAfter(item.metric, last.operation);
   const inner = { ...before, metric: isNamedByHand ? freeName(draft, wordOf(last.operation)) : before.metric };
   const metric = isNamedByHand ? item.metric : freeName(draft, wordOf(operation));
-  const step = newStep(operation, inner, metric, draft);
+  const step = withParameters(newStep(operation, inner, metric, draft), parameters);
   return withItem(draft, after.item, (one) => ({
     ...one,
     metric,
@@ -149,6 +156,10 @@ function newStep(operation: string, source: SeriesReference, metric: string, dra
   const output = [{ timeseriesId: source.timeseriesId, metric }];
   const input = info?.inputs === 'two' ? [source, otherInput(draft, source)] : [source];
   return { operation, input, output, parameters: startOf(info) };
+}
+
+function withParameters(step: DraftStep, parameters: Parameters): DraftStep {
+  return { ...step, parameters: { ...step.parameters, ...parameters } };
 }
 
 function otherInput(draft: Draft, source: SeriesReference): SeriesReference {

@@ -3,7 +3,7 @@ import { ProcessingField } from '../build/pipeline.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { type Differences, keyOf, nameOf, type SeriesInfo } from '../engine/protocol.js';
 import { inZone } from '../request/draft.js';
-import { type State, useWorkbench, type View } from '../state.js';
+import { STORED, type State, useWorkbench, type View } from '../state.js';
 import type { DryRunItem, ServiceClient, Transaction } from './api.js';
 import { ProblemLines } from './problem-lines.js';
 import { SendList, type Sent, useSending } from './sending.js';
@@ -42,7 +42,7 @@ export function RunPanel({ client, onSignedOut, onEnded, sent }: RunProps) {
     const found = await client.dryRun(request);
     // Of a pattern a dry run does not say what is stored of its series: it does of the items of its members.
     const { items } = plan?.every === undefined ? found : await client.dryRun(view.checked.request);
-    if (!isAgreed && sending.wouldMeet(items)) return;
+    if (!isAgreed && (await sending.wouldMeet(items))) return;
     if (await sending.send()) await submit(true);
   };
   const ended = (isFailed: boolean): void => {
@@ -133,7 +133,7 @@ function useComparison(client: ServiceClient) {
       const found = await engine.ask('differences', result, series);
       sum.compared += found.compared;
       sum.different += found.different;
-      stored.push({ ...series, metric: `${series.metric}, stored` });
+      stored.push({ ...series, metric: series.metric + STORED });
     }
     act({ type: 'loaded', set: await engine.ask('put', 'Results in the service', stored, false) });
     for (const series of stored) act({ type: 'draw', series, isDrawn: true });

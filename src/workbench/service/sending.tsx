@@ -14,6 +14,8 @@ export interface Sent {
   readonly missing: number;
   /** Samples in whose place a later one of the same time was stored. */
   readonly duplicate: number;
+  /** Nothing had to be sent: the service had the same samples. */
+  readonly isThere?: true;
 }
 
 const nothingSent: Sent = { rows: 0, total: Number.POSITIVE_INFINITY, missing: 0, duplicate: 0 };
@@ -25,15 +27,22 @@ export function useSending(client: ServiceClient, own: readonly SeriesInfo[], se
   const [isStopped, setIsStopped] = useState(false);
   const [met, setMet] = useState<readonly string[]>([]);
   const [, redraw] = useState(0);
-  /** Whether the service has samples of these series that this page did not send. */
-  const wouldMeet = (items: readonly DryRunItem[]): boolean => {
+  /** Whether the service has samples of these series that are not those of this page. */
+  const wouldMeet = async (items: readonly DryRunItem[]): Promise<boolean> => {
     const known = new Map(items.flatMap(({ costs }) => costs.sources.map((source) => [keyOf(source), source])));
-    const found = own.flatMap((info) => {
+    const found: string[] = [];
+    for (const info of own) {
       const { sampleCount = 0, firstTimestamp, lastTimestamp } = known.get(keyOf(info)) ?? {};
-      if (sampleCount === 0 || sent.has(info)) return [];
-      const stored = `${counted(sampleCount, 'sample')} of ${nameOf(info)}`;
-      return `The service has ${stored}, ${firstTimestamp} to ${lastTimestamp}.`;
-    });
+      if (sampleCount === 0 || sent.has(info)) continue;
+      const isSame =
+        sampleCount === info.count &&
+        (await engine.ask('differences', info, await client.samples(info, '', ''))).different === 0;
+      if (isSame) sent.set(info, { ...nothingSent, rows: sampleCount, total: sampleCount, isThere: true });
+      else {
+        const stored = `${counted(sampleCount, 'sample')} of ${nameOf(info)}`;
+        found.push(`The service has other samples: ${stored}, ${firstTimestamp} to ${lastTimestamp}.`);
+      }
+    }
     setMet(found);
     return found.length > 0;
   };
@@ -112,7 +121,7 @@ export function SendList({ own, sent, sending: { stop, isStopped, met, dismiss }
 
 function SendEntry({
   name,
-  sent: { rows, total, missing, duplicate },
+  sent: { rows, total, missing, duplicate, isThere },
 }: {
   readonly name: string;
   readonly sent: Sent;
@@ -124,10 +133,15 @@ function SendEntry({
   return (
     <li class="row wrap">
       <span>
-        {name}: {rows === 0 ? 'to be sent from this page' : `sent ${countText(rows)} of ${counted(total, 'sample')}`}
+        {name}:{' '}
+        {isThere
+          ? `the service has these ${counted(total, 'sample')} already`
+          : rows === 0
+            ? 'to be sent from this page'
+            : `sent ${countText(rows)} of ${counted(total, 'sample')}`}
         {left.length > 0 && `; the service left out ${left.join(', ')}`}
       </span>
-      {rows > 0 && <progress aria-label={`Sent of ${name}`} value={rows} max={total} />}
+      {rows > 0 && !isThere && <progress aria-label={`Sent of ${name}`} value={rows} max={total} />}
     </li>
   );
 }

@@ -1,8 +1,8 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { LargeChart } from '../chart/large-chart.js';
 import type { SeriesInfo } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
-import { ServiceClient } from './api.js';
+import { ServiceClient, type SignIn } from './api.js';
 import { EventsPanel } from './events-panel.js';
 import { ProblemLines } from './problem-lines.js';
 import { RunPanel } from './run-panel.js';
@@ -13,11 +13,14 @@ import { useProblem } from './use-problem.js';
 /** The service that the page came from: its series, the pipeline in it, and events. */
 export function ServicePanel({ isShown }: { readonly isShown: boolean }) {
   const [client, setClient] = useState<ServiceClient>();
+  const { lines, attempt } = useProblem();
+  const signIn = (how: SignIn): Promise<void> => attempt(async () => setClient(await ServiceClient.signIn(how)));
+  useSignInLink(signIn);
   /** Requests that have ended or follow new samples: each may have stored new series. */
   const [endedCount, setEndedCount] = useState(0);
   const sent = useRef(new WeakMap<SeriesInfo, Sent>());
   const { state } = useWorkbench();
-  if (client === undefined) return <SignInForm onClient={setClient} />;
+  if (client === undefined) return <SignInForm lines={lines} onSignIn={signIn} />;
   const signOut = (): void => setClient(undefined);
   return (
     <div class="service">
@@ -47,8 +50,33 @@ export interface PartProps {
   readonly onSignedOut: () => void;
 }
 
-function SignInForm({ onClient }: { readonly onClient: (client: ServiceClient) => void }) {
-  const { lines, attempt } = useProblem();
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/**
+ * Signs in by the link that `windrow serve --demo` prints, `#sign-in=ID:SECRET`. A browser sends nobody what stands
+ * behind the #, and it is taken out of the address at once. On a service of another machine such a link does nothing:
+ * who sends one could have others work in his own organisation.
+ */
+function useSignInLink(signIn: (how: SignIn) => void): void {
+  useEffect(() => {
+    const read = (event?: HashChangeEvent): void => {
+      const [, clientId, clientSecret] = /^#sign-in=([\w-]+):([\w-]+)$/.exec(location.hash) ?? [];
+      if (clientId === undefined || clientSecret === undefined) return;
+      history.replaceState(null, '', event?.oldURL ?? location.pathname);
+      if (LOOPBACK.test(location.hostname)) signIn({ clientId, clientSecret, username: '', password: '' });
+    };
+    read();
+    addEventListener('hashchange', read);
+    return () => removeEventListener('hashchange', read);
+  }, []);
+}
+
+interface SignInProps {
+  readonly lines: readonly string[];
+  readonly onSignIn: (how: SignIn) => void;
+}
+
+function SignInForm({ lines, onSignIn }: SignInProps) {
   return (
     <section class="panel sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">Sign in to the service</h2>
@@ -57,10 +85,17 @@ function SignInForm({ onClient }: { readonly onClient: (client: ServiceClient) =
           event.preventDefault();
           const data = new FormData(event.currentTarget);
           const of = (name: string): string => String(data.get(name) ?? '').trim();
-          void attempt(async () => {
-            const words = { clientId: of('client'), clientSecret: of('secret') };
-            onClient(await ServiceClient.signIn({ ...words, username: of('username'), password: of('password') }));
-          });
+          const words = { clientId: of('client'), clientSecret: of('secret') };
+          onSignIn({ ...words, username: of('username'), password: of('password') });
+        }}
+        onPaste={(event) => {
+          // Both lines that the command prints fill both fields.
+          const words = event.clipboardData?.getData('text').match(/[\w-]{36,}/g);
+          if (words?.length !== 2) return;
+          event.preventDefault();
+          for (const [index, input] of event.currentTarget.querySelectorAll('input').entries()) {
+            if (index < 2) input.value = words[index]!;
+          }
         }}
       >
         <label class="field">
@@ -88,7 +123,8 @@ function SignInForm({ onClient }: { readonly onClient: (client: ServiceClient) =
       </form>
       <ProblemLines lines={lines} />
       <p class="help">
-        <code>windrow serve --demo</code> prints a client id and a secret; <code>windrow client add</code> makes others.
+        <code>windrow serve --demo</code> prints a link that signs you in. <code>windrow client add</code> makes a
+        client: copy both lines that it prints, and paste them into the first field.
       </p>
     </section>
   );

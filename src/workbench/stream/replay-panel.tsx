@@ -45,7 +45,8 @@ export function ReplayPanel() {
       <h2 id="replay-title">Replay as a stream</h2>
       <p class="help">
         The samples of the loaded series arrive one after the other, some of them delayed on their way. A result becomes
-        final when no sample before its end can still come; what would be the result now is dashed.
+        final when no sample before its end can still come; what would be the result now is dashed. Of each series the
+        first 100,000 samples are replayed.
       </p>
       <ReplayForm options={options} onOptions={setOptions} />
       <div class="row wrap">
@@ -97,14 +98,14 @@ function ReplayForm({ options, onOptions }: { options: ReplayOptions; onOptions:
         />
       </label>
       <label class="field">
-        <span>Speed</span>
+        <span>Samples a second</span>
         <select
           value={String(options.samplesPerSecond)}
           onChange={({ currentTarget: { value } }) => onOptions({ ...options, samplesPerSecond: Number(value) })}
         >
           {SPEEDS.map((speed) => (
             <option key={speed} value={String(speed)}>
-              {countText(speed)} samples a second
+              {countText(speed)}
             </option>
           ))}
         </select>
@@ -157,7 +158,10 @@ function useReplay(options: ReplayOptions) {
   return { shown, problem, isRunning, play, pause: () => setIsRunning(false), step, reset };
 }
 
-const CHART = { width: 1100, height: 380 };
+const CHART_HEIGHT = 380;
+const CHART_WIDTH_MAX = 1100;
+/** What stands beside the chart. */
+const MARGINS_WIDTH = 50;
 
 function ReplayChart({ shown }: { readonly shown: ReplayState }) {
   const { view } = useWorkbench();
@@ -171,13 +175,17 @@ function ReplayChart({ shown }: { readonly shown: ReplayState }) {
         : [{ ...shared, name: `${nameOf(result)}, not final`, line: result.preview, isDashed: true }]),
     ];
   });
-  const extent = view.extent ?? { fromMs: 0, untilMs: 1 };
+  // Windows begin before their first sample.
+  const fromMs = Math.min(shown.extent.fromMs, ...lines.map(({ line }) => line.timeMs[0] ?? Number.POSITIVE_INFINITY));
+  const untilMs = Math.max(fromMs + 1, shown.extent.untilMs);
   const bad = lineColour(1);
   const svg = drawSvg({
     lines,
-    ...extent,
+    fromMs,
+    untilMs,
     timezone: view.chartZone,
-    ...CHART,
+    width: Math.min(CHART_WIDTH_MAX, document.documentElement.clientWidth - MARGINS_WIDTH),
+    height: CHART_HEIGHT,
     colours: pageColours(),
     marks: Number.isFinite(watermarkMs)
       ? [

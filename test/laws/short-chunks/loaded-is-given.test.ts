@@ -9,7 +9,8 @@ vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 // And little memory beside them: each loading takes some of its own.
 vi.mock('../../../src/kernels/memory-layout.js', async (original) => ({
   ...(await original<object>()),
-  LOADED_PAGE_COUNT: 24,
+  SCRATCH_PAGE_COUNT: 24,
+  ARENA_SAMPLES_MIN: 64,
 }));
 
 const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });

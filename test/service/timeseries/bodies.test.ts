@@ -91,6 +91,11 @@ function rowsOf(batch: SampleBatch): unknown[] {
   });
 }
 
+function cutInto(bytes: Uint8Array, partBytes: number): Uint8Array[] {
+  const starts = Array.from({ length: Math.ceil(bytes.length / partBytes) }, (_, part) => part * partBytes);
+  return starts.map((start) => bytes.subarray(start, start + partBytes));
+}
+
 describe('bodies of samples', () => {
   it('are read alike, and their faults told alike, whether the batch knows their series or not', async () => {
     let rowCount = 0;
@@ -111,17 +116,20 @@ describe('bodies of samples', () => {
 
   it('of the usual form are read as JSON is, and all others are left to that', async () => {
     const decimal = fc.tuple(fc.integer(), fc.stringMatching(/^[0-9]{0,18}$/)).map(([a, b]) => `${a}${b && `.${b}`}`);
-    const usualOf = (text: string, fixed: SampleDefaults) => {
+    const usualOf = (text: string, fixed: SampleDefaults, partBytes = text.length) => {
       const batch = createSampleBatch();
-      const reader = new UsualSamples(text, fixed);
-      while (reader.state === 'reading') reader.read(batch, 2);
+      const reader = new UsualSamples(cutInto(Buffer.from(text), partBytes), fixed);
+      while (reader.state === 'more') reader.read(batch);
       return reader.state === 'done' ? rowsOf(batch) : undefined;
     };
     const withDecimal = decimal.map((val) => `[{"timeseriesId":"a","timestamp":"2024-01-31T12:00:00Z","val":${val}}]`);
     const named = fc.record({
       timeseriesId: fc.constantFrom('room', 'ü', 'a "b"', '\\'),
-      timestamp: fc.integer({ min: 0, max: 4e12 }).map((timeMs) => formatInstant(timeMs)),
-      val: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+      timestamp: fc.oneof(
+        fc.integer({ min: 0, max: 4e12 }).map((timeMs) => formatInstant(timeMs)),
+        fc.integer({ min: -1e15, max: 1e15 }),
+      ),
+      val: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)),
     });
     const ofAll = fc.array(named, { minLength: 1, maxLength: 4 }).map((samples) => JSON.stringify(samples));
     const cut = fc.tuple(ofAll, fc.nat(), fc.nat({ max: 2 }), fc.constantFrom('', '0', '"', '\\', ',', '-', 'é'));
@@ -134,8 +142,9 @@ describe('bodies of samples', () => {
       fc.asyncProperty(
         fc.oneof(body, ofAll, withDecimal, mangled),
         fc.oneof(fc.constant({}), defaults),
-        async (text, fixed) => {
-          const rows = usualOf(text, fixed);
+        fc.integer({ min: 1, max: 50 }),
+        async (text, fixed, partBytes) => {
+          const rows = usualOf(text, fixed, partBytes);
           if (rows === undefined) return;
           doneCount++;
           const batch = createSampleBatch();
@@ -155,6 +164,35 @@ describe('bodies of samples', () => {
     for (const text of [JSON.stringify(samples), JSON.stringify(samples, null, 2)]) {
       expect(usualOf(text, {})?.length).toBe(50);
     }
+  });
+
+  it('of the usual form are read alike however long they are, and what is no UTF-8 is left', async () => {
+    const samples = Array.from({ length: 12_000 }, (_, i) => ({
+      timeseriesId: i % 3 === 0 ? `sensor-${i}` : `gerät ${'x'.repeat(i % 250)}`,
+      ...(i % 2 === 0 ? { metric: `m${i % 5}` } : {}),
+      timestamp: [formatInstant(1.7e12 + 1e7 * i), 1.7e12 + i, '2024-02-29T12:00:00+00:00'][i % 3]!,
+      val: [i / 7, -i, null, 1e-7 * i, 1e21 * i, 1.234567890123e19 + i * 4096][i % 6]!,
+    }));
+    const readUsual = (parts: readonly Uint8Array[]) => {
+      const batch = createSampleBatch();
+      const reader = new UsualSamples(parts, {});
+      while (reader.state === 'more') reader.read(batch);
+      return { state: reader.state, batch };
+    };
+    for (const text of [JSON.stringify(samples), JSON.stringify(samples, null, 1)]) {
+      const { state, batch } = readUsual(cutInto(Buffer.from(text), 65_536));
+      const parsed = createSampleBatch();
+      expect(await readInto(parsed, text)).toEqual([]);
+      expect(state).toBe('done');
+      expect(rowsOf(batch)).toEqual(rowsOf(parsed));
+    }
+    const [good] = JSON.stringify(samples.slice(0, 1)).split('sensor');
+    const bad = Buffer.concat([
+      Buffer.from(good!),
+      Buffer.from([0xff]),
+      Buffer.from('","timestamp":1700000000000,"val":1}]'),
+    ]);
+    expect(readUsual([bad]).state).toBe('unusual');
   });
 
   it('are read alike as an array and line by line', async () => {

@@ -13,7 +13,7 @@ import {
 /** Reads a body only after something else was waited for, as a handler does that asks the store first. */
 async function readLate(body: StreamedBody, isWhole: boolean): Promise<number> {
   while (body.stream.errored === null) await new Promise((resolve) => setImmediate(resolve));
-  if (isWhole) return (await readWhole(body, 1000)).length;
+  if (isWhole) return (await readWhole(body, 1000)).byteCount;
   let length = 0;
   for await (const part of partsOf(body)) length += part.length;
   return length;

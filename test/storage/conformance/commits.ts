@@ -1,8 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import type { Current } from '../conformance.js';
 import { thing } from './some-things.js';
-import { things } from './tables.js';
+import { arrivals, things } from './tables.js';
 
 const SHARD = 11;
 
@@ -20,6 +21,46 @@ export function describeCommits(current: Current): void {
     expect(await storage.read(SHARD, async (tx) => tx.lastCommit)).toBe(3);
     expect(await storage.read(1, async (tx) => tx.lastCommit)).toBe(0);
     expect(await Promise.all([SHARD, 0, 1].map((shard) => storage.lastCommit(shard)))).toEqual([3, 3, 0]);
+  });
+
+  it('commits are numbered whatever they write, rows of a log or others; what is undone leaves no number', async () => {
+    const data = Uint8Array.of(7);
+    const log = (tx: Transaction, part = 0) => tx.insert(arrivals, { commit: tx.commit, part, data });
+    const forget = (tx: Transaction, commit: number) => tx.delete(arrivals, [['commit', '<=', commit]]);
+    const works = {
+      log,
+      logTwo: (tx: Transaction) => log(tx).then(() => log(tx, 1)),
+      thing: (tx: Transaction) => tx.insert(things, thing({ id: `${tx.commit}` })),
+      both: (tx: Transaction) => log(tx).then(() => tx.insert(things, thing({ id: `${tx.commit}` }))),
+      forgetAll: (tx: Transaction) => log(tx).then(() => forget(tx, tx.commit)),
+      forgetOld: (tx: Transaction) => forget(tx, tx.commit - 2).then(() => log(tx)),
+      fail: (tx: Transaction) => log(tx).then(() => Promise.reject(new Error('undone'))),
+    };
+    const shard = fc.constantFrom(SHARD, 0);
+    const step = fc.tuple(shard, fc.constantFrom(...(Object.keys(works) as (keyof typeof works)[])), fc.boolean());
+    const counts = new Map([SHARD, 0].map((one) => [one, 0]));
+    const run = async (of: number, work: keyof typeof works) => {
+      const next = counts.get(of)! + 1;
+      if (work !== 'fail') counts.set(of, next);
+      const done = current.storage.transaction(of, async (tx) => {
+        await works[work](tx);
+        return tx.commit;
+      });
+      await (work === 'fail' ? expect(done).rejects.toThrow('undone') : expect(done).resolves.toBe(next));
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        const running: Promise<void>[] = [];
+        for (const [of, work, isAlone] of steps) {
+          running.push(run(of, work));
+          if (isAlone) await Promise.all(running);
+        }
+        await Promise.all(running);
+        await current.reopen();
+        for (const [of, count] of counts) expect(await current.storage.lastCommit(of)).toBe(count);
+      }),
+      { numRuns: 12 },
+    );
   });
 
   it('what writes nothing has no number', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DuplicateKeyError } from '../../../src/storage/index.js';
 import type { Current } from '../conformance.js';
 import { thing } from './some-things.js';
-import { links, suiteTables, things } from './tables.js';
+import { blobs, links, suiteTables, things } from './tables.js';
 
 const SHARD = 5;
 
@@ -38,6 +38,81 @@ export function describeRows(current: Current): void {
       return (await tx.find(things)).map(({ name }) => name);
     });
     expect(names).toEqual(['first', 'third']);
+  });
+
+  it.each([0, 1, 5, 300])('%i rows inserted together are those inserted one after the other', async (count) => {
+    const rows = Array.from({ length: count }, (_, i) =>
+      thing({
+        id: `é\u{10000}${i}`.padStart(i, 'x'),
+        name: i % 3 === 0 ? null : ['', 'x\'y"\\', '\t\n\\N'][i % 2]!,
+        isOpen: [null, true, false][i % 3]!,
+        latitude: [null, -0, Infinity, 5e-324, 0.1 + i][i % 5]!,
+        endedMs: [Number.MIN_SAFE_INTEGER, null, Number.MAX_SAFE_INTEGER][i % 3]!,
+        order: -i,
+      }),
+    );
+    const all = Uint8Array.from({ length: 256 }, (_, i) => i);
+    const bytes = rows.map((_, i) => {
+      const data = new Uint8Array(i === 4 ? 200_000 : i).map((_, at) => all[(at + i) % 256]!);
+      return { series: 1, startMs: -i / 3, endMs: null, data };
+    });
+    const lists = await Promise.all(
+      [SHARD, SHARD + 1].map((shard) =>
+        current.storage.transaction(shard, async (tx) => {
+          const before = { ...rows[0]!, id: 'before' };
+          if (count > 0) await tx.insert(things, before);
+          if (shard === SHARD) {
+            await Promise.all([tx.insertAll(things, rows), tx.insertAll(blobs, bytes)]);
+          } else {
+            for (const row of rows) await tx.insert(things, row);
+            for (const row of bytes) await tx.insert(blobs, row);
+          }
+          await tx.delete(things, [['id', '=', 'before']]);
+          return tx.find(things);
+        }),
+      ),
+    );
+    expect(lists[0]).toEqual(lists[1]);
+    expect(lists[0]).toHaveLength(count);
+    const [a, b] = await Promise.all(
+      [SHARD, SHARD + 1].map((shard) =>
+        current.storage.read(shard, async (tx) => [await tx.find(things), await tx.find(blobs)]),
+      ),
+    );
+    expect(a).toEqual(b);
+    expect(a?.[0]).toEqual(lists[0]);
+    expect(await current.storage.lastCommit(SHARD)).toBe(count === 0 ? 0 : 1);
+  });
+
+  it.each([1, 50])('of rows inserted together one whose key is there fails the work, and no other', async (count) => {
+    const { storage } = current;
+    await storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: '0', name: 'first' })));
+    const rows = Array.from({ length: count }, (_, i) => thing({ id: `${i}`, name: 'second' }));
+    const answers = await Promise.allSettled([
+      storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: 'before' }))),
+      storage.transaction(SHARD, async (tx) => {
+        await tx.insert(things, thing({ id: 'with' }));
+        await tx.insertAll(things, rows);
+      }),
+      storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: 'z, after' }))),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const { reason } = answers[1] as PromiseRejectedResult; // it was rejected
+    expect(reason).toBeInstanceOf(DuplicateKeyError);
+    expect(reason).toMatchObject({ table: things.name });
+    const found = await storage.read(SHARD, (tx) => tx.find(things));
+    expect(found.map(({ id, name }) => [id, name])).toEqual([
+      ['0', 'first'],
+      ['before', null],
+      ['z, after', null],
+    ]);
+  });
+
+  it('rows inserted together are checked as others are', async () => {
+    const rows = Array.from({ length: 20 }, (_, i) => thing({ id: `${i}`, name: i === 13 ? 'a\0b' : 'a' }));
+    const insert = current.storage.transaction(SHARD, (tx) => tx.insertAll(things, rows));
+    await expect(insert).rejects.toMatchObject({ code: 'storage.value' });
+    expect(await current.storage.read(SHARD, (tx) => tx.count(things))).toBe(0);
   });
 
   it('a put replaces the row of its key as a whole', async () => {

@@ -2,6 +2,7 @@ import {
   boolean,
   booleanOrNull,
   bytes,
+  defineLog,
   defineTable,
   integer,
   integerOrNull,
@@ -42,7 +43,10 @@ export const blobs = defineTable(
 /** Nothing but a key. */
 export const links = defineTable('select', { from: text, to: text }, ['from', 'to'], [['to']]);
 
+/** Rows of the commits that wrote them. */
+export const arrivals = defineLog('arrivals', { commit: integer, part: integer, data: bytes });
+
 // `as`: a list of tables of different rows.
-export const suiteTables = [things, blobs, links] as unknown as readonly Table<never>[];
+export const suiteTables = [things, blobs, links, arrivals] as unknown as readonly Table<never>[];
 
 export type Thing = typeof things extends Table<infer Row> ? Row : never;

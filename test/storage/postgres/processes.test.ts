@@ -105,22 +105,38 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
   });
 
   it.each([
-    ['before', 1],
-    ['after', 1],
-  ] as const)('a connection that is lost %s its COMMIT took effect: the work is done once', async (place, commit) => {
+    ['before', 1, 1],
+    ['after', 1, 1],
+    ['before', 1, 1000],
+    ['after', 1, 1000],
+  ] as const)(
+    'a connection that is lost %s its COMMIT took effect: the work is done once (%i commit, %i rows)',
+    async (place, commit, count) => {
+      const proxy = await startProxy(database.address);
+      const storage = await open({ address: proxy.address });
+      const rows = Array.from({ length: count }, (_, i) => thing({ id: `${i}`.padStart(4, '0') }));
+      proxy.cutAtCommit(place);
+      let runCount = 0;
+      const work = (tx: Transaction) => {
+        runCount++;
+        return tx.insertAll(things, rows).then(() => tx.commit);
+      };
+      expect(await storage.transaction(SHARD, work)).toBe(commit);
+      expect(proxy.cutCount()).toBe(1);
+      expect(runCount).toBe(place === 'before' ? 2 : 1);
+      expect(await storage.read(SHARD, ids)).toEqual(rows.map(({ id }) => id));
+      expect(await storage.transaction(SHARD, insert('b'))).toBe(commit + 1);
+    },
+  );
+
+  it('a connection that is lost amid rows inserted together: the work is done again, once', async () => {
     const proxy = await startProxy(database.address);
     const storage = await open({ address: proxy.address });
-    proxy.cutAtCommit(place);
-    let runCount = 0;
-    const work = (tx: Transaction) => {
-      runCount++;
-      return insert('a')(tx);
-    };
-    expect(await storage.transaction(SHARD, work)).toBe(commit);
+    const rows = Array.from({ length: 2000 }, (_, i) => thing({ id: `${i}`, name: 'x'.repeat(1000) }));
+    proxy.cutAt('COPY "things"');
+    await storage.transaction(SHARD, (tx) => tx.insertAll(things, rows));
     expect(proxy.cutCount()).toBe(1);
-    expect(runCount).toBe(place === 'before' ? 2 : 1);
-    expect(await storage.read(SHARD, ids)).toEqual(['a']);
-    expect(await storage.transaction(SHARD, insert('b'))).toBe(commit + 1);
+    expect(await storage.read(SHARD, ids)).toHaveLength(2000);
   });
 
   it('connections that are ended by the server are replaced, and no work fails by it', async () => {
@@ -170,6 +186,7 @@ async function startProxy(address: string) {
   const path = `${url.searchParams.get('host')}/.s.PGSQL.5432`;
   const sockets = new Set<Socket>();
   let cutAt: 'before' | 'after' | undefined;
+  let cutText = '';
   let count = 0;
   const server = createServer((client) => {
     const upstream = connect(path);
@@ -178,7 +195,7 @@ async function startProxy(address: string) {
       socket.on('error', () => {});
     }
     client.on('data', (chunk) => {
-      if (cutAt === undefined || !chunk.includes('UPDATE "windrow_shard" SET "commit"')) return upstream.write(chunk);
+      if (cutAt === undefined || !chunk.includes(cutText)) return upstream.write(chunk);
       count++;
       if (cutAt === 'after') {
         // Answered to nobody.
@@ -209,7 +226,12 @@ async function startProxy(address: string) {
   return {
     address: `postgres://windrow@127.0.0.1:${place.port}${url.pathname}`,
     cutAtCommit: (at: 'before' | 'after') => {
+      cutText = 'UPDATE "windrow_shard" SET "commit"';
       cutAt = at;
+    },
+    cutAt: (text: string) => {
+      cutText = text;
+      cutAt = 'before';
     },
     cutCount: () => count,
   };

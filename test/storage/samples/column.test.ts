@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from '../../../src/storage/samples/codec/bytes.js';
 import { readColumn, writeColumn } from '../../../src/storage/samples/codec/column.js';
-import type { Packing } from '../../../src/storage/samples/codec/planes.js';
-
-const packings: readonly Packing[] = ['fast', 'small'];
+import { measureFixed, packFixed, unpackFixed } from '../../../src/storage/samples/codec/fixed.js';
 
 const anyDouble = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -56,86 +54,118 @@ const column = fc
   .map((numbers) => Float64Array.from(numbers));
 
 describe('a column as bytes', () => {
-  for (const packing of packings) {
-    it(`comes back bit for bit (${packing})`, () => {
-      fc.assert(
-        fc.property(column, (numbers) => {
-          const bytes = encode(numbers, packing);
-          expect(bits(decode(bytes, numbers.length))).toEqual(bits(numbers));
-        }),
-        { numRuns: 2000 },
-      );
-    });
+  it('comes back bit for bit', () => {
+    fc.assert(
+      fc.property(column, (numbers) => {
+        const bytes = encode(numbers);
+        expect(bits(decode(bytes, numbers.length))).toEqual(bits(numbers));
+      }),
+      { numRuns: 2000 },
+    );
+  });
 
-    it(`is read to its last byte, so that columns can follow one another (${packing})`, () => {
-      fc.assert(
-        fc.property(fc.array(column, { maxLength: 5 }), (columns) => {
-          const writer = new ByteWriter(1);
-          for (const one of columns) writeColumn(writer, one, packing);
-          const reader = new ByteReader(writer.toBytes());
-          const read = columns.map((one) => {
-            const target = new Float64Array(one.length);
-            readColumn(reader, target, 0, target.length);
-            return target;
-          });
-          expect(read.map(bits)).toEqual(columns.map(bits));
-          expect(reader.at).toBe(writer.length);
-        }),
-        { numRuns: 300 },
-      );
-    });
-  }
+  it('is read to its last byte, so that columns can follow one another', () => {
+    fc.assert(
+      fc.property(fc.array(column, { maxLength: 5 }), (columns) => {
+        const writer = new ByteWriter(1);
+        for (const one of columns) writeColumn(writer, one);
+        const reader = new ByteReader(writer.toBytes());
+        const read = columns.map((one) => {
+          const target = new Float64Array(one.length);
+          readColumn(reader, target, 0, target.length);
+          return target;
+        });
+        expect(read.map(bits)).toEqual(columns.map(bits));
+        expect(reader.at).toBe(writer.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
 
   it('is read into a part of a longer column, and touches nothing else', () => {
     const numbers = Float64Array.from([1.5, 2.5, -0, 7]);
     const target = new Float64Array(8).fill(9);
-    readColumn(new ByteReader(encode(numbers, 'fast')), target, 2, 4);
+    readColumn(new ByteReader(encode(numbers)), target, 2, 4);
     expect(bits(target)).toEqual(bits(Float64Array.from([9, 9, 1.5, 2.5, -0, 7, 9, 9])));
   });
 
   it('takes no byte a sample for a constant or for a constant step', () => {
     const step = Float64Array.from({ length: 4096 }, (_, i) => 1_700_000_000_000 + 60_000 * i);
     const constant = new Float64Array(4096).fill(0.1 + 0.2);
-    expect(encode(step, 'fast').length).toBeLessThan(24);
-    expect(encode(constant, 'fast').length).toBeLessThan(24);
+    expect(encode(step).length).toBeLessThan(24);
+    expect(encode(constant).length).toBeLessThan(24);
   });
 
   it('takes a byte for values that differ by less than 256 of their last digit, and two below 65,536', () => {
     const numbers = (range: number) => Float64Array.from({ length: 4000 }, (_, i) => 1e6 + ((i * 7919) % range) / 100);
-    expect(encode(numbers(256), 'fast').length).toBeLessThan(4000 + 24);
-    expect(encode(numbers(65_536), 'fast').length).toBeLessThan(8000 + 24);
+    expect(encode(numbers(256)).length).toBeLessThan(4000 + 24);
+    expect(encode(numbers(65_536)).length).toBeLessThan(8000 + 24);
   });
 
   it('takes a few bytes more for each of a few values that are no short decimals, and not eight for all', () => {
     const numbers = Float64Array.from({ length: 4000 }, (_, i) => (i % 200) / 10);
     for (const [i, odd] of [-0, 1 / 3, Math.PI, 0.12345678901, -0].entries()) numbers[i * 777] = odd;
-    for (const packing of packings) {
-      expect(encode(numbers, packing).length).toBeLessThan(4000 + 5 * 10 + 24);
-      expect(bits(decode(encode(numbers, packing), 4000))).toEqual(bits(numbers));
-    }
+    expect(encode(numbers).length).toBeLessThan(4000 + 5 * 10 + 24);
+    expect(bits(decode(encode(numbers), 4000))).toEqual(bits(numbers));
   });
 
   it('is no longer than its doubles and a few bytes, whatever they are', () => {
     fc.assert(
-      fc.property(column, fc.constantFrom(...packings), (numbers, packing) => {
-        expect(encode(numbers, packing).length).toBeLessThanOrEqual(8 * numbers.length + 24);
+      fc.property(column, (numbers) => {
+        expect(encode(numbers).length).toBeLessThanOrEqual(8 * numbers.length + 24);
       }),
     );
   });
 
   it('is refused when bytes are missing', () => {
-    const bytes = encode(
-      Float64Array.from({ length: 300 }, (_, i) => Math.sin(i)),
-      'small',
-    );
+    const bytes = encode(Float64Array.from({ length: 300 }, (_, i) => Math.sin(i)));
     expect(() => decode(bytes.subarray(0, bytes.length - 1), 300)).toThrow(/damaged/);
     expect(() => decode(Uint8Array.of(0xf0, 0, 0), 300)).toThrow(/damaged, or of a later version/);
   });
 });
 
-function encode(numbers: Float64Array, packing: Packing): Uint8Array {
+describe('a column of fixed width', () => {
+  const pack = (numbers: Float64Array) => {
+    const form = measureFixed(numbers);
+    const bytes = new Uint8Array(3 + form.width * numbers.length).fill(255);
+    packFixed(numbers, form, bytes, 3);
+    return { form, bytes };
+  };
+
+  it('gives any part of it back bit for bit', () => {
+    fc.assert(
+      fc.property(column, fc.nat(), fc.nat(), (numbers, from, count) => {
+        const { form, bytes } = pack(numbers);
+        const first = from % (numbers.length + 1);
+        const part = numbers.subarray(first, first + count);
+        const target = new Float64Array(part.length);
+        unpackFixed(form, bytes, 3, first, target);
+        expect(bits(target)).toEqual(bits(part));
+        expect(bytes.subarray(0, 3)).toEqual(Uint8Array.of(255, 255, 255));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('takes no byte a sample for equal times, one for 256 seconds, two for hundredths within 655', () => {
+    const from = 1_700_000_000_000;
+    expect(measureFixed(new Float64Array(100).fill(from + 0.5)).width).toBe(0);
+    expect(measureFixed(Float64Array.from({ length: 256 }, (_, i) => from + 1000 * i)).width).toBe(1);
+    expect(measureFixed(Float64Array.from({ length: 1000 }, (_, i) => (i * 65_535) / 99_900)).width).toBe(8);
+    expect(
+      measureFixed(Float64Array.from({ length: 1000 }, (_, i) => Math.round((i * 65_535) / 999) / 100)).width,
+    ).toBe(2);
+  });
+
+  it('is refused when bytes are missing', () => {
+    const { form, bytes } = pack(Float64Array.of(1, 2, 3));
+    expect(() => unpackFixed(form, bytes, 3, 1, new Float64Array(3))).toThrow(/damaged/);
+  });
+});
+
+function encode(numbers: Float64Array): Uint8Array {
   const writer = new ByteWriter(1);
-  writeColumn(writer, numbers, packing);
+  writeColumn(writer, numbers);
   return writer.toBytes();
 }
 

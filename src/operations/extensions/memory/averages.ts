@@ -17,7 +17,6 @@ export const movingAverage: Operation<MovingAverageMethods> = {
   name: 'MovingAverage',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { movingAverage: (window) => ({ parameters: { window } }) },
   parameters: {
     window: duration(SHORTEST_MS),
@@ -96,7 +95,6 @@ export const exponentialAverage: Operation<ExponentialAverageMethods> = {
   name: 'ExponentialAverage',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
   parameters: {
     halflife: duration(SHORTEST_MS),

@@ -13,7 +13,6 @@ export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
   name: 'Deadband',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { deadband: (tolerance) => ({ parameters: { tolerance } }) },
   parameters: { tolerance: number({ minimum: 0 }) },
   open: (parameters) => {
@@ -73,7 +72,6 @@ export const swingingDoor: Operation<Pick<CompressionMethods, 'swingingDoor'>> =
   name: 'SwingingDoor',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { swingingDoor: (tolerance) => ({ parameters: { tolerance } }) },
   parameters: { tolerance: number({ minimum: 0 }) },
   open: (parameters) => door(numberIn(parameters, 'tolerance')),

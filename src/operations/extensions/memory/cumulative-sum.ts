@@ -14,7 +14,6 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
   name: 'CumulativeSum',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { cumulativeSum: (parameters = {}) => ({ parameters }) },
   parameters: {
     interval: interval({ optional: true }),

@@ -16,7 +16,6 @@ export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { difference: (parameters = {}) => ({ parameters }) },
   parameters: { maxgap },
   open: (parameters, { column }) => fromLast(parameters, column, (x, lastValue) => x - lastValue),
@@ -62,7 +61,6 @@ export const derivative: Operation<DerivativeMethods> = {
   name: 'Derivative',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { derivative: (parameters = {}) => ({ parameters }) },
   parameters: {
     unit: duration(SHORTEST_MS, { default: 'PT1S' }),
@@ -115,7 +113,6 @@ export const counter: Operation<CounterMethods> = {
   name: 'Counter',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
     max: number({ optional: true }),

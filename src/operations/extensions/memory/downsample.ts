@@ -20,7 +20,6 @@ export const downsample: Operation<DownsampleMethods> = {
   name: 'Downsample',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { downsample: (parameters) => ({ parameters }) },
   parameters: {
     interval: interval(),

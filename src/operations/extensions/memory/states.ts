@@ -12,7 +12,6 @@ export const hysteresis: Operation<HysteresisMethods> = {
   name: 'Hysteresis',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { hysteresis: (bounds) => ({ parameters: bounds }) },
   parameters: {
     on: number(),
@@ -82,7 +81,6 @@ export interface DelayMethods {
 export const delay: Operation<DelayMethods> = {
   name: 'Delay',
   shape: 'regrid',
-  inputs: 'one',
   methods: { delay: (parameters) => ({ parameters }) },
   parameters: {
     on: duration(0, { default: 'PT0S' }),
@@ -168,7 +166,6 @@ export const edge: Operation<EdgeMethods> = {
   name: 'Edge',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { edge: (direction) => ({ parameters: direction === undefined ? {} : { direction } }) },
   parameters: {
     direction: choice(['rising', 'falling', 'both'], { default: 'rising' }),

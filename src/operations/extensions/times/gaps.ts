@@ -12,7 +12,6 @@ export const gaps: Operation<GapsMethods> = {
   name: 'Gaps',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { gaps: (gap, parameters = {}) => ({ parameters: { gap, ...parameters } }) },
   parameters: {
     gap: duration(0),

@@ -45,7 +45,6 @@ const date = parameter({}, { type: 'string', format: 'date' }, (value, report) =
 export const schedule: Operation<ScheduleMethods> = {
   name: 'Schedule',
   shape: 'regrid',
-  inputs: 'one',
   methods: { schedule: (parameters) => ({ parameters }) },
   parameters: {
     days: listOf(choice(WEEKDAYS), OPTIONAL),

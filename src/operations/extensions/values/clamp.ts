@@ -11,7 +11,6 @@ export const clamp: Operation<ClampMethods> = {
   name: 'Clamp',
   shape: 'map',
   results: 'one a sample',
-  inputs: 'one',
   methods: { limit: (bounds) => ({ parameters: bounds }) },
   parameters: {
     lower: number({ optional: true }),

@@ -79,7 +79,6 @@ export interface LogMethods {
 export const log: Operation<LogMethods> = {
   name: 'Log',
   shape: 'map',
-  inputs: 'one',
   methods: { log: (to) => ({ parameters: to === undefined ? {} : { base: to } }) },
   parameters: { base: baseParameter() },
   open: (parameters) => {
@@ -213,7 +212,6 @@ function ofValue<M extends object>(methods: M, name: string, { apply, isTotal }:
     name,
     shape: 'map',
     ...(isTotal === true ? { results: 'one a sample' } : {}),
-    inputs: 'one',
     methods,
     parameters: {},
     open: () => ({ kind: 'map', apply }),

@@ -55,7 +55,6 @@ const unit = parameter({ optional: true }, { type: 'string', enum: unitNames }, 
 export const scale: Operation<ScaleMethods> = {
   name: 'Scale',
   shape: 'map',
-  inputs: 'one',
   methods: { scale: (parameters) => ({ parameters }) },
   parameters: {
     slope: number({ optional: true }),

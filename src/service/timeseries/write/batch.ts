@@ -85,6 +85,23 @@ export function addColumns(batch: SampleBatch, series: number, timeMs: Float64Ar
   batch.rowCount += timeMs.length;
 }
 
+/** Adds the first rows of columns, whose series are `indexes[indexColumn[row]]`. */
+export function addRows(
+  batch: SampleBatch,
+  indexes: Int32Array,
+  indexColumn: Int32Array,
+  timeMs: Float64Array,
+  value: Float64Array,
+  count: number,
+): void {
+  makeRoom(batch, count);
+  const { rowCount, seriesIndex } = batch;
+  for (let row = 0; row < count; row++) seriesIndex[rowCount + row] = indexes[indexColumn[row]!]!;
+  batch.timeMs.set(timeMs.subarray(0, count), rowCount);
+  batch.value.set(value.subarray(0, count), rowCount);
+  batch.rowCount += count;
+}
+
 export interface Taken {
   readonly changes: SampleChange[];
   readonly counts: BatchCounts;

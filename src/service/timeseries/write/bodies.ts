@@ -75,8 +75,14 @@ function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
   return createGunzip();
 }
 
-/** The whole body, for a form that is read at once. */
-export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Uint8Array> {
+/** A body that has come to its end, not joined yet. */
+export interface WholeBody {
+  readonly parts: readonly Uint8Array[];
+  readonly byteCount: number;
+}
+
+/** The whole body, for a form that is stored at once. */
+export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<WholeBody> {
   const { stream, bytesMax, abandon } = body;
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
   // By events: for the many small bodies, iterating a stream costs more than all else.
@@ -99,7 +105,7 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Ui
       abandon();
       reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
     });
-    stream.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)));
+    stream.on('end', () => resolve({ parts, byteCount: length }));
     stream.on('error', (error) => {
       abandon();
       reject(explain(error));

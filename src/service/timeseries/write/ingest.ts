@@ -6,7 +6,7 @@ import { decodeBody } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { createFrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
-import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody } from './bodies.js';
+import { COLUMNS_TYPE, CSV_TYPE, JSON_TYPE, partsOf, readWhole, type StreamedBody, type WholeBody } from './bodies.js';
 import { takeCsv } from './csv.js';
 import type { Gathered, Gatherer } from './gather.js';
 import { checkNames, parseSamples, readSamples, SampleIssues } from './json.js';
@@ -18,7 +18,7 @@ import { UsualSamples } from './usual-json.js';
 const SAMPLES_A_TURN = 5000;
 
 /** Longer bodies gain nothing by company. */
-const GATHERED_CHARS_MAX = 131_072;
+const GATHERED_BYTES_MAX = 131_072;
 
 /** Frames without samples cost as much to read as others, and say nothing. */
 const EMPTY_FRAMES_MAX = 10_000;
@@ -47,31 +47,28 @@ async function ingestJson(
   body: StreamedBody,
 ): Promise<Ingested> {
   const { origin } = job;
-  const bytes = await readWhole(body, context.settings.bodyBytesMax);
-  // To join its parts took some milliseconds already.
-  if (bytes.length > GATHERED_CHARS_MAX) await nextTurn();
-  const text = decodeBody(bytes);
+  const whole = await readWhole(body, context.settings.bodyBytesMax);
   // What a queue delivered is taken once, or not at all, by itself.
-  const mayGather = origin === undefined && text.length <= GATHERED_CHARS_MAX;
-  const gathered = mayGather ? await gather(gatherer, job, text) : undefined;
+  const mayGather = origin === undefined && whole.byteCount <= GATHERED_BYTES_MAX;
+  const gathered = mayGather ? await gather(gatherer, job, whole) : undefined;
   if (gathered !== undefined && (await isStored(gathered, job))) {
     context.metrics.samplesIngested.inc(gathered.counts.samples);
     return { ...gathered.counts, isRepeated: false };
   }
   return ingestAlone(context, job, async (sink) => {
-    if (!(await takeUsual(text, job, sink))) await takeParsed(text, job, sink);
+    if (!(await takeUsual(whole, job, sink))) await takeParsed(whole, job, sink);
   });
 }
 
-async function gather(gatherer: Gatherer, job: Ingest, text: string): Promise<Gathered | undefined> {
-  const reader = new UsualSamples(text, job.defaults);
+async function gather(gatherer: Gatherer, job: Ingest, whole: WholeBody): Promise<Gathered | undefined> {
+  const reader = new UsualSamples(whole.parts, job.defaults);
   const gathered = gatherer.take(job, (batch) => {
-    reader.read(batch, Number.POSITIVE_INFINITY);
+    while (reader.state === 'more') reader.read(batch);
     return reader.state === 'done';
   });
   if (gathered !== undefined || reader.state === 'done') return gathered;
   const issues = new SampleIssues();
-  const samples = await parseSamples(text, issues);
+  const samples = await parseSamples(textOf(whole), issues);
   issues.refuse(0);
   return gatherer.take(job, (batch) => {
     readSamples(samples, 0, samples.length, batch, issues, job.defaults);
@@ -80,26 +77,29 @@ async function gather(gatherer: Gatherer, job: Ingest, text: string): Promise<Ga
 }
 
 /** @returns false, and has taken nothing, for a body that is written otherwise. */
-async function takeUsual(text: string, { defaults }: Ingest, { batch, checkSize }: Sink): Promise<boolean> {
-  const reader = new UsualSamples(text, defaults);
-  for (;;) {
-    reader.read(batch, SAMPLES_A_TURN);
+async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, { batch, checkSize }: Sink): Promise<boolean> {
+  const reader = new UsualSamples(parts, defaults);
+  while (reader.state === 'more') {
+    reader.read(batch);
     checkSize();
-    if (reader.state !== 'reading') break;
-    await nextTurn();
+    if (reader.state === 'more') await nextTurn();
   }
   if (reader.state === 'done') return true;
   batch.rowCount = 0;
   return false;
 }
 
-async function takeParsed(text: string, { defaults }: Ingest, { batch, issues, checkSize }: Sink): Promise<void> {
-  const samples = await parseSamples(text, issues);
+async function takeParsed(whole: WholeBody, { defaults }: Ingest, { batch, issues, checkSize }: Sink): Promise<void> {
+  const samples = await parseSamples(textOf(whole), issues);
   for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
     if (from > 0) await nextTurn();
     readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, defaults);
     checkSize();
   }
+}
+
+function textOf({ parts }: WholeBody): string {
+  return decodeBody(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
 }
 
 /**

@@ -28,12 +28,12 @@ const OFFSETS = 2;
 const DIFFERENCES = 3;
 
 /** Of fewer numbers the frequencies of bytes say little. */
-const COUNT_SMALL_MIN = 64;
+const COUNT_DEFLATED_MIN = 64;
 
-export function writeColumn(writer: ByteWriter, column: Float64Array, wanted: Packing): void {
+export function writeColumn(writer: ByteWriter, column: Float64Array): void {
   const count = column.length;
   if (count === 0) return;
-  const packing = count < COUNT_SMALL_MIN ? 'fast' : wanted;
+  const packing = count < COUNT_DEFLATED_MIN ? 'plain' : 'deflated';
   if (isConstant(column)) {
     writer.byte(VERSION * 16 + CONSTANT);
     writer.double(column[0]!);
@@ -95,7 +95,7 @@ function aboveLeast(numbers: Float64Array, count: number): AboveLeast {
 }
 
 function sizeOf(numbers: AboveLeast, packing: Packing): number {
-  return packing === 'fast' ? numbers.width * numbers.count : estimateBytes(planesOf(numbers), numbers.count);
+  return packing === 'plain' ? numbers.width * numbers.count : estimateBytes(planesOf(numbers), numbers.count);
 }
 
 /** The planes in the shared scratch: until the next call. */

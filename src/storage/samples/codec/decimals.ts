@@ -49,12 +49,17 @@ function fillWhole(column: Float64Array, power: number, whole: Float64Array, mis
   return misfits;
 }
 
-function isWholeOf(value: number, power: number, number: number): boolean {
+export function isWholeOf(value: number, power: number, number: number): boolean {
   return number / power === value && Math.abs(number) <= WHOLE_MAX && !Object.is(value, -0);
 }
 
+/** The power of ten that an exponent stands for: what a whole number is divided by, or multiplied with below 0. */
+export function powerOf(exponent: number): number {
+  return POWERS[Math.abs(exponent)]!;
+}
+
 /** The least exponent from `from` on that makes a value whole, or Infinity. */
-function exponentOf(value: number, from: number): number {
+export function exponentOf(value: number, from: number): number {
   for (let exponent = from; exponent < POWERS.length; exponent++) {
     const number = Math.round(value * POWERS[exponent]!);
     if (isWholeOf(value, POWERS[exponent]!, number)) return exponent;

@@ -4,8 +4,7 @@ import { ByteReader, type ByteWriter, isLittleEndian } from './bytes.js';
 // Numbers of several bytes are kept as planes: first the lowest byte of each of them, then the next one. Neighbours
 // differ mostly in their low bytes, so the high planes deflate to little, and the low ones need not be tried.
 
-/** `fast` for the log, which is written while a client waits; `small` for segments. */
-export type Packing = 'fast' | 'small';
+export type Packing = 'plain' | 'deflated';
 
 /** Planes of more entropy than this are kept as they are: deflating them takes time and saves little. */
 const BITS_DEFLATED_MAX = 7;
@@ -20,7 +19,7 @@ const NONE = new Uint8Array(0);
  */
 export function writePlanes(writer: ByteWriter, planes: Uint8Array, count: number, packing: Packing): void {
   if (planes.length === 0) return;
-  if (packing === 'fast') {
+  if (packing === 'plain') {
     writer.byte(0);
     writer.bytes(planes);
     return;

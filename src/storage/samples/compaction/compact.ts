@@ -7,7 +7,7 @@ import { patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
 import { type Progress, readProgress, writeProgress } from '../progress.js';
 import type { Sizes } from './rewrite.js';
-import { type Budget, rewriteSegments } from './rewrite.js';
+import { appendTails, type Budget, costOf, isTail, rewriteSegments, type Tail } from './rewrite.js';
 
 const SERIES_COST = 512;
 const SERIES_READ = 64;
@@ -142,21 +142,36 @@ async function moveSeries(
   sizes: Sizes,
 ): Promise<Progress> {
   let progress = begun;
+  let tails: Tail[] = [];
+  let tailCost = 0;
   const rest = keys.filter((key) => key > begun.roundKey);
-  for (let from = 0; from < rest.length && budget.left > 0; from += SERIES_READ) {
+  for (let from = 0; from < rest.length; from += SERIES_READ) {
     const some = rest.subarray(from, from + SERIES_READ);
     const rows = await findSeries(tx, some);
+    const isLast = await moveSome(some, rows);
+    await appendTails(tx, tails, budget, sizes);
+    if (isLast) break;
+    tails = [];
+    tailCost = 0;
+  }
+  return progress;
+
+  /** @returns whether the budget has ended before them. */
+  async function moveSome(some: Float64Array, rows: ReadonlyMap<number, SeriesRow>): Promise<boolean> {
     for (const key of some) {
-      if (budget.left <= 0) return progress;
+      if (budget.left <= tailCost) return true;
       budget.left -= SERIES_COST;
       const row = rows.get(key);
       // A series that is not there was dropped, and its segments with it.
-      const resumeMs = row === undefined ? undefined : await moveOne(row);
-      if (resumeMs !== undefined) return { ...progress, roundMs: resumeMs };
+      const roundMs = row === undefined ? undefined : await moveOne(row);
+      if (roundMs !== undefined) {
+        progress = { ...progress, roundMs };
+        return true;
+      }
       progress = { ...progress, roundKey: key, roundMs: null };
     }
+    return budget.left <= tailCost;
   }
-  return progress;
 
   async function moveOne(row: SeriesRow): Promise<number | undefined> {
     const of = { organisation: row.organisation, key: row.seriesKey };
@@ -164,7 +179,11 @@ async function moveSeries(
     // What is deleted later need not be known.
     if (damaged !== undefined) patchBetween(await log.patchWithin(of, afterCommit, Infinity), -Infinity, Infinity);
     const { roundMs } = progress;
-    return rewriteSegments(tx, row, roundMs === null ? patch : patchBetween(patch, roundMs, Infinity), budget, sizes);
+    const tail = { row, patch: roundMs === null ? patch : patchBetween(patch, roundMs, Infinity) };
+    if (!isTail(tail)) return rewriteSegments(tx, row, tail.patch, budget, sizes);
+    tails.push(tail);
+    tailCost += costOf(tail);
+    return undefined;
   }
 }
 

@@ -1,12 +1,12 @@
 import { equal, type Transaction } from '../../storage.js';
-import { type SegmentRow, type SeriesRow, series } from '../../tables/samples.js';
+import { type SegmentRow, type SeriesRow, segments, series } from '../../tables/samples.js';
 import { overlay, type Patch, sliceColumns } from '../patch.js';
 import { type Columns, concatenate, NO_COLUMNS } from '../samples.js';
 import {
   type Area,
   deleteSegment,
-  insertSegment,
   isErased,
+  packSegment,
   SegmentCursor,
   segmentRange,
   segmentsBefore,
@@ -49,8 +49,57 @@ export async function rewriteSegments(
     break;
   }
   await writeHeld(writing, evenPieces);
-  await updateRow(tx, row, patch, writing.countChange);
+  const [firstMs, lastMs] = await segmentRange(tx, row.seriesKey);
+  await tx.update(series, nameOf(row), { sampleCount: row.sampleCount + writing.countChange, firstMs, lastMs });
   return resumeMs;
+}
+
+/** Samples that come after all that the segments of a series have. */
+export interface Tail {
+  readonly row: SeriesRow;
+  readonly patch: Patch;
+}
+
+export function isTail({ row: { lastMs }, patch: { timeMs, deleted } }: Tail): boolean {
+  return deleted.length === 0 && timeMs.length > 0 && (lastMs === null || timeMs[0]! > lastMs);
+}
+
+/** What a tail costs at least, in samples written. */
+export function costOf({ patch }: Tail): number {
+  return ROW_COST + patch.timeMs.length;
+}
+
+/**
+ * Brings in what comes at the end of many series, as most of what comes does: all of them at a time, so that where the
+ * database is elsewhere nobody waits for it once for each.
+ */
+export async function appendTails(tx: Transaction, tails: readonly Tail[], budget: Budget, sizes: Sizes) {
+  const parts = await allOf(
+    tails.map(async ({ row, patch }) => {
+      const writing: Writing = { tx, key: row.seriesKey, budget, sizes, held: patch, countChange: 0 };
+      if (row.lastMs !== null) await takeLastSegments(writing);
+      const added = packHeld(writing, fullPieces);
+      const sampleCount = row.sampleCount + writing.countChange;
+      return {
+        row,
+        added,
+        changes: { sampleCount, firstMs: row.firstMs ?? patch.timeMs[0]!, lastMs: patch.timeMs.at(-1)! },
+      };
+    }),
+  );
+  const added = parts.flatMap((part) => part.added);
+  const updated = parts.map(({ row, changes }) => tx.update(series, nameOf(row), changes));
+  await allOf<unknown>([tx.insertAll(segments, added), ...updated]);
+}
+
+/** Awaits all of them, also when one fails: none may go on after its transaction has ended. */
+async function allOf<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
+}
+
+function nameOf({ organisation, timeseriesId, metric }: SeriesRow) {
+  return equal({ organisation, timeseriesId, metric });
 }
 
 /** The work on one series. */
@@ -101,20 +150,25 @@ async function remove(writing: Writing, segment: SegmentRow): Promise<void> {
   writing.countChange -= segment.sampleCount;
 }
 
-async function writeHeld(
-  writing: Writing,
-  lengthsOf: (count: number, segmentSamples: number) => number[],
-): Promise<void> {
-  const { held, tx, key } = writing;
+async function writeHeld(writing: Writing, lengthsOf: PieceLengths): Promise<void> {
+  await writing.tx.insertAll(segments, packHeld(writing, lengthsOf));
+}
+
+function packHeld(writing: Writing, lengthsOf: PieceLengths): SegmentRow[] {
+  const { held, key } = writing;
   let from = 0;
-  for (const length of lengthsOf(held.timeMs.length, writing.sizes.segmentSamples)) {
-    await insertSegment(tx, key, sliceColumns(held, from, from + length));
+  const rows = lengthsOf(held.timeMs.length, writing.sizes.segmentSamples).map((length) => {
+    const row = packSegment(key, sliceColumns(held, from, from + length));
     writing.budget.left -= ROW_COST + length;
     from += length;
-  }
+    return row;
+  });
   writing.countChange += held.timeMs.length;
   writing.held = NO_COLUMNS;
+  return rows;
 }
+
+type PieceLengths = (count: number, segmentSamples: number) => number[];
 
 /** In the middle of a series: pieces of much the same length, so that each has room for late samples. */
 function evenPieces(count: number, segmentSamples: number): number[] {
@@ -140,15 +194,6 @@ function isSame(a: Columns, b: Columns): boolean {
     if (a.timeMs[i] !== b.timeMs[i] || !Object.is(a.value[i], b.value[i])) return false;
   }
   return true;
-}
-
-async function updateRow(tx: Transaction, row: SeriesRow, patch: Patch, countChange: number): Promise<void> {
-  const { organisation, timeseriesId, metric, lastMs } = row;
-  const { timeMs, deleted } = patch;
-  const isAppend = deleted.length === 0 && lastMs !== null && timeMs[0]! > lastMs;
-  const [firstMs, endMs] = isAppend ? [row.firstMs, timeMs.at(-1)!] : await segmentRange(tx, row.seriesKey);
-  const counted = { sampleCount: row.sampleCount + countChange, firstMs, lastMs: endMs };
-  await tx.update(series, equal({ organisation, timeseriesId, metric }), counted);
 }
 
 /** How large segments are, and how much compaction does at a time. Tests take small ones, to see many of them. */
