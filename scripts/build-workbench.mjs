@@ -71,8 +71,9 @@ const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
-    /engine[/\\]checkpoint[/\\]bytes\.ts$/,
-    () => `${NONE} export { none as createWriter, none as openCheckpoint };`,
+    /engine[/\\]checkpoint[/\\]stream-checkpoint\.ts$/,
+    () =>
+      `${NONE} export { none as readCheckpoint, none as readCounts, none as writeCheckpoint, none as writeCounts };`,
   ),
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
@@ -104,19 +105,25 @@ const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
 
 // Of the worked examples of each operation the plainest stands beside the list, and is what a new step begins with: all
 // of them would be a fifteenth of the page.
-const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]examples\.ts$/, async (_, path) => {
+const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]texts\.ts$/, async (text, path) => {
   const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
-  const [{ text }] = bundled.outputFiles;
-  const { examplesByName } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  const { textsByName } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
   const weightOf = (example) => {
     const { inputs, parameters } = example;
     return 10_000 * inputs.length + 1000 * Object.keys(parameters).length + JSON.stringify(example).length;
   };
-  const plainest = Object.entries(examplesByName).map(([name, examples]) => {
-    return [name, [examples.reduce((least, one) => (weightOf(one) < weightOf(least) ? one : least))]];
+  const plain = Object.entries(textsByName).map(([name, { examples, ...texts }]) => {
+    const plainest = examples.reduce((least, one) => (weightOf(one) < weightOf(least) ? one : least));
+    return [name, { ...texts, examples: [plainest] }];
   });
-  return `export const examplesByName = ${JSON.stringify(Object.fromEntries(plainest))};`;
+  const list = JSON.stringify(Object.fromEntries(plain));
+  return text.replace(/(export const textsByName[^=]*= )\{[^}]*\};/, (_, before) => `${before}${list};`);
 });
+
+// The page writes no request by the builder.
+const withoutMethods = replacing(/[/\\]src[/\\]operations[/\\].*\.ts$/, (text) =>
+  text.replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},'),
+);
 
 /** A plugin that has `textOf` change the text of the files of a name. */
 function replacing(id, textOf) {
@@ -154,6 +161,7 @@ async function bundle(entry) {
       withoutUnusedOfUplot,
       ...ofParquet,
       withPlainExamples,
+      withoutMethods,
       withShortAssertions,
     ],
   });

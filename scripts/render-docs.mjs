@@ -16,16 +16,6 @@ const SHAPES = {
   regrid: 'at times of their own',
 };
 
-const INPUTS = {
-  one: 'one series',
-  two: 'two series',
-  'one with scalar, or two': 'one series and a scalar, or two series',
-  'one with scalar, or more': 'one series and a scalar, or two series or more',
-  'one or two': 'one or two series',
-  'two or three': 'two or three series',
-  'two or more': 'two series or more',
-};
-
 function renderOperations(operations) {
   const rows = operations.map(({ name, isExtension, summary, shape }) => {
     return [`[${name}](#${anchorOf(name)})${isExtension ? ' **+**' : ''}`, summary, SHAPES[shape]];
@@ -57,7 +47,7 @@ function renderOperation({ name, aliases, summary, shape, inputs, parameters, ex
   return paragraphs(
     `## ${name}`,
     summary + also,
-    `Takes ${INPUTS[inputs]}. Results: ${SHAPES[shape]}.`,
+    `Inputs: ${inputs}. Results: ${SHAPES[shape]}.`,
     rows.length === 0 ? 'No parameters.' : table(['parameter', 'values', 'default', 'meaning'], rows),
     ...examples.map(renderExample),
   );

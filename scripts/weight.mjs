@@ -17,9 +17,9 @@ const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Where we stand, with some room; docs/architecture.md says what the exact sums took. */
-const CORE_BYTES_MAX = 44.3 * KILOBYTE;
+const CORE_BYTES_MAX = 41.5 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
-const EXTENSIONS_BYTES_MAX = 22 * KILOBYTE;
+const EXTENSIONS_BYTES_MAX = 17.7 * KILOBYTE;
 const WHOLE_BYTES_MAX = 79.5 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
@@ -33,7 +33,7 @@ function sizeOf(text) {
 
 /** Empty lists in the place of what the interface does not have. */
 const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
-export const pairsInto = 0, between = 0, ownParameters = {}, checkOwn = () => {};
+export const pairsInto = 0, openBetween = 0, ownParameters = {}, checkOwn = () => {};
 export const moreFunctions = new Map(), pairFunctions = new Map();`;
 
 const withoutExtensions = {

@@ -1,8 +1,8 @@
 import { WindrowError } from '../core/errors.js';
 import { didYouMean } from '../core/suggest.js';
-import { findOperation, operationNames, operationsByName } from '../operations/index.js';
-import { examplesOf, operations as operationInfos } from '../operations/info.js';
-import type { Example, Operation } from '../operations/operation.js';
+import { findOperation, operationNames } from '../operations/index.js';
+import { type OperationInfo, operations } from '../operations/info.js';
+import type { Example } from '../operations/operation.js';
 import { explain } from '../plan/explain.js';
 import type { Plan } from '../plan/plan.js';
 import { argumentOf, type Command, counted, textOf } from './command.js';
@@ -66,7 +66,7 @@ async function drawInto(path: string, plan: Plan, io: Io): Promise<number> {
   });
 }
 
-export const operations: Command = {
+export const operationsCommand: Command = {
   name: 'operations',
   summary: 'List all operations, or show the parameters and examples of one.',
   argument: {
@@ -82,56 +82,43 @@ export const operations: Command = {
     { line: 'windrow operations Mask --json', does: 'the same, for a program' },
   ],
   act: async (given, io) => {
-    const operation = given.argument === undefined ? undefined : wantedOperation(given.argument);
-    if (given.options.has('--json')) {
-      const data = operation === undefined ? [...operationInfos.values()] : operationInfos.get(operation.name);
-      await io.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
-    } else await io.stdout.write(operation === undefined ? list([...operationsByName.values()]) : describe(operation));
+    const one = given.argument === undefined ? undefined : wantedOperation(given.argument);
+    const all = [...operations.values()];
+    const text = one === undefined ? list(all) : describe(one);
+    await io.stdout.write(given.options.has('--json') ? `${JSON.stringify(one ?? all, null, 2)}\n` : text);
     return EXIT_DONE;
   },
 };
 
-function wantedOperation(name: string): Operation {
-  const operation = findOperation(name);
+function wantedOperation(name: string): OperationInfo {
+  const operation = operations.get(findOperation(name)?.name ?? '');
   if (operation !== undefined) return operation;
   const hint = didYouMean(name, operationNames) ?? `there are ${operationNames.join(', ')}`;
   throw new WindrowError('arguments', `operations: expected the name of an operation, received ${name}; ${hint}`);
 }
 
-function list(all: readonly Operation[]): string {
+function list(all: readonly OperationInfo[]): string {
   const width = Math.max(...all.map(({ name }) => name.length));
   const lines = all.map(({ name, summary }) => `${name.padEnd(width)}  ${summary}`);
   return `${lines.join('\n')}\n\nRun \`windrow operations NAME\` for the details of one.\n`;
 }
 
-// What an operation takes, in words.
-const INPUTS = {
-  one: 'one series',
-  two: 'two series',
-  'one with scalar, or two': 'one series and a scalar, or two series',
-  'one with scalar, or more': 'one series and a scalar, or two series or more',
-  'one or two': 'one or two series',
-  'two or three': 'two or three series',
-  'two or more': 'two series or more',
-};
-
-function describe(operation: Operation): string {
-  const { name, aliases = [], summary, inputs, parameters } = operation;
+function describe({ name, aliases, summary, inputs, parameters, examples }: OperationInfo): string {
   const also = aliases.length === 0 ? '' : ` (also ${aliases.join(', ')})`;
-  const lines = [`${name}${also}: ${summary}`, '', `Takes ${INPUTS[inputs]}.`, ''];
-  const names = Object.keys(parameters);
-  lines.push(names.length === 0 ? 'No parameters.' : 'Parameters:');
-  const width = Math.max(0, ...names.map((parameter) => parameter.length));
-  for (const [parameter, { summary: words, isRequired, default: standard, schema }] of Object.entries(parameters)) {
-    const need = isRequired ? 'required' : standard === undefined ? 'optional' : `default ${JSON.stringify(standard)}`;
+  const lines = [`${name}${also}: ${summary}`, '', `Inputs: ${inputs}.`, ''];
+  const all = Object.entries(parameters.properties);
+  lines.push(all.length === 0 ? 'No parameters.' : 'Parameters:');
+  const width = Math.max(0, ...all.map(([parameter]) => parameter.length));
+  for (const [parameter, schema] of all) {
+    const standard = schema.default === undefined ? 'optional' : `default ${JSON.stringify(schema.default)}`;
+    const need = parameters.required.includes(parameter) ? 'required' : standard;
     const indent = ' '.repeat(width + 4);
-    lines.push(`  ${parameter.padEnd(width)}  ${words} (${need})`);
+    lines.push(`  ${parameter.padEnd(width)}  ${schema.description} (${need})`);
     if (Array.isArray(schema.enum)) lines.push(...wrap(`one of ${schema.enum.join(', ')}`, indent));
     const added = schema['x-extensions'];
     if (Array.isArray(added)) lines.push(...wrap(`extensions of the interface: ${added.join(', ')}`, indent));
   }
-  lines.push('', 'Examples:');
-  for (const example of examplesOf(name)) lines.push(...describeExample(example));
+  lines.push('', 'Examples:', ...examples.flatMap(describeExample));
   return `${lines.join('\n')}\n`;
 }
 

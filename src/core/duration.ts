@@ -1,12 +1,12 @@
 import { DAY_MS } from './calendar.js';
 
-const DECIMAL = '\\d+(?:\\.\\d+)?';
-const DATE_PARTS = `(?:(?<weeks>${DECIMAL})W)?(?:(?<days>${DECIMAL})D)?`;
-const TIME_PARTS = `(?:(?<hours>${DECIMAL})H)?(?:(?<minutes>${DECIMAL})M)?(?:(?<seconds>${DECIMAL})S)?`;
-const DURATION = new RegExp(`^P(?!$)${DATE_PARTS}(?:T(?=\\d)${TIME_PARTS})?$`);
+const N = '(\\d+(?:\\.\\d+)?)';
+const DURATION = new RegExp(`^P(?!$)(?:${N}W)?(?:${N}D)?(?:T(?=\\d)(?:${N}H)?(?:${N}M)?(?:${N}S)?)?$`);
 
-const UNIT_MS = { weeks: 7 * DAY_MS, days: DAY_MS, hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
-const UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
+const WEEK_MS = 7 * DAY_MS;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const UNITS_MS = [WEEK_MS, DAY_MS, HOUR_MS, MINUTE_MS, 1000];
 
 /**
  * The length in milliseconds of an ISO 8601 duration `PnWnDTnHnMnS` (a day is 24 h), the nearest double.
@@ -14,19 +14,19 @@ const UNITS = ['weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
  * Undefined if the text is not a duration, or has years or months, which have no fixed length.
  */
 export function parseDuration(text: string): number | undefined {
-  const groups = DURATION.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  const parts = UNITS.filter((unit) => groups[unit] !== undefined);
-  if (parts.length === 0) return undefined;
+  const [, ...parts] = DURATION.exec(text) ?? [];
   // Whole numbers of any length, so that even absurd durations come out as the nearest double.
   let wholeMs = 0n;
-  for (const [index, unit] of parts.entries()) {
-    const digits = groups[unit] ?? '';
-    if (!digits.includes('.')) wholeMs += BigInt(digits) * BigInt(UNIT_MS[unit]);
-    else if (index === parts.length - 1) return finite(addDecimal(wholeMs, digits, UNIT_MS[unit]));
-    else return undefined;
+  let isKnown = false;
+  for (const [index, unitMs] of UNITS_MS.entries()) {
+    const digits = parts[index];
+    if (digits === undefined) continue;
+    isKnown = true;
+    if (!digits.includes('.')) wholeMs += BigInt(digits) * BigInt(unitMs);
+    else if (parts.slice(index + 1).some(Boolean)) return undefined;
+    else return finite(addDecimal(wholeMs, digits, unitMs));
   }
-  return finite(Number(wholeMs));
+  return isKnown ? finite(Number(wholeMs)) : undefined;
 }
 
 function finite(ms: number): number | undefined {
@@ -37,18 +37,22 @@ function finite(ms: number): number | undefined {
 function addDecimal(wholeMs: bigint, digits: string, unitMs: number): number {
   const point = digits.indexOf('.');
   const fractionCount = digits.length - point - 1;
-  const scale = 10n ** BigInt(fractionCount);
-  const scaledMs = BigInt(digits.slice(0, point) + digits.slice(point + 1)) * BigInt(unitMs) + wholeMs * scale;
-  return Number(`${scaledMs / scale}.${String(scaledMs % scale).padStart(fractionCount, '0')}`);
+  const scaled = BigInt(digits.slice(0, point) + digits.slice(point + 1)) * BigInt(unitMs);
+  return decimalOf(scaled + wholeMs * 10n ** BigInt(fractionCount), fractionCount);
+}
+
+/** The double nearest to a decimal, given as a whole number of its last digit, so many places after the point. */
+export function decimalOf(scaled: bigint, places: number): number {
+  return Number(`${scaled}e-${places}`);
 }
 
 /** The shortest text for a duration in milliseconds: `PT15M`, `P1D`, `PT0.5S`. */
 export function formatDuration(ms: number): string {
-  if (ms > 0 && ms % UNIT_MS.weeks === 0) return `P${ms / UNIT_MS.weeks}W`;
+  if (ms > 0 && ms % WEEK_MS === 0) return `P${ms / WEEK_MS}W`;
   const days = Math.floor(ms / DAY_MS);
-  const hours = Math.floor((ms % DAY_MS) / UNIT_MS.hours);
-  const minutes = Math.floor((ms % UNIT_MS.hours) / UNIT_MS.minutes);
-  const seconds = (ms % UNIT_MS.minutes) / 1000;
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
+  const seconds = (ms % MINUTE_MS) / 1000;
   const date = days > 0 ? `${days}D` : '';
   const time = [hours && `${hours}H`, minutes && `${minutes}M`, seconds && `${seconds}S`].filter(Boolean).join('');
   if (time !== '') return `P${date}T${time}`;

@@ -1,4 +1,5 @@
 import { DAY_MS, dateOfDay, dayOfDate, daysInMonth } from './calendar.js';
+import { decimalOf } from './duration.js';
 import { TIME_MS_END, TIME_MS_MIN } from './series.js';
 import type { Zone } from './zone.js';
 
@@ -80,17 +81,8 @@ function parseOffsetMs(text: string): number | undefined {
 // The sum as an exact decimal, parsed once: any number of digits gives the nearest double.
 function addFraction(wholeMs: number, fraction: string): number {
   const digits = fraction.padEnd(3, '0');
-  const scale = 10n ** BigInt(digits.length - 3);
-  return decimalToNumber(BigInt(wholeMs) * scale + BigInt(digits), scale);
-}
-
-function decimalToNumber(scaled: bigint, scale: bigint): number {
-  const magnitude = scaled < 0n ? -scaled : scaled;
-  const digits = String(scale).length - 1;
-  const text = `${magnitude / scale}.${String(magnitude % scale)
-    .padStart(digits, '0')
-    .slice(0, digits)}`;
-  return scaled < 0n ? -Number(text) : Number(text);
+  const places = digits.length - 3;
+  return decimalOf(BigInt(wholeMs) * 10n ** BigInt(places) + BigInt(digits), places);
 }
 
 /** An instant in UTC: `2013-07-04T00:15:00.000Z`, with more digits only if the time has them. */

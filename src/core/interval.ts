@@ -26,17 +26,17 @@ export const SHORTEST_MS = 0.1;
 /** Every name an interval can have, apart from durations. */
 export const intervalNames: readonly string[] = [...Object.keys(NAMED_MS), ...CALENDAR_NAMES];
 
-/** Reads a name (in any case) or an ISO 8601 duration. Undefined when it is neither. */
+/**
+ * Reads a name (in any case; `P1W`, `P1M` and `P1Y` are names) or an ISO 8601 duration.
+ * Undefined when it is neither.
+ */
 export function parseInterval(text: string): Interval | undefined {
   const wanted = text.toLowerCase();
   for (const [name, lengthMs] of Object.entries(NAMED_MS)) {
     if (name.toLowerCase() === wanted) return { kind: 'fixed', lengthMs };
   }
-  const unit = CALENDAR_NAMES.find((name) => name.toLowerCase() === wanted);
+  const unit = CALENDAR_NAMES.find((name) => name.toLowerCase() === wanted || text === `P1${name[0]}`);
   if (unit !== undefined) return { kind: 'calendar', unit };
-  if (text === 'P1W') return { kind: 'calendar', unit: 'Weekly' };
-  if (text === 'P1M') return { kind: 'calendar', unit: 'Monthly' };
-  if (text === 'P1Y') return { kind: 'calendar', unit: 'Yearly' };
   const lengthMs = parseDuration(text);
   return lengthMs === undefined ? undefined : { kind: 'fixed', lengthMs };
 }

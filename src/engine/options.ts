@@ -38,18 +38,15 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
   const fromMs = options.from === undefined ? Number.NEGATIVE_INFINITY : toMs('from', options.from, timezone);
   const untilMs = options.until === undefined ? undefined : toMs('until', options.until, timezone);
   if (untilMs !== undefined && untilMs <= fromMs) {
-    throw new InputError('option.value', `until: expected an instant after from, received ${String(options.until)}`);
+    throw refused('until', 'an instant after from', String(options.until));
   }
   const { maxOutputSamples = MAX_OUTPUT_SAMPLES, allowedLateness = 'PT0S' } = options;
   if (typeof maxOutputSamples !== 'number' || !(maxOutputSamples >= 0)) {
-    const received = describeValue(maxOutputSamples);
-    throw new InputError('option.value', `maxOutputSamples: expected a number of at least 0, received ${received}`);
+    throw refused('maxOutputSamples', 'a number of at least 0', describeValue(maxOutputSamples));
   }
   const allowedLatenessMs = parseDuration(allowedLateness);
   if (allowedLatenessMs === undefined) {
-    const received = describeValue(allowedLateness);
-    const expected = 'an ISO 8601 duration like PT5M';
-    throw new InputError('option.value', `allowedLateness: expected ${expected}, received ${received}`);
+    throw refused('allowedLateness', 'an ISO 8601 duration like PT5M', describeValue(allowedLateness));
   }
   return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
 }
@@ -58,8 +55,7 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
 export function readWarmup({ warmup, from }: { readonly warmup?: string; readonly from?: Instant }): number {
   const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup ?? 'PT0S');
   if (lengthMs !== undefined && (warmup === undefined || from !== undefined)) return lengthMs;
-  const expected = 'a duration like P1D, or all, and an instant from';
-  throw new InputError('option.value', `warmup: expected ${expected}, received ${describeValue(warmup)}`);
+  throw refused('warmup', 'a duration like P1D, or all, and an instant from', describeValue(warmup));
 }
 
 /** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */
@@ -68,11 +64,13 @@ export function toMs(name: string, instant: Instant, timezone: string): number {
   const timeMs = instantMs(instant);
   if (timeMs !== undefined || typeof instant !== 'string') {
     if (timeMs !== undefined && timeMs >= TIME_MS_MIN && timeMs <= TIME_MS_END) return timeMs;
-    const received = timeMs === undefined ? describeValue(instant) : String(timeMs);
-    throw new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
+    throw refused(name, expected, timeMs === undefined ? describeValue(instant) : String(timeMs));
   }
   const reading = readInstant(instant, isUtc(timezone) ? undefined : zoneOf(timezone));
   if ('timeMs' in reading) return reading.timeMs;
-  const received = `${describeValue(instant)}, which ${reading.problem}`;
-  throw new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
+  throw refused(name, expected, `${describeValue(instant)}, which ${reading.problem}`);
+}
+
+function refused(name: string, expected: string, received: string): InputError {
+  return new InputError('option.value', `${name}: expected ${expected}, received ${received}`);
 }

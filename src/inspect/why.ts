@@ -7,6 +7,7 @@ import { runBatch } from '../engine/batch/run-batch.js';
 import { sortInput } from '../engine/batch/sorted-input.js';
 import { partsOf as partsOfPlan } from '../engine/every/parts.js';
 import { type RunOptions, type RunSettings, readOptions, toMs } from '../engine/options.js';
+import { describeStep } from '../operations/descriptions.js';
 import { operationsByName } from '../operations/index.js';
 import { openWindows } from '../operations/windowing.js';
 import { planEveryIn, planOfMember } from '../plan/patterns.js';
@@ -202,7 +203,7 @@ class Search {
       const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step.operation, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
     });
-    const { does } = operation.describe(step.parameters);
+    const { does } = describeStep(step.operation, step.parameters);
     const { pointer, output } = step;
     const isProved = reads !== undefined;
     const told = { pointer, operation: step.operation, does, output, results: samplesOf(results), inputs, isProved };
@@ -249,7 +250,8 @@ function partsOf(inputs: readonly Series[], source: SeriesReference): Series {
 /** The window of results that all lie in one. */
 function windowOf({ operation, parameters }: PlanStep, results: Columns, range: Range): Window | undefined {
   const described = operationsByName.get(operation)!;
-  const made = described.describe(parameters).reads.kind === 'window' ? described.windows?.(parameters) : undefined;
+  const { reads } = describeStep(operation, parameters);
+  const made = reads.kind === 'window' ? described.windows?.(parameters) : undefined;
   if (made === undefined || results.timeMs.length !== 1) return undefined;
   const bounds = described.boundsOf?.(parameters, range.fromMs);
   if (bounds !== undefined) return { ...bounds, timezone: made.timezone };

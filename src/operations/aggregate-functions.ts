@@ -16,11 +16,8 @@ export interface Accumulator {
   readonly listCount: number;
   /** Windows with fewer samples give nothing. */
   readonly sampleCountMin: number;
-  readonly words: string;
   /** Of a function of two inputs: where the second's values are, beside those of each chunk. */
   readonly second?: Float64Array;
-  /** What it keeps of the open window, where that is not a few numbers. */
-  readonly keeps?: string;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
   readonly add: (state: Held, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
   /** Takes away the oldest sample of a window that moves on. The functions that lack it have another way to do that. */
@@ -58,7 +55,6 @@ const sum: Accumulator = {
   slotCount: SUM_SLOTS,
   listCount: 1,
   sampleCountMin: 1,
-  words: 'the sum',
   add: ({ slots, lists }, at, chunk, from, to) => addAll(slots, at, lists[0]!, chunk.value, from, to),
   remove: ({ slots, lists }, at, { values }) => {
     addTo(slots, at, lists[0]!, -values.at(0));
@@ -70,7 +66,6 @@ const sum: Accumulator = {
 
 const average: Accumulator = {
   ...sum,
-  words: 'the average',
   ofWhole: 'mean',
   result: ({ slots, lists }, at, count) => meanOf(slots, at, lists[0]!, count),
 };
@@ -78,7 +73,6 @@ const average: Accumulator = {
 const count: Accumulator = {
   ...simple,
   slotCount: 0,
-  words: 'the count',
   add: () => undefined,
   remove: () => undefined,
   result: (_held, _at, sampleCount) => sampleCount,
@@ -87,7 +81,6 @@ const count: Accumulator = {
 const first: Accumulator = {
   ...simple,
   slotCount: 1,
-  words: 'the first sample',
   add: ({ slots }, at, chunk, from, _to, countBefore) => {
     if (countBefore === 0) slots[at] = chunk.value[from]!;
   },
@@ -97,7 +90,6 @@ const first: Accumulator = {
 const last: Accumulator = {
   ...simple,
   slotCount: 1,
-  words: 'the last sample',
   add: ({ slots }, at, chunk, _from, to) => {
     slots[at] = chunk.value[to - 1]!;
   },
@@ -107,7 +99,6 @@ const last: Accumulator = {
 const delta: Accumulator = {
   ...simple,
   slotCount: 2,
-  words: 'the last sample less the first',
   add: (held, at, chunk, from, to, countBefore) => {
     first.add(held, at, chunk, from, to, countBefore);
     last.add(held, at + 1, chunk, from, to, countBefore);
@@ -118,7 +109,6 @@ const delta: Accumulator = {
 const min: Accumulator = {
   ...simple,
   slotCount: 1,
-  words: 'the least value',
   add: ({ slots }, at, { value }, from, to, countBefore) => {
     let least = countBefore === 0 ? value[from]! : slots[at]!;
     for (let i = from; i < to; i++) if (value[i]! < least) least = value[i]!;
@@ -130,7 +120,6 @@ const min: Accumulator = {
 const max: Accumulator = {
   ...simple,
   slotCount: 1,
-  words: 'the greatest value',
   add: ({ slots }, at, { value }, from, to, countBefore) => {
     let greatest = countBefore === 0 ? value[from]! : slots[at]!;
     for (let i = from; i < to; i++) if (value[i]! > greatest) greatest = value[i]!;
@@ -142,7 +131,6 @@ const max: Accumulator = {
 const range: Accumulator = {
   ...simple,
   slotCount: 2,
-  words: 'the greatest value less the least',
   add: (held, at, chunk, from, to, countBefore) => {
     min.add(held, at, chunk, from, to, countBefore);
     max.add(held, at + 1, chunk, from, to, countBefore);
@@ -159,7 +147,6 @@ function spread(isRoot: boolean): Accumulator {
     slotCount: EXTREMES + 2,
     listCount: 2,
     sampleCountMin: 2,
-    words: isRoot ? 'the standard deviation (n − 1)' : 'the variance (n − 1)',
     add: (held, at, chunk, from, to, countBefore) => {
       addAll(held.slots, at, held.lists[0]!, chunk.value, from, to);
       addSquares(held.slots, at + SQUARES, held.lists[1]!, chunk.value, from, to);
@@ -187,8 +174,6 @@ function percentile(percent: number): Accumulator {
     slotCount: 0,
     listCount: 1,
     sampleCountMin: 1,
-    words: percent === 50 ? 'the median' : `the percentile ${percent}`,
-    keeps: 'every value of the open window',
     add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
     result: ({ lists }, _at, count) => {
       // Moved where they are: their order says nothing.

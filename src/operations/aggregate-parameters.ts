@@ -28,36 +28,16 @@ import { interval } from './windowing.js';
 
 /** The parameter of a step or a stage that may have these functions. */
 export function functionIn(names: readonly string[]): Parameter {
-  return choice({ summary: 'What to compute from the samples of a window.' }, names, extensionFunctionNames);
+  return choice(names, {}, extensionFunctionNames);
 }
 
 /** Parameters that an aggregate and each stage of a pipeline share. */
 export const functionParameters = {
   function: functionIn(aggregateFunctionNames),
-  interval: interval('The length of the windows.'),
-  percentile: number({
-    summary: 'Which percentile, for the function Percentile.',
-    minimum: 0,
-    maximum: 100,
-    optional: true,
-    extension: true,
-  }),
-  empty: choice(
-    {
-      summary: 'The result of windows without samples, between the first and the last with some.',
-      default: 'omit',
-      extension: true,
-    },
-    ['omit', 'zero', 'hold'],
-  ),
-  maxhold: duration(
-    {
-      summary: 'How long a value is held, for the time-weighted functions; of two inputs, how old it may be.',
-      optional: true,
-      extension: true,
-    },
-    0,
-  ),
+  interval: interval(),
+  percentile: number({ minimum: 0, maximum: 100, optional: true, extension: true }),
+  empty: choice(['omit', 'zero', 'hold'], { default: 'omit', extension: true }),
+  maxhold: duration(0, { optional: true, extension: true }),
   ...ownParameters,
 };
 
@@ -89,9 +69,9 @@ export function settingsOf(parameters: Parameters): FunctionSettings {
 
 /** Parameters of the whole step. */
 export const windowParameters = {
-  timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
-  label: choice({ summary: 'Which border stamps a result.', default: 'start', extension: true }, ['start', 'end']),
-  closed: choice({ summary: 'Which border a window includes.', default: 'left', extension: true }, ['left', 'right']),
+  timezone: timezone({ extension: true }),
+  label: choice(['start', 'end'], { default: 'start', extension: true }),
+  closed: choice(['left', 'right'], { default: 'left', extension: true }),
 };
 
 /** The zone (IANA) of the windows, which of their borders is the time of a result, and which they include. */

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../core/calendar.js';
 import { nanosecondsOf } from '../core/grid.js';
 import { parseInterval } from '../core/interval.js';
-import { describeAggregate, openAggregate } from './aggregate.js';
+import { openAggregate } from './aggregate.js';
 import {
   type AggregateStage,
   checkFunction,
@@ -9,18 +9,9 @@ import {
   type WindowParameters,
   windowParameters,
 } from './aggregate-parameters.js';
-import type { Operation, StepDraft, WrittenExample } from './operation.js';
-import {
-  listOf,
-  type Parameter,
-  type Parameters,
-  type ParameterValue,
-  type ReadContext,
-  type Report,
-  readParameters,
-  textIn,
-  within,
-} from './parameters.js';
+import { describeAggregate, windowTexts } from './aggregate-texts.js';
+import type { Describe, Operation, OperationTexts, StepDraft } from './operation.js';
+import { listOf, objectOf, type Parameters, type Report, textIn, within } from './parameters.js';
 import { checkedInterval, checkInterval } from './windowing.js';
 
 export interface AggregatePipelineMethods {
@@ -30,18 +21,16 @@ export interface AggregatePipelineMethods {
 export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
-  summary: 'Runs several aggregates, each over the results of the one before.',
   shape: 'regrid',
-  inputs: 'one',
   methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
-  parameters: { pipeline: stageList(), ...windowParameters },
-  check: checkStages,
-  describe: (parameters) => {
-    const stages = stagesOf(parameters).map((stage) => describeAggregate({ ...parameters, ...stage }));
-    const last = stages.at(-1) ?? describeAggregate(parameters);
-    const keeps = [...new Set(stages.map((stage) => stage.keeps))].join(', and ');
-    return { ...last, does: stages.map((stage) => stage.does).join(', then '), keeps };
+  parameters: {
+    pipeline: listOf(objectOf(functionParameters, checkFunction), {
+      some: 'stage of {function, interval}',
+      extension: true,
+    }),
+    ...windowParameters,
   },
+  check: checkStages,
   open: (parameters, run) => {
     const stages = stagesOf(parameters);
     const closed = parameters.closed === 'right' ? 'right' : 'left';
@@ -59,68 +48,60 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   }),
 };
 
-export const aggregatePipelineExamples: readonly WrittenExample[] = [
-  {
-    title: 'The highest hourly average of a day',
-    parameters: {
-      pipeline: [
-        { function: 'Average', interval: 'Hourly' },
-        { function: 'Max', interval: 'Daily' },
-      ],
+export const aggregatePipelineTexts: OperationTexts = {
+  summary: 'Runs several aggregates, each over the results of the one before.',
+  parameters: /* @__PURE__ */ Object.assign(
+    { pipeline: 'Stages of `{function, interval}`, each interval a multiple of the one before.' },
+    windowTexts,
+  ),
+  examples: [
+    {
+      title: 'The highest hourly average of a day',
+      parameters: {
+        pipeline: [
+          { function: 'Average', interval: 'Hourly' },
+          { function: 'Max', interval: 'Daily' },
+        ],
+      },
+      inputs: ['00:00 1, 00:30 3, 05:00 7, 05:30 8, 05:45 3'],
+      output: '00:00 6',
     },
-    inputs: ['00:00 1, 00:30 3, 05:00 7, 05:30 8, 05:45 3'],
-    output: '00:00 6',
-  },
-  {
-    title: 'How many hours of a day had samples',
-    parameters: {
-      pipeline: [
-        { function: 'Count', interval: 'Hourly' },
-        { function: 'Count', interval: 'Daily' },
-      ],
+    {
+      title: 'How many hours of a day had samples',
+      parameters: {
+        pipeline: [
+          { function: 'Count', interval: 'Hourly' },
+          { function: 'Count', interval: 'Daily' },
+        ],
+      },
+      inputs: ['00:00 1, 00:30 3, 05:00 7, 23:59 0'],
+      output: '00:00 3',
     },
-    inputs: ['00:00 1, 00:30 3, 05:00 7, 23:59 0'],
-    output: '00:00 3',
-  },
-  {
-    title: 'The average daily sum of a month',
-    parameters: {
-      pipeline: [
-        { function: 'Sum', interval: 'Daily' },
-        { function: 'Average', interval: 'Monthly' },
-      ],
+    {
+      title: 'The average daily sum of a month',
+      parameters: {
+        pipeline: [
+          { function: 'Sum', interval: 'Daily' },
+          { function: 'Average', interval: 'Monthly' },
+        ],
+      },
+      inputs: ['2024-03-01T06:00:00Z 1, 2024-03-01T18:00:00Z 2, 2024-03-02T06:00:00Z 5'],
+      output: '2024-03-01T00:00:00Z 4',
     },
-    inputs: ['2024-03-01T06:00:00Z 1, 2024-03-01T18:00:00Z 2, 2024-03-02T06:00:00Z 5'],
-    output: '2024-03-01T00:00:00Z 4',
-  },
-];
+  ],
+};
+
+export const describeAggregatePipeline: Describe = (parameters) => {
+  const stages = stagesOf(parameters).map((stage) => describeAggregate({ ...parameters, ...stage }));
+  const last = stages.at(-1) ?? describeAggregate(parameters);
+  const keeps = [...new Set(stages.map((stage) => stage.keeps))].join(', and ');
+  return { ...last, does: stages.map((stage) => stage.does).join(', then '), keeps };
+};
 
 function stagesOf(parameters: Parameters): readonly Parameters[] {
   const { pipeline } = parameters;
-  if (!Array.isArray(pipeline)) throw new Error('assertion failed: the plan holds no pipeline');
+  if (!Array.isArray(pipeline)) throw new Error('assertion failed: no pipeline');
   return pipeline;
-}
-
-function stageList(): Parameter {
-  const properties = Object.fromEntries(Object.entries(functionParameters).map(([name, { schema }]) => [name, schema]));
-  const itemSchema = { type: 'object', required: ['function', 'interval'], properties };
-  const summary = 'Stages of `{function, interval}`, each interval a multiple of the one before.';
-  const list = listOf({ summary, extension: true }, itemSchema, readStage);
-  return {
-    ...list,
-    schema: { ...list.schema, minItems: 1 },
-    read: (value, report, context) => {
-      if (!Array.isArray(value) || value.length > 0) return list.read(value, report, context);
-      report('', 'request.missing', 'at least one stage of {function, interval}', 'an empty array');
-      return undefined;
-    },
-  };
-}
-
-function readStage(item: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
-  const stage = readParameters(item, functionParameters, report, context);
-  if (stage !== undefined) checkFunction(stage, report);
-  return stage;
 }
 
 function checkStages(parameters: Parameters, report: Report): void {

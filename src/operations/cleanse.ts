@@ -1,6 +1,6 @@
 import { clamp } from '../kernels/arithmetic.js';
 import { selectRange } from '../kernels/select.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import { choice, number, numberIn, textIn } from './parameters.js';
 
 export interface CleanseMethods {
@@ -12,31 +12,21 @@ export interface CleanseMethods {
 
 export const cleanse: Operation<CleanseMethods> = {
   name: 'Cleanse',
-  summary: 'Clamps values into a range (BoundsLimitCleanse), or keeps only samples outside it (BoundsLimitAnomaly).',
   shape: 'map',
-  inputs: 'one',
   methods: {
     clamp: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitCleanse', lowerbound, upperbound } }),
     anomalies: (lowerbound, upperbound) => ({ parameters: { function: 'BoundsLimitAnomaly', lowerbound, upperbound } }),
   },
   parameters: {
-    function: choice({ summary: 'What to do with the range.' }, ['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
-    lowerbound: number({ summary: 'The lowest value of the range.' }),
-    upperbound: number({ summary: 'The highest value of the range.' }),
+    function: choice(['BoundsLimitCleanse', 'BoundsLimitAnomaly']),
+    lowerbound: number(),
+    upperbound: number(),
   },
   check: (parameters, report) => {
     const lower = numberIn(parameters, 'lowerbound');
     const upper = numberIn(parameters, 'upperbound');
     if (lower <= upper) return;
     report('', 'request.range', 'lowerbound at most upperbound', `${lower} over ${upper}`, 'swap the two');
-  },
-  describe: (parameters) => {
-    const range = `[${numberIn(parameters, 'lowerbound')}, ${numberIn(parameters, 'upperbound')}]`;
-    const isAnomaly = textIn(parameters, 'function') === 'BoundsLimitAnomaly';
-    return {
-      does: isAnomaly ? `keeps samples outside ${range}` : `trims values into ${range}`,
-      ...ofEachSample,
-    };
   },
   open: (parameters) => {
     const lower = numberIn(parameters, 'lowerbound');
@@ -48,23 +38,40 @@ export const cleanse: Operation<CleanseMethods> = {
   },
 };
 
-export const cleanseExamples: readonly WrittenExample[] = [
-  {
-    title: 'Values are clamped into the range',
-    parameters: { function: 'BoundsLimitCleanse', lowerbound: 0, upperbound: 100 },
-    inputs: ['00:00 -5, 00:01 50, 00:02 120'],
-    output: '00:00 0, 00:01 50, 00:02 100',
+export const cleanseTexts: OperationTexts = {
+  summary: 'Clamps values into a range (BoundsLimitCleanse), or keeps only samples outside it (BoundsLimitAnomaly).',
+  parameters: {
+    function: 'What to do with the range.',
+    lowerbound: 'The lowest value of the range.',
+    upperbound: 'The highest value of the range.',
   },
-  {
-    title: 'The samples outside the range',
-    parameters: { function: 'BoundsLimitAnomaly', lowerbound: 0, upperbound: 100 },
-    inputs: ['00:00 -5, 00:01 50, 00:02 120, 00:03 100'],
-    output: '00:00 -5, 00:02 120',
-  },
-  {
-    title: 'Bounds may be fractions',
-    parameters: { function: 'BoundsLimitCleanse', lowerbound: 18.5, upperbound: 21.5 },
-    inputs: ['00:00 18, 00:01 20, 00:02 22'],
-    output: '00:00 18.5, 00:01 20, 00:02 21.5',
-  },
-];
+  examples: [
+    {
+      title: 'Values are clamped into the range',
+      parameters: { function: 'BoundsLimitCleanse', lowerbound: 0, upperbound: 100 },
+      inputs: ['00:00 -5, 00:01 50, 00:02 120'],
+      output: '00:00 0, 00:01 50, 00:02 100',
+    },
+    {
+      title: 'The samples outside the range',
+      parameters: { function: 'BoundsLimitAnomaly', lowerbound: 0, upperbound: 100 },
+      inputs: ['00:00 -5, 00:01 50, 00:02 120, 00:03 100'],
+      output: '00:00 -5, 00:02 120',
+    },
+    {
+      title: 'Bounds may be fractions',
+      parameters: { function: 'BoundsLimitCleanse', lowerbound: 18.5, upperbound: 21.5 },
+      inputs: ['00:00 18, 00:01 20, 00:02 22'],
+      output: '00:00 18.5, 00:01 20, 00:02 21.5',
+    },
+  ],
+};
+
+export const describeCleanse: Describe = (parameters) => {
+  const range = `[${numberIn(parameters, 'lowerbound')}, ${numberIn(parameters, 'upperbound')}]`;
+  const isAnomaly = textIn(parameters, 'function') === 'BoundsLimitAnomaly';
+  return {
+    does: isAnomaly ? `keeps samples outside ${range}` : `trims values into ${range}`,
+    ...ofEachSample,
+  };
+};

@@ -1,12 +1,13 @@
 import * as kernels from '../kernels/compare.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import type { Describe, Operation, OperationTexts, StepDraft, WrittenExample } from './operation.js';
 import { number, numberIn, type Parameters } from './parameters.js';
 import {
   type AlignParameters,
   alignParameters,
   checkAlign,
-  describeTwo,
+  describeOperand,
   type Operand,
+  operandTexts,
   scalar,
   withOperand,
 } from './two-inputs.js';
@@ -22,19 +23,26 @@ const equal = { scalar: kernels.eqScalar, vector: kernels.eq };
 const less = { scalar: kernels.ltScalar, vector: kernels.lt };
 const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
-export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', 'equal to', { ...equal, yes: 1 });
-export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', 'not equal to', { ...equal, yes: 0 });
-export const lte = comparison<OrderMethods<'lte'>>({ lte: withOperand }, 'Lte', 'at most', { ...greater, yes: 0 });
-export const lt = comparison<OrderMethods<'lt'>>({ lt: withOperand }, 'Lt', 'less than', { ...less, yes: 1 });
-export const gt = comparison<OrderMethods<'gt'>>({ gt: withOperand }, 'Gt', 'greater than', { ...greater, yes: 1 });
-export const gte = comparison<OrderMethods<'gte'>>({ gte: withOperand }, 'Gte', 'at least', { ...less, yes: 0 });
+export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 });
+export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', { ...equal, yes: 0 });
+export const lte = comparison<OrderMethods<'lte'>>({ lte: withOperand }, 'Lte', { ...greater, yes: 0 });
+export const lt = comparison<OrderMethods<'lt'>>({ lt: withOperand }, 'Lt', { ...less, yes: 1 });
+export const gt = comparison<OrderMethods<'gt'>>({ gt: withOperand }, 'Gt', { ...greater, yes: 1 });
+export const gte = comparison<OrderMethods<'gte'>>({ gte: withOperand }, 'Gte', { ...less, yes: 0 });
 
-export const eqExamples = /* @__PURE__ */ examplesWithTolerance('equal to', [0, 1, 0]);
-export const neExamples = /* @__PURE__ */ examplesWithTolerance('not equal to', [1, 0, 1]);
-export const lteExamples = /* @__PURE__ */ comparisonExamples('at most', [1, 1, 0]);
-export const ltExamples = /* @__PURE__ */ comparisonExamples('less than', [1, 0, 0]);
-export const gtExamples = /* @__PURE__ */ comparisonExamples('greater than', [0, 0, 1]);
-export const gteExamples = /* @__PURE__ */ comparisonExamples('at least', [0, 1, 1]);
+export const eqTexts = /* @__PURE__ */ comparisonTexts('equal to', [0, 1, 0], true);
+export const neTexts = /* @__PURE__ */ comparisonTexts('not equal to', [1, 0, 1], true);
+export const lteTexts = /* @__PURE__ */ comparisonTexts('at most', [1, 1, 0]);
+export const ltTexts = /* @__PURE__ */ comparisonTexts('less than', [1, 0, 0]);
+export const gtTexts = /* @__PURE__ */ comparisonTexts('greater than', [0, 0, 1]);
+export const gteTexts = /* @__PURE__ */ comparisonTexts('at least', [0, 1, 1]);
+
+export const describeEq = /* @__PURE__ */ describeComparison('equal to');
+export const describeNe = /* @__PURE__ */ describeComparison('not equal to');
+export const describeLte = /* @__PURE__ */ describeComparison('at most');
+export const describeLt = /* @__PURE__ */ describeComparison('less than');
+export const describeGt = /* @__PURE__ */ describeComparison('greater than');
+export const describeGte = /* @__PURE__ */ describeComparison('at least');
 
 type OrderMethods<Name extends string> = {
   readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
@@ -47,28 +55,15 @@ type EqualMethods<Name extends string> = {
   ) => StepDraft;
 };
 
-function comparison<M extends object>(methods: M, name: string, words: string, code: Kernels): Operation<M> {
-  const tolerance = number({
-    summary: 'Values this far apart or less count as equal.',
-    minimum: 0,
-    optional: true,
-    extension: true,
-  });
+function comparison<M extends object>(methods: M, name: string, code: Kernels): Operation<M> {
+  const tolerance = number({ minimum: 0, optional: true, extension: true });
   return {
     name,
-    summary: `Gives 1 where a value is ${words} a scalar or the second series, and 0 elsewhere.`,
     shape: 'map',
-    inputs: 'one with scalar, or two',
+    inputs: 'one and a scalar, or two',
     methods,
     parameters: { scalar, ...(code.vector === kernels.eq ? { tolerance } : {}), ...alignParameters },
     check: checkAlign,
-    describe: (parameters) =>
-      parameters.scalar === undefined
-        ? { does: `1 where the first input is ${words} the second, else 0`, ...describeTwo(parameters) }
-        : {
-            does: `1 where the value is ${words} ${numberIn(parameters, 'scalar')}, else 0`,
-            ...ofEachSample,
-          },
     open: (parameters) => openComparison(parameters, code),
   };
 }
@@ -88,8 +83,24 @@ function openComparison(parameters: Parameters, { scalar, vector, yes }: Kernels
   return { kind: 'map', apply: (value, count, out) => compare(value, count, operand, out, yes) };
 }
 
+function describeComparison(words: string): Describe {
+  return describeOperand(
+    `1 where the first input is ${words} the second, else 0`,
+    `1 where the value is ${words} $, else 0`,
+  );
+}
+
 /** The results for values below 2, equal to 2 and above it. */
 type Results = readonly [below: number, equal: number, above: number];
+
+function comparisonTexts(words: string, results: Results, hasTolerance = false): OperationTexts {
+  const tolerance = 'Values this far apart or less count as equal.';
+  return {
+    summary: `Gives 1 where a value is ${words} a scalar or the second series, and 0 elsewhere.`,
+    parameters: { ...operandTexts, ...(hasTolerance ? { tolerance } : {}) },
+    examples: [...comparisonExamples(words, results), ...(hasTolerance ? [exampleWithTolerance(results)] : [])],
+  };
+}
 
 function comparisonExamples(words: string, [below, equal, above]: Results): readonly WrittenExample[] {
   const values = '00:00 1.5, 00:01 2, 00:02 2.5';
@@ -111,15 +122,11 @@ function comparisonExamples(words: string, [below, equal, above]: Results): read
   ];
 }
 
-function examplesWithTolerance(words: string, results: Results): readonly WrittenExample[] {
-  const [, inside] = results;
-  return [
-    ...comparisonExamples(words, results),
-    {
-      title: 'With a tolerance',
-      parameters: { scalar: 2, tolerance: 0.5 },
-      inputs: ['00:00 1.5, 00:01 2, 00:02 2.5, 00:03 2.75'],
-      output: `00:00 ${inside}, 00:01 ${inside}, 00:02 ${inside}, 00:03 ${1 - inside}`,
-    },
-  ];
+function exampleWithTolerance([, inside]: Results): WrittenExample {
+  return {
+    title: 'With a tolerance',
+    parameters: { scalar: 2, tolerance: 0.5 },
+    inputs: ['00:00 1.5, 00:01 2, 00:02 2.5, 00:03 2.75'],
+    output: `00:00 ${inside}, 00:01 ${inside}, 00:02 ${inside}, 00:03 ${1 - inside}`,
+  };
 }

@@ -2,8 +2,8 @@ import type { Chunk } from '../core/chunk.js';
 import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
-import { choice, duration, durationMsIn, type Parameters, textIn, timezone } from './parameters.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
+import { choice, duration, durationMsIn, textIn, timezone } from './parameters.js';
 import { checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
 
 /** `timezone` is an IANA zone, `maxhold` an ISO 8601 duration. */
@@ -17,29 +17,18 @@ export interface HoldLastValueMethods {
 
 export const holdLastValue: Operation<HoldLastValueMethods> = {
   name: 'HoldLastValue',
-  summary: 'Gives the value of the last sample at or before each tick of an interval.',
   shape: 'regrid',
-  inputs: 'one',
   methods: { holdLastValue: (parameters) => ({ parameters: { function: 'HoldLastValue', ...parameters } }) },
   parameters: {
-    function: choice({ summary: 'There is only one.', default: 'HoldLastValue' }, ['HoldLastValue']),
-    interval: interval('How far apart the ticks are.'),
-    timezone: timezone({ summary: 'The zone whose local days the ticks follow.', extension: true }),
-    maxhold: duration({ summary: 'How old a held value may be.', optional: true, extension: true }, 0),
+    function: choice(['HoldLastValue'], { default: 'HoldLastValue' }),
+    interval: interval(),
+    timezone: timezone({ extension: true }),
+    maxhold: duration(0, { optional: true, extension: true }),
   },
   check: (parameters, report) =>
     checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
       report(`/interval${below}`, ...problem),
     ),
-  describe: (parameters) => ({
-    does:
-      `holds the last value at each tick of ${textIn(parameters, 'interval')}` +
-      inZone(parameters) +
-      oldest(parameters),
-    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
-    keeps: 'the last sample and the next tick',
-    final: 'when a sample at or after its tick is certain, or `advance` has passed it',
-  }),
   open: (parameters, run) => {
     const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
     const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
@@ -50,30 +39,45 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
 };
 
-export const holdLastValueExamples: readonly WrittenExample[] = [
-  {
-    title: 'Changes of state, held every quarter of an hour',
-    parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
-    inputs: ['00:05 20, 00:20 21, 01:00 22'],
-    output: '00:15 20, 00:30 21, 00:45 21, 01:00 22',
+export const holdLastValueTexts: OperationTexts = {
+  summary: 'Gives the value of the last sample at or before each tick of an interval.',
+  parameters: {
+    function: 'There is only one.',
+    interval: 'How far apart the ticks are.',
+    timezone: 'The zone whose local days the ticks follow.',
+    maxhold: 'How old a held value may be.',
   },
-  {
-    title: 'Values older than maxhold are unknown',
-    parameters: { interval: 'PT10M', maxhold: 'PT15M' },
-    inputs: ['00:00 1, 00:50 2'],
-    output: '00:00 1, 00:10 1, 00:50 2',
-  },
-  {
-    title: 'Ticks at local midnight',
-    parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
-    inputs: ['2024-03-30T12:00:00Z 5, 2024-04-01T12:00:00Z 6'],
-    output: '2024-03-30T23:00:00Z 5, 2024-03-31T22:00:00Z 5',
-  },
-];
+  examples: [
+    {
+      title: 'Changes of state, held every quarter of an hour',
+      parameters: { function: 'HoldLastValue', interval: 'QuarterHourly' },
+      inputs: ['00:05 20, 00:20 21, 01:00 22'],
+      output: '00:15 20, 00:30 21, 00:45 21, 01:00 22',
+    },
+    {
+      title: 'Values older than maxhold are unknown',
+      parameters: { interval: 'PT10M', maxhold: 'PT15M' },
+      inputs: ['00:00 1, 00:50 2'],
+      output: '00:00 1, 00:10 1, 00:50 2',
+    },
+    {
+      title: 'Ticks at local midnight',
+      parameters: { interval: 'Daily', timezone: 'Europe/Berlin' },
+      inputs: ['2024-03-30T12:00:00Z 5, 2024-04-01T12:00:00Z 6'],
+      output: '2024-03-30T23:00:00Z 5, 2024-03-31T22:00:00Z 5',
+    },
+  ],
+};
 
-function oldest(parameters: Parameters): string {
-  return parameters.maxhold === undefined ? '' : `, for at most ${textIn(parameters, 'maxhold')}`;
-}
+export const describeHoldLastValue: Describe = (parameters) => {
+  const oldest = parameters.maxhold === undefined ? '' : `, for at most ${textIn(parameters, 'maxhold')}`;
+  return {
+    does: `holds the last value at each tick of ${textIn(parameters, 'interval')}${inZone(parameters)}${oldest}`,
+    reads: { kind: 'last', ageMsMax: durationMsIn(parameters, 'maxhold') },
+    keeps: 'the last sample and the next tick',
+    final: 'when a sample at or after its tick is certain, or `advance` has passed it',
+  };
+};
 
 const HAS_LAST = 0;
 const LAST_MS = 1;

@@ -1,7 +1,7 @@
-import { examplesByName } from './examples.js';
 import { isExtension, operationsByName } from './index.js';
-import type { Example, ExampleSample, Inputs, Operation } from './operation.js';
+import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
+import { parameterSchemas, textsByName } from './texts.js';
 
 /** What a program can know about an operation, for forms, listings and docs: plain data. */
 export interface OperationInfo {
@@ -18,7 +18,10 @@ export interface OperationInfo {
    * JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`; of names
    * to choose from, as those of functions, `"x-extensions"` lists the ones that it lacks.
    */
-  readonly parameters: JsonSchema;
+  readonly parameters: JsonSchema & {
+    readonly properties: Readonly<Record<string, JsonSchema>>;
+    readonly required: readonly string[];
+  };
   readonly examples: readonly Example[];
 }
 
@@ -30,12 +33,13 @@ function infoByName(): ReadonlyMap<string, OperationInfo> {
 }
 
 function infoOf(operation: Operation): OperationInfo {
-  const { name, aliases = [], summary, shape, inputs } = operation;
+  const { name, aliases = [], shape, inputs = 'one' } = operation;
+  const { summary, examples } = textsByName[name]!;
+  const schemas = parameterSchemas(operation);
   const entries = Object.entries(operation.parameters);
   const properties = Object.fromEntries(
     entries.map(([parameterName, parameter]) => {
-      const mark = parameter.isExtension ? { 'x-extension': true } : {};
-      return [parameterName, { description: parameter.summary, ...parameter.schema, ...mark }];
+      return [parameterName, { ...schemas[parameterName], ...(parameter.isExtension ? { 'x-extension': true } : {}) }];
     }),
   );
   const required = entries.filter(([, parameter]) => parameter.isRequired).map(([parameterName]) => parameterName);
@@ -48,19 +52,12 @@ function infoOf(operation: Operation): OperationInfo {
     shape,
     inputs,
     parameters,
-    examples: examplesOf(name),
+    examples: examples.map(readExample),
   };
 }
 
-/** The worked examples of an operation. */
-export function examplesOf(name: string): readonly Example[] {
-  const examples = examplesByName[name];
-  if (examples === undefined) throw new Error(`assertion failed: no examples of ${name} in examples.ts`);
-  return examples.map((example) => ({
-    ...example,
-    inputs: example.inputs.map(readSamples),
-    output: readSamples(example.output),
-  }));
+function readExample(example: WrittenExample): Example {
+  return { ...example, inputs: example.inputs.map(readSamples), output: readSamples(example.output) };
 }
 
 function readSamples(text: string): ExampleSample[] {

@@ -1,70 +1,81 @@
 import type { Instant } from '../core/instant.js';
 import { type Ranges, selectRanges } from '../kernels/select.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import {
   columnIn,
-  isObjectOf,
   listOf,
   number,
+  objectOf,
   type Parameter,
   type Parameters,
-  type ParameterValue,
-  type ReadContext,
+  parameter,
   type Report,
   readInstantField,
-  within,
 } from './parameters.js';
 
-export const mask = ranges({ mask: withRanges }, 'Mask', 'Removes', false);
+const rangeTexts = {
+  valuerangelist: 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.',
+  timerangelist: 'Half-open time ranges, `[starttime, endtime)`; a bound that is left out does not limit.',
+};
 
-export const maskExamples: readonly WrittenExample[] = [
-  {
-    title: 'Values from 10 to 20 are removed; both bounds belong to the range',
-    parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
-    inputs: ['00:00 9.9, 00:01 10, 00:02 15, 00:03 20, 00:04 20.1'],
-    output: '00:00 9.9, 00:04 20.1',
-  },
-  {
-    title: 'A time range ends before its `endtime`',
-    parameters: { timerangelist: [{ starttime: '2024-03-01T00:01:00Z', endtime: '2024-03-01T00:03:00Z' }] },
-    inputs: ['00:00 1, 00:01 2, 00:02 3, 00:03 4'],
-    output: '00:00 1, 00:03 4',
-  },
-  {
-    title: 'A bound that is left out does not limit',
-    parameters: { valuerangelist: [{ upper: 0 }, { lower: 100 }] },
-    inputs: ['00:00 -5, 00:01 50, 00:02 100'],
-    output: '00:01 50',
-  },
-];
-
-export const where = ranges({ where: withRanges }, 'Where', 'Keeps', true);
-
-export const whereExamples: readonly WrittenExample[] = [
-  {
-    title: 'Values from 10 to 20 are kept; both bounds belong to the range',
-    parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
-    inputs: ['00:00 9.9, 00:01 10, 00:02 15, 00:03 20, 00:04 20.1'],
-    output: '00:01 10, 00:02 15, 00:03 20',
-  },
-  {
-    title: 'A time range ends before its `endtime`',
-    parameters: { timerangelist: [{ starttime: '2024-03-01T01:01:00+01:00', endtime: '2024-03-01T00:03:00Z' }] },
-    inputs: ['00:00 1, 00:01 2, 00:02 3, 00:03 4'],
-    output: '00:01 2, 00:02 3',
-  },
-  {
-    title: 'In any value range or in any time range',
-    parameters: {
-      valuerangelist: [{ lower: 100 }],
-      timerangelist: [{ starttime: '2024-03-01T00:00:00Z', endtime: '2024-03-01T00:01:00Z' }],
+export const mask = ranges({ mask: withRanges }, 'Mask', false);
+export const maskTexts: OperationTexts = {
+  summary: 'Removes the samples that lie in any of the value or time ranges.',
+  parameters: rangeTexts,
+  examples: [
+    {
+      title: 'Values from 10 to 20 are removed; both bounds belong to the range',
+      parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
+      inputs: ['00:00 9.9, 00:01 10, 00:02 15, 00:03 20, 00:04 20.1'],
+      output: '00:00 9.9, 00:04 20.1',
     },
-    inputs: ['00:00 1, 00:01 2, 00:02 300'],
-    output: '00:00 1, 00:02 300',
-  },
-];
+    {
+      title: 'A time range ends before its `endtime`',
+      parameters: { timerangelist: [{ starttime: '2024-03-01T00:01:00Z', endtime: '2024-03-01T00:03:00Z' }] },
+      inputs: ['00:00 1, 00:01 2, 00:02 3, 00:03 4'],
+      output: '00:00 1, 00:03 4',
+    },
+    {
+      title: 'A bound that is left out does not limit',
+      parameters: { valuerangelist: [{ upper: 0 }, { lower: 100 }] },
+      inputs: ['00:00 -5, 00:01 50, 00:02 100'],
+      output: '00:01 50',
+    },
+  ],
+};
 
-const bound = number({ summary: 'A bound of the range.', optional: true });
+export const describeMask = /* @__PURE__ */ describeRanged('removes');
+
+export const where = ranges({ where: withRanges }, 'Where', true);
+export const whereTexts: OperationTexts = {
+  summary: 'Keeps the samples that lie in any of the value or time ranges.',
+  parameters: rangeTexts,
+  examples: [
+    {
+      title: 'Values from 10 to 20 are kept; both bounds belong to the range',
+      parameters: { valuerangelist: [{ lower: 10, upper: 20 }] },
+      inputs: ['00:00 9.9, 00:01 10, 00:02 15, 00:03 20, 00:04 20.1'],
+      output: '00:01 10, 00:02 15, 00:03 20',
+    },
+    {
+      title: 'A time range ends before its `endtime`',
+      parameters: { timerangelist: [{ starttime: '2024-03-01T01:01:00+01:00', endtime: '2024-03-01T00:03:00Z' }] },
+      inputs: ['00:00 1, 00:01 2, 00:02 3, 00:03 4'],
+      output: '00:01 2, 00:02 3',
+    },
+    {
+      title: 'In any value range or in any time range',
+      parameters: {
+        valuerangelist: [{ lower: 100 }],
+        timerangelist: [{ starttime: '2024-03-01T00:00:00Z', endtime: '2024-03-01T00:01:00Z' }],
+      },
+      inputs: ['00:00 1, 00:01 2, 00:02 300'],
+      output: '00:00 1, 00:02 300',
+    },
+  ],
+};
+
+export const describeWhere = /* @__PURE__ */ describeRanged('keeps');
 
 /** An instant of a request. In JSON it is ISO 8601 text; a Date or luxon's DateTime is written as that. */
 type Time = Exclude<Instant, number>;
@@ -84,26 +95,23 @@ function withRanges(parameters: RangeParameters): StepDraft {
 function ranges<Name extends string>(
   methods: RangeMethods<Name>,
   name: string,
-  verb: string,
   isInside: boolean,
 ): Operation<RangeMethods<Name>> {
   return {
     name,
-    summary: `${verb} the samples that lie in any of the value or time ranges.`,
     shape: 'filter',
-    inputs: 'one',
     methods,
     parameters: { valuerangelist: valueRanges(), timerangelist: timeRanges() },
     check: checkRanges,
-    describe: (parameters) => ({
-      does: `${verb.toLowerCase()} samples inside ${describeRanges(parameters)}`,
-      ...ofEachSample,
-    }),
     open: (parameters) => {
       const bounds = boundsOf(parameters);
       return { kind: 'filter', select: (chunk, out) => selectRanges(bounds, isInside, chunk, out) };
     },
   };
+}
+
+function describeRanged(verb: string): Describe {
+  return (parameters) => ({ does: `${verb} samples inside ${describeRanges(parameters)}`, ...ofEachSample });
 }
 
 function boundsOf(parameters: Parameters): Ranges {
@@ -129,38 +137,19 @@ function checkRanges(parameters: Parameters, report: Report): void {
 }
 
 function valueRanges(): Parameter {
-  const schema = { type: 'object', properties: { lower: { type: 'number' }, upper: { type: 'number' } } };
-  const summary = 'Closed value ranges, `[lower, upper]`; a bound that is left out does not limit.';
-  return listOf({ summary, optional: true }, schema, (item, report, context) => {
-    if (!isObjectOf(item, ['lower', 'upper'], report)) return undefined;
-    const lower = readBound(item.lower, within(report, '/lower'), context);
-    const upper = readBound(item.upper, within(report, '/upper'), context);
-    if (lower !== undefined && upper !== undefined && lower > upper) {
-      report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
-    }
-    return { ...(lower === undefined ? {} : { lower }), ...(upper === undefined ? {} : { upper }) };
+  const bound = number({ optional: true });
+  const range = objectOf({ lower: bound, upper: bound }, ({ lower, upper }, report) => {
+    if (lower === undefined || upper === undefined || lower <= upper) return;
+    report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
   });
-}
-
-function readBound(value: unknown, report: Report, context: ReadContext): ParameterValue | undefined {
-  return value === undefined ? undefined : bound.read(value, report, context);
+  return listOf(range, { optional: true });
 }
 
 function timeRanges(): Parameter {
-  const instant = { type: 'string', format: 'date-time' };
-  const schema = { type: 'object', properties: { starttime: instant, endtime: instant } };
-  const summary = 'Half-open time ranges, `[starttime, endtime)`; a bound that is left out does not limit.';
-  return listOf({ summary, optional: true }, schema, (item, report, context) => {
-    if (!isObjectOf(item, ['starttime', 'endtime'], report)) return undefined;
-    const { starttime: start, endtime: end } = item;
-    const startMs = start === undefined ? undefined : readInstantField(start, within(report, '/starttime'), context);
-    const endMs = end === undefined ? undefined : readInstantField(end, within(report, '/endtime'), context);
-    if (startMs !== undefined && endMs !== undefined && startMs >= endMs) {
-      report('', 'request.range', 'starttime before endtime', `${String(start)} to ${String(end)}`);
-    }
-    return {
-      ...(startMs === undefined ? {} : { starttime: startMs }),
-      ...(endMs === undefined ? {} : { endtime: endMs }),
-    };
+  const instant = parameter({ optional: true }, { type: 'string', format: 'date-time' }, readInstantField);
+  const range = objectOf({ starttime: instant, endtime: instant }, ({ starttime, endtime }, report, given) => {
+    if (starttime === undefined || endtime === undefined || starttime < endtime) return;
+    report('', 'request.range', 'starttime before endtime', `${given.starttime} to ${given.endtime}`);
   });
+  return listOf(range, { optional: true });
 }

@@ -1,22 +1,21 @@
 import type { Chunk } from '../core/chunk.js';
 import type { DoubleList } from '../core/list.js';
 import type { SeriesReference } from '../core/series.js';
-import type { Parameter, Parameters, Report } from './parameters.js';
+import type { JsonSchema, Parameter, Parameters, Report } from './parameters.js';
 
 /**
- * The contract between an operation and everything that uses it. One object per operation holds its texts
- * (for `explain`, the listings and the docs), its parameters with their checks, and its code. Its worked examples are
- * in the same file, as an export of their own: an application that does not list them need not load them.
+ * The contract between an operation and everything that runs it. One object per operation holds its parameters with
+ * their checks, and its code. Its texts, and what `explain` says of it, are in the same file, as exports of their own:
+ * an application that neither lists nor explains operations need not load them.
  */
 export interface Operation<M extends object = object> {
   /** Its name as the interface spells it. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** One sentence in the present tense. */
-  readonly summary: string;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
-  readonly inputs: Inputs;
+  /** One by default. */
+  readonly inputs?: Inputs;
   /** The methods of `pipeline(…)` that write a step of this operation, by name. */
   readonly methods: M;
   readonly parameters: Readonly<Record<string, Parameter>>;
@@ -24,7 +23,6 @@ export interface Operation<M extends object = object> {
   readonly either?: readonly string[];
   /** Reports parameters that are valid one by one, but not together. */
   readonly check?: (parameters: Parameters, report: Report, inputCount: number) => void;
-  readonly describe: (parameters: Parameters) => Description;
   /** Starts a step; the runners of a list run one after another, and regrids alone come after the first. */
   readonly open: (
     parameters: Parameters,
@@ -50,12 +48,27 @@ export interface Operation<M extends object = object> {
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
 
+/** What the listings and the docs say of an operation. */
+export interface OperationTexts {
+  /** One sentence in the present tense. */
+  readonly summary: string;
+  /** What each parameter means, in a sentence. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The JSON Schemas of parameters whose fields have texts of their own. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>;
+  /** Three or more. */
+  readonly examples: readonly WrittenExample[];
+}
+
+/** What `explain` says about a step with some parameters. */
+export type Describe = (parameters: Parameters) => Description;
+
 /** How many series an operation takes. */
 export type Inputs =
   | 'one'
   | 'two'
-  | 'one with scalar, or two'
-  | 'one with scalar, or more'
+  | 'one and a scalar, or two'
+  | 'one and a scalar, or more'
   | 'one or two'
   | 'two or three'
   | 'two or more';

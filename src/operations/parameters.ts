@@ -20,9 +20,8 @@ export interface ReadContext {
   readonly timezone: string;
 }
 
-/** One parameter of an operation: its texts, its JSON Schema and its check. */
+/** One parameter of an operation: its JSON Schema and its check. What it means is among the operation's texts. */
 export interface Parameter {
-  readonly summary: string;
   readonly isRequired: boolean;
   /** Filled in if the request has none. */
   readonly default?: ParameterValue;
@@ -35,33 +34,28 @@ export interface Parameter {
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
-interface Words {
-  readonly summary: string;
+interface Options {
   readonly optional?: true;
   readonly default?: ParameterValue;
   readonly extension?: true;
 }
 
-function parameter(words: Words, schema: JsonSchema, read: Parameter['read']): Parameter {
-  return {
-    summary: words.summary,
-    isRequired: words.optional !== true && words.default === undefined,
-    isExtension: words.extension === true,
-    schema: words.default === undefined ? schema : { ...schema, default: words.default },
-    read,
-    ...(words.default === undefined ? {} : { default: words.default }),
-  };
+/** A parameter of its own kind. */
+export function parameter(options: Options, schema: JsonSchema, read: Parameter['read']): Parameter {
+  const isRequired = options.optional !== true && options.default === undefined;
+  const preset = options.default === undefined ? {} : { default: options.default };
+  return { isRequired, isExtension: options.extension === true, schema: { ...schema, ...preset }, read, ...preset };
 }
 
 /** A finite number within bounds, both included. */
-export function number(words: Words & { minimum?: number; maximum?: number; integer?: true }): Parameter {
-  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = words;
+export function number(options: Options & { minimum?: number; maximum?: number; integer?: true } = {}): Parameter {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, integer } = options;
   const bounds = {
     ...(minimum > Number.NEGATIVE_INFINITY ? { minimum } : {}),
     ...(maximum < Number.POSITIVE_INFINITY ? { maximum } : {}),
   };
   const expected = (integer ? 'a whole number' : 'a number') + describeRange(minimum, maximum);
-  return parameter(words, { type: integer ? 'integer' : 'number', ...bounds }, (value, report) => {
+  return parameter(options, { type: integer ? 'integer' : 'number', ...bounds }, (value, report) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       return refuse(report, 'request.type', expected, value, numberHint(value));
     }
@@ -82,9 +76,11 @@ function numberHint(value: unknown): string | undefined {
 }
 
 /** One of several names, in any case; the plan holds it as it is spelled here. The interface lacks some, perhaps. */
-export function choice(words: Words, names: readonly string[], extensions?: readonly string[]): Parameter {
+export function choice(names: readonly string[], options: Options = {}, extensions?: readonly string[]): Parameter {
   const mark = extensions && { 'x-extensions': names.filter((name) => extensions.includes(name)) };
-  return parameter(words, { type: 'string', enum: names, ...mark }, (value, report) => readName(value, names, report));
+  return parameter(options, { type: 'string', enum: names, ...mark }, (value, report) =>
+    readName(value, names, report),
+  );
 }
 
 /** The name that `value` means, or undefined after reporting that it means none. */
@@ -96,9 +92,9 @@ export function readName(value: unknown, names: readonly string[], report: Repor
 }
 
 /** An ISO 8601 duration of fixed length, not shorter than `leastMs`. */
-export function duration(words: Words, leastMs: number): Parameter {
+export function duration(leastMs: number, options: Options = {}): Parameter {
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
-  return parameter(words, { type: 'string', format: 'duration' }, (value, report) => {
+  return parameter(options, { type: 'string', format: 'duration' }, (value, report) => {
     if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     const lengthMs = parseDuration(value);
     if (lengthMs === undefined) return refuse(report, 'request.duration', expected, value, durationHint(value));
@@ -124,25 +120,20 @@ export function durationHint(text: string): string | undefined {
   return shorthandHint(text);
 }
 
-/** Units as they are written in pandas, Polars, Flux, SQL and Grafana, and what ISO 8601 writes around the count. */
-const SHORTHANDS: readonly (readonly [unit: RegExp, before: string, after: string])[] = [
-  [/^(?:s|secs?|seconds?)$/i, 'PT', 'S'],
-  [/^(?:m|t|mins?|minutes?)$/i, 'PT', 'M'],
-  [/^(?:h|hrs?|hours?)$/i, 'PT', 'H'],
-  [/^(?:d|days?)$/i, 'P', 'D'],
-  [/^(?:w|weeks?)$/i, 'P', 'W'],
-];
+// `15m`, `1 hour`, `30min`: units as they are written in pandas, Polars, Flux, SQL and Grafana.
+const SHORTHAND =
+  /^\s*(\d+(?:\.\d+)?)\s*(?:(s|secs?|seconds?)|(m|t|mins?|minutes?)|(h|hrs?|hours?)|(d|days?)|(w|weeks?))\s*$/i;
 
-// `15m`, `1 hour`, `30min`.
 function shorthandHint(text: string): string | undefined {
-  const [, count = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$/i.exec(text) ?? [];
-  const found = SHORTHANDS.find(([pattern]) => pattern.test(unit));
-  return found === undefined ? undefined : `did you mean \`${found[1]}${count}${found[2]}\`?`;
+  const [, count, ...units] = SHORTHAND.exec(text) ?? [];
+  if (count === undefined) return undefined;
+  const unit = units.findIndex((written) => written !== undefined);
+  return `did you mean \`P${unit < 3 ? 'T' : ''}${count}${'SMHDW'[unit]}\`?`;
 }
 
 /** An IANA time zone; the plan holds 'UTC' for UTC under any of its names, and the run's zone by default. */
-export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter {
-  return parameter({ ...words, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
+export function timezone(options: Pick<Options, 'extension'> = {}): Parameter {
+  return parameter({ ...options, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
     const expected = 'an IANA time zone like Europe/Berlin';
     if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     if (isUtc(value)) return 'UTC';
@@ -150,18 +141,39 @@ export function timezone(words: Omit<Words, 'default' | 'optional'>): Parameter 
   });
 }
 
-/** A list of one or more objects, each read by `readItem`. */
-export function listOf(
-  words: Words,
-  itemSchema: JsonSchema,
-  readItem: (item: unknown, report: Report, context: ReadContext) => ParameterValue | undefined,
-): Parameter {
-  return parameter(words, { type: 'array', items: itemSchema }, (value, report, context) => {
+/** What an entry of a list, or a field of one, is. */
+type Entry = Pick<Parameter, 'schema' | 'read'>;
+
+/** A list of entries; where one at least must be there, of what is said by `some`. */
+export function listOf(entry: Entry, options: Options & { readonly some?: string } = {}): Parameter {
+  const { some } = options;
+  const schema = { type: 'array', items: entry.schema, ...(some === undefined ? {} : { minItems: 1 }) };
+  return parameter(options, schema, (value, report, context) => {
     if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
-    const items = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`), context));
+    if (some !== undefined && value.length === 0)
+      return refuse(report, 'request.missing', `at least one ${some}`, value);
+    const items = Array.from(value, (item, index) => entry.read(item, within(report, `/${index}`), context));
     const sound = items.filter((item) => item !== undefined);
     return sound.length === items.length ? sound : undefined;
   });
+}
+
+/** An object with fields. When each is sound by itself, `check` sees them as they were read, and as they were given. */
+export function objectOf(
+  fields: Readonly<Record<string, Parameter>>,
+  check?: (read: Parameters, report: Report, given: Readonly<Record<string, unknown>>) => void,
+): Entry {
+  const names = Object.keys(fields);
+  const required = names.filter((name) => fields[name]?.isRequired);
+  const properties = Object.fromEntries(names.map((name) => [name, fields[name]?.schema]));
+  return {
+    schema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) },
+    read: (value, report, context) => {
+      const read = readParameters(value, fields, report, context);
+      if (read !== undefined) check?.(read, report, Object(value));
+      return read;
+    },
+  };
 }
 
 /** Parameters by their names, with defaults filled in; undefined after reporting what is wrong with them. */
@@ -190,9 +202,9 @@ export function reportMissing(parameter: Parameter, report: Report, context: Rea
   parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing'), context);
 }
 
-/** Reports a value that is not what was expected, and reads nothing of it. */
+/** Reports a value that is not what was expected, or not there, and reads nothing of it. */
 export function refuse(report: Report, code: ErrorCode, expected: string, value: unknown, hint?: string): undefined {
-  report('', code, expected, describeValue(value), hint);
+  report('', value === undefined ? 'request.missing' : code, expected, describeValue(value), hint);
 }
 
 /** The same report, from a place further down. */
@@ -238,13 +250,13 @@ export function readInstantField(value: unknown, report: Report, context: ReadCo
 /** The parameters of a plan have been checked: these functions read them, and stop if we made a mistake. */
 export function numberIn(parameters: Parameters, name: string): number {
   const value = parameters[name];
-  if (typeof value !== 'number') throw new Error(`assertion failed: the plan holds no number ${name}`);
+  if (typeof value !== 'number') throw new Error(`assertion failed: no number ${name}`);
   return value;
 }
 
 export function textIn(parameters: Parameters, name: string): string {
   const value = parameters[name];
-  if (typeof value !== 'string') throw new Error(`assertion failed: the plan holds no text ${name}`);
+  if (typeof value !== 'string') throw new Error(`assertion failed: no text ${name}`);
   return value;
 }
 

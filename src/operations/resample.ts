@@ -3,7 +3,7 @@ import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
-import type { Operation, Output, RegridRunner, RunContext, StepDraft, WrittenExample } from './operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -28,40 +28,15 @@ export interface ResampleMethods {
 
 export const resample: Operation<ResampleMethods> = {
   name: 'Resample',
-  summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
   shape: 'regrid',
-  inputs: 'one',
   methods: { resample: (parameters) => ({ parameters: { function: 'Resample', ...parameters } }) },
   parameters: {
-    function: choice({ summary: 'There is only one.', default: 'Resample' }, ['Resample']),
+    function: choice(['Resample'], { default: 'Resample' }),
     frequency: frequency(),
-    timezone: timezone({
-      summary: 'The zone whose local days the points follow, if they are days apart.',
-      extension: true,
-    }),
-    method: choice(
-      {
-        summary: '`step`: the last sample at or before the point; `linear`: interpolated.',
-        default: 'step',
-        extension: true,
-      },
-      ['step', 'linear'],
-    ),
-    maxgap: duration(
-      { summary: 'No point is made inside a gap longer than this.', optional: true, extension: true },
-      0,
-    ),
+    timezone: timezone({ extension: true }),
+    method: choice(['step', 'linear'], { default: 'step', extension: true }),
+    maxgap: duration(0, { optional: true, extension: true }),
   },
-  describe: (parameters) => ({
-    does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
-      isLinear(parameters) ? 'interpolated' : 'holding the last value'
-    }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
-    reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
-    keeps: 'the last sample and the next point',
-    final: isLinear(parameters)
-      ? 'when a sample at or after its point is final'
-      : 'when a sample at or after its point is certain',
-  }),
   open: (parameters, run) => {
     const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
     const { window, timezone: zone } = gridOf(parameters);
@@ -74,30 +49,51 @@ export const resample: Operation<ResampleMethods> = {
   },
 };
 
-export const resampleExamples: readonly WrittenExample[] = [
-  {
-    title: 'The last sample at or before each point',
-    parameters: { function: 'Resample', frequency: 'PT15M' },
-    inputs: ['00:00 1, 00:20 2, 00:45 3'],
-    output: '00:00 1, 00:15 1, 00:30 2, 00:45 3',
+export const resampleTexts: OperationTexts = {
+  summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
+  parameters: {
+    function: 'There is only one.',
+    frequency: 'The distance between points; days and weeks are those of the zone.',
+    timezone: 'The zone whose local days the points follow, if they are days apart.',
+    method: '`step`: the last sample at or before the point; `linear`: interpolated.',
+    maxgap: 'No point is made inside a gap longer than this.',
   },
-  {
-    title: 'Interpolated',
-    parameters: { frequency: 'PT10M', method: 'linear' },
-    inputs: ['00:05 1, 00:25 3'],
-    output: '00:10 1.5, 00:20 2.5',
-  },
-  {
-    title: 'No points inside a long gap',
-    parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
-    inputs: ['00:00 1, 00:20 2, 01:00 3'],
-    output: '00:00 1, 00:10 1, 00:20 2, 01:00 3',
-  },
-];
+  examples: [
+    {
+      title: 'The last sample at or before each point',
+      parameters: { function: 'Resample', frequency: 'PT15M' },
+      inputs: ['00:00 1, 00:20 2, 00:45 3'],
+      output: '00:00 1, 00:15 1, 00:30 2, 00:45 3',
+    },
+    {
+      title: 'Interpolated',
+      parameters: { frequency: 'PT10M', method: 'linear' },
+      inputs: ['00:05 1, 00:25 3'],
+      output: '00:10 1.5, 00:20 2.5',
+    },
+    {
+      title: 'No points inside a long gap',
+      parameters: { frequency: 'PT10M', maxgap: 'PT30M' },
+      inputs: ['00:00 1, 00:20 2, 01:00 3'],
+      output: '00:00 1, 00:10 1, 00:20 2, 01:00 3',
+    },
+  ],
+};
+
+export const describeResample: Describe = (parameters) => ({
+  does: `gives points every ${textIn(parameters, 'frequency')}${inZone(gridOf(parameters))}, ${
+    isLinear(parameters) ? 'interpolated' : 'holding the last value'
+  }${parameters.maxgap === undefined ? '' : `, none in gaps over ${textIn(parameters, 'maxgap')}`}`,
+  reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
+  keeps: 'the last sample and the next point',
+  final: isLinear(parameters)
+    ? 'when a sample at or after its point is final'
+    : 'when a sample at or after its point is certain',
+});
 
 // A duration that windows can have: days and weeks are those of the zone, all else lies on the epoch grid.
 function frequency(): Parameter {
-  const given = interval('The distance between points; days and weeks are those of the zone.');
+  const given = interval();
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
   return {
     ...given,

@@ -1,5 +1,5 @@
 import { roundHalfAway, roundHalfEven } from '../kernels/round.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from './operation.js';
+import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from './operation.js';
 import { choice, number, numberIn, type Parameters } from './parameters.js';
 
 export interface RoundMethods {
@@ -8,28 +8,12 @@ export interface RoundMethods {
 
 export const round: Operation<RoundMethods> = {
   name: 'Round',
-  summary: 'Rounds each value to a number of decimal places, as a person reading the number would.',
   shape: 'map',
-  inputs: 'one',
   methods: { round: (roundtodigits, parameters) => ({ parameters: { roundtodigits, ...parameters } }) },
   parameters: {
-    roundtodigits: number({
-      summary: 'Decimal places; negative ones round to tens, hundreds and so on.',
-      integer: true,
-      minimum: -15,
-      maximum: 15,
-    }),
-    mode: choice(
-      { summary: 'Where ties go: away from zero, or to the even neighbour.', default: 'halfaway', extension: true },
-      ['halfaway', 'halfeven'],
-    ),
+    roundtodigits: number({ integer: true, minimum: -15, maximum: 15 }),
+    mode: choice(['halfaway', 'halfeven'], { default: 'halfaway', extension: true }),
   },
-  describe: (parameters) => ({
-    does: `rounds to ${digitsOf(parameters)} after the point, ties ${
-      parameters.mode === 'halfeven' ? 'to even' : 'away from zero'
-    }`,
-    ...ofEachSample,
-  }),
   open: (parameters) => {
     const digits = numberIn(parameters, 'roundtodigits');
     const kernel = parameters.mode === 'halfeven' ? roundHalfEven : roundHalfAway;
@@ -37,26 +21,40 @@ export const round: Operation<RoundMethods> = {
   },
 };
 
-export const roundExamples: readonly WrittenExample[] = [
-  {
-    title: 'Ties go away from zero, judged on the number as it is written',
-    parameters: { roundtodigits: 2 },
-    inputs: ['00:00 1.005, 00:01 2.675, 00:02 -0.125, 00:03 -0.001'],
-    output: '00:00 1.01, 00:01 2.68, 00:02 -0.13, 00:03 0',
+export const roundTexts: OperationTexts = {
+  summary: 'Rounds each value to a number of decimal places, as a person reading the number would.',
+  parameters: {
+    roundtodigits: 'Decimal places; negative ones round to tens, hundreds and so on.',
+    mode: 'Where ties go: away from zero, or to the even neighbour.',
   },
-  {
-    title: 'Negative digits round to tens',
-    parameters: { roundtodigits: -1 },
-    inputs: ['00:00 14.9, 00:01 15, 00:02 -25'],
-    output: '00:00 10, 00:01 20, 00:02 -30',
-  },
-  {
-    title: 'Ties to even',
-    parameters: { roundtodigits: 0, mode: 'halfeven' },
-    inputs: ['00:00 0.5, 00:01 1.5, 00:02 2.5'],
-    output: '00:00 0, 00:01 2, 00:02 2',
-  },
-];
+  examples: [
+    {
+      title: 'Ties go away from zero, judged on the number as it is written',
+      parameters: { roundtodigits: 2 },
+      inputs: ['00:00 1.005, 00:01 2.675, 00:02 -0.125, 00:03 -0.001'],
+      output: '00:00 1.01, 00:01 2.68, 00:02 -0.13, 00:03 0',
+    },
+    {
+      title: 'Negative digits round to tens',
+      parameters: { roundtodigits: -1 },
+      inputs: ['00:00 14.9, 00:01 15, 00:02 -25'],
+      output: '00:00 10, 00:01 20, 00:02 -30',
+    },
+    {
+      title: 'Ties to even',
+      parameters: { roundtodigits: 0, mode: 'halfeven' },
+      inputs: ['00:00 0.5, 00:01 1.5, 00:02 2.5'],
+      output: '00:00 0, 00:01 2, 00:02 2',
+    },
+  ],
+};
+
+export const describeRound: Describe = (parameters) => ({
+  does: `rounds to ${digitsOf(parameters)} after the point, ties ${
+    parameters.mode === 'halfeven' ? 'to even' : 'away from zero'
+  }`,
+  ...ofEachSample,
+});
 
 function digitsOf(parameters: Parameters): string {
   const digits = numberIn(parameters, 'roundtodigits');

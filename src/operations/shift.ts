@@ -9,13 +9,14 @@ import { addScalar } from '../kernels/arithmetic.js';
 import { isRising } from '../kernels/check.js';
 import { copyInto } from '../kernels/columns.js';
 import { calendarMove, calendarMover } from './calendar-move.js';
-import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from './operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from './operation.js';
 import {
   choice,
   durationHint,
   numberIn,
   type Parameter,
   type Parameters,
+  parameter,
   type Report,
   refuse,
   textIn,
@@ -35,32 +36,20 @@ export interface ShiftMethods {
 
 export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
-  summary: 'Moves samples in time, by a duration or by whole windows.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { shift: (parameters) => ({ parameters }) },
   inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {
-    function: choice({ summary: 'What `shift` counts.' }, ['ShiftByWindow', 'ShiftByTime']),
+    function: choice(['ShiftByWindow', 'ShiftByTime']),
     shift: shiftAmount(),
-    direction: choice({ summary: '`forward` moves to later times.' }, ['forward', 'backward']),
-    window: interval('The window that ShiftByWindow counts; that of the nearest windowed step upstream by default.', {
+    direction: choice(['forward', 'backward']),
+    window: interval({
       optional: true,
     }),
-    timezone: timezone({ summary: 'The zone whose local days the windows follow.', extension: true }),
+    timezone: timezone({ extension: true }),
   },
   check: checkShift,
-  describe: (parameters) => {
-    const amount = isByTime(parameters) ? textIn(parameters, 'shift') : windowsOf(numberIn(parameters, 'shift'));
-    const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
-    return {
-      does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
-      reads: { kind: 'moved', byMs: isByTime(parameters) ? shiftMs(parameters) : undefined },
-      keeps: 'the last sample',
-      final: 'with its sample',
-    };
-  },
   open: (parameters, run) => {
     const columns = { moved: run.column(), values: run.column() };
     if (isByTime(parameters)) return mover(fixedMove(shiftMs(parameters)), columns);
@@ -79,50 +68,64 @@ export const shift: Operation<ShiftMethods> = {
   },
 };
 
-export const shiftExamples: readonly WrittenExample[] = [
-  {
-    title: 'A week forward, to put last week beside this week',
-    parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
-    inputs: ['2024-03-01T08:00:00Z 21.5, 2024-03-01T09:00:00Z 22'],
-    output: '2024-03-08T08:00:00Z 21.5, 2024-03-08T09:00:00Z 22',
+export const shiftTexts: OperationTexts = {
+  summary: 'Moves samples in time, by a duration or by whole windows.',
+  parameters: {
+    function: 'What `shift` counts.',
+    shift: 'A whole number of windows (ShiftByWindow), or an ISO 8601 duration, a day being 24 h (ShiftByTime).',
+    direction: '`forward` moves to later times.',
+    window: 'The window that ShiftByWindow counts; that of the nearest windowed step upstream by default.',
+    timezone: 'The zone whose local days the windows follow.',
   },
-  {
-    title: 'Back by two windows of half an hour; the position inside a window is kept',
-    parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
-    inputs: ['10:00 1, 10:10 2, 11:45 3'],
-    output: '09:00 1, 09:10 2, 10:45 3',
-  },
-  {
-    title: 'A calendar month forward: the first of a month moves to the first of the next',
-    parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
-    inputs: ['2024-02-01T00:00:00Z 29, 2024-03-01T00:00:00Z 31'],
-    output: '2024-03-01T00:00:00Z 29, 2024-04-01T00:00:00Z 31',
-  },
-];
+  examples: [
+    {
+      title: 'A week forward, to put last week beside this week',
+      parameters: { function: 'ShiftByTime', shift: 'P7D', direction: 'forward' },
+      inputs: ['2024-03-01T08:00:00Z 21.5, 2024-03-01T09:00:00Z 22'],
+      output: '2024-03-08T08:00:00Z 21.5, 2024-03-08T09:00:00Z 22',
+    },
+    {
+      title: 'Back by two windows of half an hour; the position inside a window is kept',
+      parameters: { function: 'ShiftByWindow', shift: 2, direction: 'backward', window: 'HalfHourly' },
+      inputs: ['10:00 1, 10:10 2, 11:45 3'],
+      output: '09:00 1, 09:10 2, 10:45 3',
+    },
+    {
+      title: 'A calendar month forward: the first of a month moves to the first of the next',
+      parameters: { function: 'ShiftByWindow', shift: 1, direction: 'forward', window: 'Monthly' },
+      inputs: ['2024-02-01T00:00:00Z 29, 2024-03-01T00:00:00Z 31'],
+      output: '2024-03-01T00:00:00Z 29, 2024-04-01T00:00:00Z 31',
+    },
+  ],
+};
+
+export const describeShift: Describe = (parameters) => {
+  const amount = isByTime(parameters) ? textIn(parameters, 'shift') : windowsOf(numberIn(parameters, 'shift'));
+  const window = isByTime(parameters) ? '' : textIn(parameters, 'window') + inZone(parameters);
+  return {
+    does: `moves samples ${textIn(parameters, 'direction')} by ${amount}${window}`,
+    reads: { kind: 'moved', byMs: isByTime(parameters) ? shiftMs(parameters) : undefined },
+    keeps: 'the last sample',
+    final: 'with its sample',
+  };
+};
 
 function shiftAmount(): Parameter {
   const expected = 'a whole number of windows (0 or more), or an ISO 8601 duration like PT15M';
-  return {
-    summary: 'A whole number of windows (ShiftByWindow), or an ISO 8601 duration, a day being 24 h (ShiftByTime).',
-    isRequired: true,
-    isExtension: false,
-    schema: {
-      oneOf: [
-        { type: 'integer', minimum: 0 },
-        { type: 'string', format: 'duration' },
-      ],
-    },
-    read: (value, report) => {
-      if (typeof value === 'string') {
-        if (parseDuration(value) !== undefined) return value;
-        return refuse(report, 'request.duration', expected, value, durationHint(value));
-      }
-      if (typeof value !== 'number') return refuse(report, 'request.type', expected, value);
-      if (!Number.isSafeInteger(value) && value > 0) return refuse(report, 'request.value', expected, value);
-      if (value >= 0) return value;
-      return refuse(report, 'request.range', expected, value, 'take the direction `backward` to move back');
-    },
-  };
+  const oneOf = [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', format: 'duration' },
+  ];
+  return parameter({}, { oneOf }, (value, report) => {
+    if (typeof value === 'string') {
+      if (parseDuration(value) !== undefined) return value;
+      return refuse(report, 'request.duration', expected, value, durationHint(value));
+    }
+    if (typeof value !== 'number') return refuse(report, 'request.type', expected, value);
+    if (!Number.isSafeInteger(value) && value > 0) return refuse(report, 'request.value', expected, value);
+    if (value >= 0) return value;
+    return refuse(report, 'request.range', expected, value, 'take the direction `backward` to move back');
+  });
 }
 
 function checkShift(parameters: Parameters, report: Report): void {

@@ -44,7 +44,6 @@ type HoldOptions = Omit<WindowOptions, 'closed'> & Holding;
 
 /** A function of how long values were held in a window. */
 export interface HeldFunction {
-  readonly words: string;
   /** What is held in place of the value. */
   readonly weigh?: (value: number) => number;
   /** From Σ(value·length), Σ(length), and the length of the window; `mean` divides the first by one of the others. */
@@ -58,21 +57,18 @@ export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionS
   const unit = sumOfLength(0, unitMs);
   switch (name) {
     case 'Integral':
-      return { words: 'the integral over time', result: (products, _lengths, _window, mean) => mean(products, unit) };
+      return { result: (products, _lengths, _window, mean) => mean(products, unit) };
     case 'Coverage':
       return {
-        words: 'the share of time with data',
         result: (_products, lengths, window) => weightedMeanOf(lengths, window),
       };
     case 'TimeInState':
       return {
-        words: 'the time in a state',
         weigh: (value) => (value >= lower && value <= upper ? 1 : 0),
         result: (products) => weightedMeanOf(products, unit),
       };
     default:
       return {
-        words: 'the time-weighted average',
         result: (products, lengths, _window, mean) => mean(products, lengths),
       };
   }

@@ -1,4 +1,4 @@
-import type { Description, OtherInput, StepDraft } from './operation.js';
+import { type Describe, type Description, type OtherInput, ofEachSample, type StepDraft } from './operation.js';
 import {
   choice,
   duration,
@@ -35,28 +35,27 @@ const ALIGNMENTS: readonly Align[] = ['inner', 'hold', 'linear', 'asof'];
 
 /** The parameters that matter only with two inputs. */
 export const alignParameters: Readonly<Record<'align' | 'maxhold' | 'maxgap', Parameter>> = {
-  align: choice(
-    {
-      summary:
-        'How two inputs meet: `inner`, at equal times; `hold`, at every time of either, each side holding its last ' +
-        'value; `linear`, likewise but interpolated; `asof`, at the times of the first, with the latest of the second.',
-      optional: true,
-      extension: true,
-    },
-    ALIGNMENTS,
-  ),
-  maxhold: duration(
-    { summary: 'How old a held value may be, with `hold` and `asof`.', optional: true, extension: true },
-    0,
-  ),
-  maxgap: duration(
-    { summary: 'How long a gap is interpolated over, with `linear`.', optional: true, extension: true },
-    0,
-  ),
+  align: choice(ALIGNMENTS, { optional: true, extension: true }),
+  maxhold: duration(0, { optional: true, extension: true }),
+  maxgap: duration(0, { optional: true, extension: true }),
+};
+
+export const maxholdText = 'How old a held value may be, with `hold` and `asof`.';
+
+export const alignTexts = {
+  align:
+    'How two inputs meet: `inner`, at equal times; `hold`, at every time of either, each side holding its last ' +
+    'value; `linear`, likewise but interpolated; `asof`, at the times of the first, with the latest of the second.',
+  maxhold: maxholdText,
+  maxgap: 'How long a gap is interpolated over, with `linear`.',
 };
 
 /** The scalar instead of a second input. */
-export const scalar: Parameter = number({ summary: 'The second operand, instead of a second input.', optional: true });
+export const scalar: Parameter = number({ optional: true });
+
+const scalarText = 'The second operand, instead of a second input.';
+// Bundlers leave out an unused call that is marked, but not an unused spread.
+export const operandTexts = /* @__PURE__ */ Object.assign({ scalar: scalarText }, alignTexts);
 
 /** Reports a `maxhold` or `maxgap` that no alignment uses. */
 export function checkAlign(parameters: Parameters, report: Report): void {
@@ -75,6 +74,17 @@ function quoted(value: ParameterValue): string {
 
 export function alignOf(parameters: Parameters): Align {
   return ALIGNMENTS.find((name) => name === parameters.align) ?? 'inner';
+}
+
+/**
+ * What `explain` says of an operation with a scalar or a second series: of two series, or of one, where `$` is the
+ * scalar.
+ */
+export function describeOperand(ofTwo: string, ofOne: string): Describe {
+  return (parameters) =>
+    parameters.scalar === undefined
+      ? { does: ofTwo, ...describeTwo(parameters) }
+      : { does: ofOne.replace('$', String(parameters.scalar)), ...ofEachSample };
 }
 
 /** How a step with two inputs reads, keeps and ends. */

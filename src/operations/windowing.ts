@@ -13,9 +13,8 @@ const EXPECTED =
   'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
 
 /** The parameter `interval`. */
-export function interval(summary: string, options: { optional?: true } = {}): Parameter {
+export function interval(options: { optional?: true } = {}): Parameter {
   return {
-    summary,
     isRequired: options.optional !== true,
     isExtension: options.optional === true,
     schema: { type: 'string', examples: ['QuarterHourly', 'HalfHourly', 'Hourly', 'Daily', 'PT10M'] },
@@ -62,7 +61,7 @@ export function openWindows(intervalText: string, timezone: string): Windows {
 /** The interval of a text that the plan has checked. */
 export function checkedInterval(text: string): Interval {
   const found = parseInterval(text);
-  if (found === undefined) throw new Error(`assertion failed: the plan holds the interval ${text}`);
+  if (found === undefined) throw new Error(`assertion failed: no interval ${text}`);
   return found;
 }
 

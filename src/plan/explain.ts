@@ -1,6 +1,6 @@
 import { formatDuration } from '../core/duration.js';
 import { seriesName } from '../core/series.js';
-import { operationsByName } from '../operations/index.js';
+import { describeStep as describe } from '../operations/descriptions.js';
 import type { Description, Reach } from '../operations/operation.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
@@ -40,10 +40,8 @@ export function explain(plan: Plan): string {
 
 /** What the operation of a step says of it. */
 export function describeStep(plan: Plan, index: number): Description {
-  const step = plan.steps[index];
-  const operation = operationsByName.get(step?.operation ?? '');
-  if (step === undefined || operation === undefined) throw new Error(`assertion failed: the plan has no step ${index}`);
-  return operation.describe(step.parameters);
+  const { operation, parameters } = plan.steps[index]!;
+  return describe(operation, parameters);
 }
 
 // When the first result can come: what each step on its way, from the sources on, waits for.

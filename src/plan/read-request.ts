@@ -88,10 +88,6 @@ function readItem(item: unknown, pointer: string, timezone: string, reportAll: R
 }
 
 function readProcessingType(value: unknown, report: Report): 'stream' | 'batch' | undefined {
-  if (value === undefined) {
-    report('', 'request.missing', 'one of stream, batch', 'nothing');
-    return undefined;
-  }
   const name = readName(value, ['stream', 'batch'], report);
   return name === 'stream' || name === 'batch' ? name : undefined;
 }
@@ -106,7 +102,7 @@ function readFrequency(value: unknown, processingType: string | undefined, repor
 
 function readText(value: unknown, expected: string, report: Report): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
-  return refuse(report, value === undefined ? 'request.missing' : 'request.type', expected, value);
+  return refuse(report, 'request.type', expected, value);
 }
 
 function readStep(step: unknown, pointer: string, timezone: string, reportAll: Report): RequestStep | undefined {
@@ -134,10 +130,7 @@ function readStep(step: unknown, pointer: string, timezone: string, reportAll: R
 }
 
 function readOperation(value: unknown, report: Report): Operation | undefined {
-  if (typeof value !== 'string') {
-    const code = value === undefined ? 'request.missing' : 'request.type';
-    return refuse(report, code, 'the name of an operation', value);
-  }
+  if (typeof value !== 'string') return refuse(report, 'request.type', 'the name of an operation', value);
   const operation = findOperation(value);
   if (operation !== undefined) return operation;
   const hint = didYouMean(value, operationNames, aggregateFunctionNames) ?? `there are ${operationNames.join(', ')}`;
@@ -146,8 +139,7 @@ function readOperation(value: unknown, report: Report): Operation | undefined {
 
 function readReferences(value: unknown, report: Report): SeriesReference[] | undefined {
   if (!Array.isArray(value)) {
-    const code = value === undefined ? 'request.missing' : 'request.type';
-    return refuse(report, code, 'an array of series references {timeseriesId, metric}', value);
+    return refuse(report, 'request.type', 'an array of series references {timeseriesId, metric}', value);
   }
   const references = Array.from(value, (item, index) => readReference(item, within(report, `/${index}`)));
   const sound = references.filter((reference) => reference !== undefined);
@@ -204,8 +196,8 @@ const INPUT_COUNTS = {
 function checkInputs(operation: Operation, parameters: unknown, count: number, report: Report): void {
   const given = new Map(Object.entries(parameters ?? {}));
   const hasScalar = given.get('scalar') !== undefined;
-  const { inputs } = operation;
-  if (inputs === 'one with scalar, or two' || inputs === 'one with scalar, or more') {
+  const { inputs = 'one' } = operation;
+  if (inputs === 'one and a scalar, or two' || inputs === 'one and a scalar, or more') {
     if (hasScalar === (count === 1) && count > 0 && (count <= 2 || inputs.endsWith('more'))) {
       if (hasScalar && ['align', 'maxhold', 'maxgap'].some((name) => given.get(name) !== undefined)) {
         report('/parameters', 'request.conflict', 'align, maxhold and maxgap only with two inputs', 'a scalar');

@@ -1,6 +1,7 @@
 import { operationsByName } from '../operations/index.js';
-import type { Operation } from '../operations/operation.js';
+import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
+import { parameterSchemas, textsByName } from '../operations/texts.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -70,24 +71,23 @@ function stepSchema(): JsonSchema {
   };
 }
 
-const INPUT_COUNTS: Readonly<Record<Operation['inputs'], JsonSchema>> = {
+const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
   one: { maxItems: 1 },
   two: { minItems: 2, maxItems: 2 },
   'one or two': { maxItems: 2 },
   'two or three': { minItems: 2, maxItems: 3 },
   'two or more': { minItems: 2 },
-  'one with scalar, or two': { maxItems: 2 },
-  'one with scalar, or more': {},
+  'one and a scalar, or two': { maxItems: 2 },
+  'one and a scalar, or more': {},
 };
 
 // What the parameters of one operation are, and how many inputs it takes.
-function parametersOf({ name, aliases = [], summary, parameters, inputs, either }: Operation): JsonSchema {
-  const entries = Object.entries(parameters);
-  const properties = entries.map(([key, one]) => [key, { ...one.schema, description: one.summary }] as const);
-  const required = entries.filter(([, { isRequired }]) => isRequired).map(([key]) => key);
+function parametersOf(operation: Operation): JsonSchema {
+  const { name, aliases = [], parameters, inputs = 'one', either } = operation;
+  const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
-    description: summary,
-    properties: Object.fromEntries(properties),
+    description: textsByName[name]!.summary,
+    properties: parameterSchemas(operation),
     additionalProperties: false,
     ...(either === undefined ? {} : { oneOf: either.map((one) => ({ required: [one] })) }),
   };

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/core/instant.js';
 import { createPlan, openStream, runBatch, type Series } from '../../src/index.js';
-import { examplesByName } from '../../src/operations/examples.js';
+import { describeStep } from '../../src/operations/descriptions.js';
 import { operationsByName } from '../../src/operations/index.js';
-import { examplesOf } from '../../src/operations/info.js';
+import { operations } from '../../src/operations/info.js';
 import type { Example, ExampleSample, Operation } from '../../src/operations/operation.js';
+import { textsByName } from '../../src/operations/texts.js';
 import { cutInTime, joinParts } from '../conformance/conformance.js';
 import { runOracle } from '../oracle/index.js';
 
@@ -38,7 +39,9 @@ function pairsOf({ timeMs, value }: Series): Pair[] {
 }
 
 const examples = [...operationsByName.values()].flatMap((operation) =>
-  examplesOf(operation.name).map((example) => [`${operation.name}: ${example.title}`, operation, example] as const),
+  operations
+    .get(operation.name)!
+    .examples.map((example) => [`${operation.name}: ${example.title}`, operation, example] as const),
 );
 
 describe('an example gives what it says', () => {
@@ -61,13 +64,20 @@ describe('an example gives what it says', () => {
   });
 });
 
-test('the table of examples names every operation, and no other, in the order of the interface', () => {
-  expect(Object.keys(examplesByName)).toEqual([...operationsByName.keys()]);
+test('the list of texts names every operation, and no other, in the order of the interface', () => {
+  expect(Object.keys(textsByName)).toEqual([...operationsByName.keys()]);
 });
 
-test.each(Object.entries(examplesByName))(
+test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
+  '%s says what each of its parameters means, and of no other',
+  (name, operation) => {
+    expect(Object.keys(textsByName[name]!.parameters).sort()).toEqual(Object.keys(operation.parameters).sort());
+  },
+);
+
+test.each(Object.entries(textsByName))(
   '%s has three examples or more, each with a title of its own',
-  (_name, own) => {
+  (_name, { examples: own }) => {
     expect(own.length).toBeGreaterThanOrEqual(3);
     expect(new Set(own.map(({ title }) => title)).size).toBe(own.length);
   },
@@ -76,9 +86,9 @@ test.each(Object.entries(examplesByName))(
 test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
   '%s says what it does, keeps and reads for every example',
   (_name, operation) => {
-    for (const example of examplesOf(operation.name)) {
+    for (const example of operations.get(operation.name)!.examples) {
       const plan = createPlan(requestOf(operation, example));
-      const described = operation.describe(plan.steps[0]!.parameters);
+      const described = describeStep(operation.name, plan.steps[0]!.parameters);
       expect(described.does).toMatch(/^[a-z1(]/);
       for (const words of [described.does, described.keeps, described.final])
         expect(words).not.toMatch(/undefined|NaN|\[object/);

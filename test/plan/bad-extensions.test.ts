@@ -143,7 +143,7 @@ function windowCases(): Case[] {
   const hour = { type: 'session', gap: 'PT1H' };
   const given: readonly (readonly [parameters: object, ...issues: Short[]])[] = [
     [{ window: 'PT1H' }, [W, 'request.type']],
-    [{ window: {} }, [`${W}/type`, 'request.type']],
+    [{ window: {} }, [`${W}/type`, 'request.missing']],
     [{ window: { type: 'slidding', size: 'PT1H' } }, [`${W}/type`, 'request.unknown', 'did you mean `sliding`?']],
     [{ window: { type: 'sliding' } }, [`${W}/size`, 'request.missing']],
     [{ window: { type: 'sliding', size: '1h' } }, [`${W}/size`, 'request.duration', 'did you mean `PT1H`?']],

@@ -127,10 +127,16 @@ function writeNumber(view: DataView, at: number, value: number): number {
   return at + (isWhole ? 5 : NUMBER_LENGTH_MAX);
 }
 
-function planHash(plan: Plan, settings: RunSettings): bigint {
-  const { fromMs, untilMs, allowedLatenessMs } = settings;
+/** The last hash of each plan, and the settings it is of: a run makes many checkpoints, and most runs have the same. */
+const hashes = new WeakMap<Plan, { readonly settings: string; readonly hash: bigint }>();
+
+function planHash(plan: Plan, { fromMs, untilMs, allowedLatenessMs }: RunSettings): bigint {
+  const settings = JSON.stringify([String(fromMs), untilMs ?? null, allowedLatenessMs]);
+  const last = hashes.get(plan);
+  if (last?.settings === settings) return last.hash;
   const { timezone, sources, steps, items } = plan;
-  return hashText(
-    JSON.stringify([timezone, sources, steps, items, String(fromMs), untilMs ?? null, allowedLatenessMs]),
-  );
+  const text = JSON.stringify([timezone, sources, steps, items]);
+  const hash = hashText(`${text.slice(0, -1)},${settings.slice(1)}`);
+  hashes.set(plan, { settings, hash });
+  return hash;
 }

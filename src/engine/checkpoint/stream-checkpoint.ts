@@ -52,25 +52,3 @@ export function writeCounts(graph: Graph, add: (value: number) => void): void {
 export function readCounts(graph: Graph, next: () => number): void {
   for (const counts of graph.counts) for (const name of Object.keys(counts)) counts[name] = next();
 }
-
-/**
- * Copies out what a graph remembers between two calls.
- *
- * @returns puts it all back, whatever has gone through the graph since, even a call that failed half way.
- */
-export function snapshotOf(graph: Graph): () => void {
-  const keptCounts = graph.counts.map((counts) => ({ ...counts }));
-  const kept = graph.states.map(({ slots, lists }) => ({
-    slots: slots.slice(),
-    lists: lists.map((list) => list.view().slice()),
-  }));
-  return () => {
-    // Nodes hold more than their states while they work.
-    graph.reset();
-    for (const [i, counts] of graph.counts.entries()) Object.assign(counts, keptCounts[i]);
-    for (const [i, { slots, lists }] of graph.states.entries()) {
-      slots.set(kept[i]!.slots);
-      for (const [k, list] of lists.entries()) list.append(kept[i]!.lists[k]!, 0, kept[i]!.lists[k]!.length);
-    }
-  };
-}

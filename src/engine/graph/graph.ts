@@ -211,7 +211,7 @@ function openStep(
   limits: SampleLimit[],
 ): GraphStep {
   const operation = operationsByName.get(step.operation);
-  if (operation === undefined) throw new Error(`assertion failed: the plan names ${step.operation}`);
+  if (operation === undefined) throw new Error(`assertion failed: no operation ${step.operation}`);
   const opened = operation.open(step.parameters, { ...run, inputCount: step.inputs.length });
   const counts: StepCounts[] = [];
   const nodes = (isList(opened) ? opened : [opened]).map((runner) => {

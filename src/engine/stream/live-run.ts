@@ -1,6 +1,6 @@
 import { CheckpointError, InputError } from '../../core/errors.js';
 import type { Plan } from '../../plan/plan.js';
-import { type Progress, snapshotOf } from '../checkpoint/stream-checkpoint.js';
+import type { Progress } from '../checkpoint/stream-checkpoint.js';
 import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
 import { createReport, type Report } from '../report.js';
@@ -83,6 +83,28 @@ export abstract class LiveRun {
     this.#lastReport = this.report();
     return this.#lastReport;
   }
+}
+
+/**
+ * Copies out what a graph remembers between two calls.
+ *
+ * @returns puts it all back, whatever has gone through the graph since, even a call that failed half way.
+ */
+function snapshotOf(graph: Graph): () => void {
+  const keptCounts = graph.counts.map((counts) => ({ ...counts }));
+  const kept = graph.states.map(({ slots, lists }) => ({
+    slots: slots.slice(),
+    lists: lists.map((list) => list.view().slice()),
+  }));
+  return () => {
+    // Nodes hold more than their states while they work.
+    graph.reset();
+    for (const [i, counts] of graph.counts.entries()) Object.assign(counts, keptCounts[i]);
+    for (const [i, { slots, lists }] of graph.states.entries()) {
+      slots.set(kept[i]!.slots);
+      for (const [k, list] of lists.entries()) list.append(kept[i]!.lists[k]!, 0, kept[i]!.lists[k]!.length);
+    }
+  };
 }
 
 export function newProgress(): Progress {

@@ -1,5 +1,5 @@
 import type { Operation } from '../operation.js';
-import { between } from './aggregates/between.js';
+import { openBetween } from './aggregates/between.js';
 import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
@@ -61,4 +61,4 @@ export const extensions = [
   gaps,
 ] as const satisfies readonly Operation[];
 
-export { between, checkOwn, moreFunctions, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };
+export { checkOwn, moreFunctions, openBetween, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };

@@ -2,6 +2,7 @@ import { formatInstant } from '../../core/instant.js';
 import type { SeriesReference } from '../../core/series.js';
 import { SourceMatcher } from '../../core/source-matcher.js';
 import { explain } from '../../index.js';
+import { describeStep } from '../../operations/descriptions.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import { inTurns, nextTurn } from '../../storage/next-turn.js';
@@ -108,7 +109,7 @@ function estimateStep({ operation, parameters }: PlanStep, inputs: readonly Stor
   const counts = inputs.map(({ sampleCount }) => sampleCount);
   const spanMs = firstMs === null || lastMs === null ? 0 : lastMs - firstMs;
   const everyMs = described.pointsEveryMs?.(parameters);
-  const { reads } = described.describe(parameters);
+  const { reads } = describeStep(operation, parameters);
   const sampleCount = (): number => {
     if (counts.every((count) => count === 0)) return 0;
     if (everyMs !== undefined) return Math.floor(spanMs / everyMs) + 1;

@@ -147,7 +147,7 @@ export function withItem(draft: Draft, at: number, change: (item: DraftItem) => 
 }
 
 export function takesScalar(operation: string): boolean {
-  return operations.get(operation)?.inputs === 'one with scalar, or two';
+  return operations.get(operation)?.inputs === 'one and a scalar, or two';
 }
 
 /** A step that can run at once where its first example can. */

@@ -6,27 +6,21 @@ import { choice, duration, number, type Parameters, type Report, textIn } from '
 const own = { optional: true, extension: true } as const;
 
 export const ownParameters = {
-  method: choice(
-    {
-      summary: 'For Integral and TimeWeightedAverage: hold values (`step`, the default) or draw lines (`linear`).',
-      ...own,
-    },
-    ['step', 'linear'],
-  ),
-  maxgap: duration(
-    {
-      summary: 'Samples further apart have nothing between them; of two inputs, how long a gap is interpolated over.',
-      ...own,
-    },
-    0,
-  ),
-  unit: duration(
-    { summary: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.', ...own },
-    SHORTEST_MS,
-  ),
-  max: number({ summary: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.', ...own }),
-  lower: number({ summary: 'The least value of the state, for TimeInState and Transitions.', ...own }),
-  upper: number({ summary: 'The greatest value of the state, for TimeInState and Transitions.', ...own }),
+  method: choice(['step', 'linear'], own),
+  maxgap: duration(0, own),
+  unit: duration(SHORTEST_MS, own),
+  max: number(own),
+  lower: number(own),
+  upper: number(own),
+};
+
+export const ownTexts = {
+  method: 'For Integral and TimeWeightedAverage: hold values (`step`, the default) or draw lines (`linear`).',
+  maxgap: 'Samples further apart have nothing between them; of two inputs, how long a gap is interpolated over.',
+  unit: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
+  max: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.',
+  lower: 'The least value of the state, for TimeInState and Transitions.',
+  upper: 'The greatest value of the state, for TimeInState and Transitions.',
 };
 
 /** Reports those that do not go together. */

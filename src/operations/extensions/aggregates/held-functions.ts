@@ -86,7 +86,7 @@ const SUMS = 11;
 
 /** Over windows that move on. */
 export function heldMoving(holding: Holding): MovingFunction {
-  const { words, weigh } = holding.held;
+  const { weigh } = holding.held;
   const held = (x: number): number => (weigh === undefined ? x : weigh(x));
   const everMs = Number.POSITIVE_INFINITY;
   return {
@@ -94,7 +94,6 @@ export function heldMoving(holding: Holding): MovingFunction {
     keptSlotCount: KEPT,
     listCount: 2,
     sampleCountMin: 0,
-    words,
     add: (state, at, chunk, from, to, countBefore) => {
       const { slots } = state;
       const { timeMs, value } = chunk;

@@ -27,7 +27,6 @@ function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulat
     listCount: 1,
     keptSlotCount: KEPT,
     sampleCountMin: 1,
-    words: isRate ? 'the rate of increase' : 'the increase',
     add: ({ slots, lists }, at, { timeMs, value }, from, to, countBefore) => {
       if (countBefore === 0) {
         slots[at + SINCE_MS] = slots[at + HAS_LAST] === 1 ? slots[at + LAST_MS]! : timeMs[from]!;
@@ -78,7 +77,6 @@ function transitions({ lower, upper }: FunctionSettings): Accumulator {
     listCount: 0,
     keptSlotCount: 2,
     sampleCountMin: 1,
-    words: 'the number of changes of state',
     // Slots: the last state, the last one before the window, and the number of changes.
     add: ({ slots }, at, { value }, from, to, countBefore) => {
       if (countBefore === 0) slots[at + 1] = slots[at]!;
@@ -107,7 +105,6 @@ function timeOf(isLeast: boolean): Accumulator {
     slotCount: 2,
     listCount: 0,
     sampleCountMin: 1,
-    words: isLeast ? 'the time of the least value' : 'the time of the greatest value',
     add: ({ slots }, at, { timeMs, value }, from, to, countBefore) => {
       for (let i = from; i < to; i++) {
         const isFirst = countBefore === 0 && i === from;
@@ -121,13 +118,11 @@ function timeOf(isLeast: boolean): Accumulator {
 }
 
 /** A function of the values in rising order; 0 and −0 are one value. */
-function ofSorted(words: string, result: (sorted: Float64Array) => number): Accumulator {
+function ofSorted(result: (sorted: Float64Array) => number): Accumulator {
   return {
     slotCount: 0,
     listCount: 1,
     sampleCountMin: 1,
-    words,
-    keeps: 'every value of the open window',
     add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
     result: ({ lists }) => result(sortedOf(lists[0]!)),
   };
@@ -170,7 +165,6 @@ function slope({ unitMs }: FunctionSettings): Accumulator {
     slotCount: PRODUCTS + SUM_SLOTS,
     listCount: 4,
     sampleCountMin: 2,
-    words: 'the slope',
     add: ({ slots, lists }, at, { timeMs, value }, from, to, countBefore) => {
       if (countBefore === 0) slots[at] = timeMs[from]!;
       const since = new Float64Array(to - from);
@@ -225,8 +219,8 @@ function addPoint(
 }
 
 export const moreFunctions: Functions = new Map<string, (settings: FunctionSettings) => Accumulator>([
-  ['Mode', () => ofSorted('the most frequent value', modeOf)],
-  ['DistinctCount', () => ofSorted('the number of different values', distinctCountOf)],
+  ['Mode', () => ofSorted(modeOf)],
+  ['DistinctCount', () => ofSorted(distinctCountOf)],
   ['Increase', (settings) => increase(false, settings)],
   ['Rate', (settings) => increase(true, settings)],
   ['Slope', slope],

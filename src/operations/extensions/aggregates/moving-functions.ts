@@ -36,13 +36,11 @@ export interface MovingFunction extends Omit<Accumulator, 'result' | 'ofWhole' |
 }
 
 /** A function that finds its result among values in order. */
-function ofOrdered(words: string, result: (values: Ordered, count: number) => number): Accumulator {
+function ofOrdered(result: (values: Ordered, count: number) => number): Accumulator {
   return {
     slotCount: ORDERED_SLOTS,
     listCount: 1,
     sampleCountMin: 1,
-    words,
-    keeps: 'the different values of the window, in order',
     add: ({ slots, lists }, at, { value }, from, to) => {
       for (let i = from; i < to; i++) addValue([slots, at, lists[0]!], value[i]!);
     },
@@ -51,27 +49,26 @@ function ofOrdered(words: string, result: (values: Ordered, count: number) => nu
   };
 }
 
-function percentile(words: string, percent: number): Accumulator {
-  return ofOrdered(words, (values, count) => percentileOf(count, percent, (rank) => valueAt(values, rank)));
+function percentile(percent: number): Accumulator {
+  return ofOrdered((values, count) => percentileOf(count, percent, (rank) => valueAt(values, rank)));
 }
 
 /** Functions whose results are wanted more than once a window, of which others would sort all values each time. */
-const ORDERED: Readonly<Record<string, (words: string, settings: FunctionSettings) => Accumulator>> = {
-  Median: (words) => percentile(words, 50),
-  Percentile: (words, { percent }) => percentile(words, percent),
-  Mode: (words) => ofOrdered(words, mostFrequent),
-  DistinctCount: (words) => ofOrdered(words, differentCount),
+const ORDERED: Readonly<Record<string, (settings: FunctionSettings) => Accumulator>> = {
+  Median: () => percentile(50),
+  Percentile: ({ percent }) => percentile(percent),
+  Mode: () => ofOrdered(mostFrequent),
+  DistinctCount: () => ofOrdered(differentCount),
 };
 
 /** The same function, ready to give a result after each sample. */
 export function repeatedly(name: string, accumulator: Accumulator, settings: FunctionSettings): Accumulator {
-  return ORDERED[name]?.(accumulator.words, settings) ?? accumulator;
+  return ORDERED[name]?.(settings) ?? accumulator;
 }
 
 /** The same function over a window that moves on. */
 export function moving(name: string, accumulator: Accumulator, settings: FunctionSettings): MovingFunction {
-  const { words } = accumulator;
-  const other = OF_SAMPLES[name]?.(words) ?? repeatedly(name, accumulator, settings);
+  const other = OF_SAMPLES[name] ?? repeatedly(name, accumulator, settings);
   const { remove } = other;
   if (remove === undefined) throw new Error(`assertion failed: ${name} can not lose samples`);
   return { ...other, remove };
@@ -85,27 +82,23 @@ const nothing = {
   remove: () => undefined,
 } as const;
 
+const LEAST = 1;
+const GREATEST = -1;
+
 /** Functions that look at the samples of the window. */
-const OF_SAMPLES: Readonly<Record<string, (words: string) => MovingFunction>> = {
-  First: (words) => ({ ...nothing, words, result: (_held, _at, _count, { values }) => values.at(0) }),
-  Last: (words) => ({ ...nothing, words, result: (_held, _at, count, { values }) => values.at(count - 1) }),
-  Delta: (words) => ({
-    ...nothing,
-    words,
-    result: (_held, _at, count, { values }) => values.at(count - 1) - values.at(0),
-  }),
-  Min: (words) => ofExtremes(words, [LEAST], ([least]) => extremeOf(least)),
-  Max: (words) => ofExtremes(words, [GREATEST], ([greatest]) => extremeOf(greatest)),
-  Range: (words) => ofExtremes(words, [GREATEST, LEAST], ([greatest, least]) => extremeOf(greatest) - extremeOf(least)),
-  TimeOfMin: (words) => ofExtremes(words, [LEAST], ([least]) => timeOf(least)),
-  TimeOfMax: (words) => ofExtremes(words, [GREATEST], ([greatest]) => timeOf(greatest)),
+const OF_SAMPLES: Readonly<Record<string, MovingFunction>> = {
+  First: { ...nothing, result: (_held, _at, _count, { values }) => values.at(0) },
+  Last: { ...nothing, result: (_held, _at, count, { values }) => values.at(count - 1) },
+  Delta: { ...nothing, result: (_held, _at, count, { values }) => values.at(count - 1) - values.at(0) },
+  Min: ofExtremes([LEAST], ([least]) => extremeOf(least)),
+  Max: ofExtremes([GREATEST], ([greatest]) => extremeOf(greatest)),
+  Range: ofExtremes([GREATEST, LEAST], ([greatest, least]) => extremeOf(greatest) - extremeOf(least)),
+  TimeOfMin: ofExtremes([LEAST], ([least]) => timeOf(least)),
+  TimeOfMax: ofExtremes([GREATEST], ([greatest]) => timeOf(greatest)),
 };
 
 /** Samples that may yet be the first extreme one of the window: each is followed by lesser, or greater, ones alone. */
 type Candidates = readonly [times: DoubleList, values: DoubleList] | undefined;
-
-const LEAST = 1;
-const GREATEST = -1;
 
 function timeOf(candidates: Candidates): number {
   return candidates?.[0].at(0) ?? Number.NaN;
@@ -117,7 +110,6 @@ function extremeOf(candidates: Candidates): number {
 
 // The ascending minima of Tarjan's queue: each sample comes and goes once.
 function ofExtremes(
-  words: string,
   signs: readonly (typeof LEAST | typeof GREATEST)[],
   result: (of: readonly Candidates[]) => number,
 ): MovingFunction {
@@ -127,7 +119,6 @@ function ofExtremes(
     slotCount: 0,
     listCount: 2 * signs.length,
     sampleCountMin: 1,
-    words,
     add: (held, _at, { timeMs, value }, from, to) => {
       for (const [index, sign] of signs.entries()) {
         const times = held.lists[2 * index]!;

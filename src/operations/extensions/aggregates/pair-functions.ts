@@ -31,7 +31,6 @@ const XX = 3;
 const YY = 4;
 
 function ofPairs(
-  words: string,
   sumCount: 3 | 5,
   second: Float64Array,
   result: (sums: readonly ExactSum[], count: number) => number | undefined,
@@ -50,7 +49,6 @@ function ofPairs(
     slotCount: sumCount * SUM_SLOTS,
     listCount: sumCount,
     sampleCountMin: 2,
-    words,
     second,
     add: ({ slots, lists }, at, { value }, from, to) => {
       for (let i = from; i < to; i++) addPair(slots, at, lists, value[i]!, second[i]!, 1);
@@ -67,14 +65,11 @@ function ofPairs(
 export const pairFunctions: ReadonlyMap<string, (second: Float64Array) => Accumulator> = new Map([
   [
     'Covariance',
-    (second: Float64Array) =>
-      ofPairs('the covariance (n − 1)', 3, second, (sums, count) => covarianceOf(sums[X]!, sums[Y]!, sums[XY]!, count)),
+    (second: Float64Array) => ofPairs(3, second, (sums, count) => covarianceOf(sums[X]!, sums[Y]!, sums[XY]!, count)),
   ],
   [
     'Correlation',
     (second: Float64Array) =>
-      ofPairs('the correlation', 5, second, (sums, count) =>
-        correlationOf(sums[X]!, sums[Y]!, sums[XY]!, sums[XX]!, sums[YY]!, count),
-      ),
+      ofPairs(5, second, (sums, count) => correlationOf(sums[X]!, sums[Y]!, sums[XY]!, sums[XX]!, sums[YY]!, count)),
   ],
 ]);

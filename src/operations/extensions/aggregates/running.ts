@@ -2,16 +2,15 @@ import { parseInterval } from '../../../core/interval.js';
 import type { Windows } from '../../../core/windows.js';
 import { type Accumulator, resultOf } from '../../aggregate-functions.js';
 import type { RegridRunner, State } from '../../operation.js';
-import { type Parameter, type Parameters, readInstantField, refuse } from '../../parameters.js';
+import { type Parameter, type Parameters, parameter, readInstantField, refuse } from '../../parameters.js';
 import { checkInterval, interval, openWindows } from '../../windowing.js';
 import { heldSoFar } from './held-functions.js';
 import { repeatedly } from './moving-functions.js';
-import type { WindowKind } from './window-kind.js';
+import type { WindowKind, WindowTexts } from './window-kind.js';
 
 /** Running windows: from a start to each sample. */
 export const running: WindowKind = {
   type: 'running',
-  summary: 'from a start to each sample: totals so far',
   fields: { since: since() },
   check: (window, timezone, report) => {
     if (typeof window.since === 'string') checkInterval(window.since, timezone, report);
@@ -30,32 +29,33 @@ export const running: WindowKind = {
   },
 };
 
+export const runningTexts: WindowTexts = {
+  summary: 'from a start to each sample: totals so far',
+  fields: {
+    since: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
+  },
+};
+
 function sinceWords({ since: given }: Parameters, zone: string): string {
   return typeof given === 'number' ? new Date(given).toISOString() : `the start of each ${given} window${zone}`;
 }
 
 /** An interval, or an instant. */
 function since(): Parameter {
-  const { schema, read: readInterval } = interval('The start: of each window of an interval, or an instant.');
-  return {
-    summary: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
-    isRequired: true,
-    isExtension: true,
-    schema: { ...schema, examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] },
-    read: (value, report, context) => {
-      if (typeof value === 'number') return readInstantField(value, report, context);
-      const isInstant = typeof value === 'string' && /^[+-]?\d/.test(value);
-      if (!isInstant && typeof value === 'string') return readInterval(value, report, context);
-      if (!isInstant) return refuse(report, 'request.type', 'an interval like Daily, or an instant', value);
-      return readInstantField(value, report, context);
-    },
-  };
+  const schema = { type: 'string', examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] };
+  return parameter({}, schema, (value, report, context) => {
+    if (typeof value === 'number') return readInstantField(value, report, context);
+    if (typeof value !== 'string')
+      return refuse(report, 'request.type', 'an interval like Daily, or an instant', value);
+    const isInstant = /^[+-]?\d/.test(value);
+    return isInstant ? readInstantField(value, report, context) : interval().read(value, report, context);
+  });
 }
 
 /** One window for ever, or those of an interval. */
 function startsOf({ since: given }: Parameters, timezone: string): Pick<Windows, 'startOf' | 'next' | 'previous'> {
   if (typeof given === 'string' && parseInterval(given) !== undefined) return openWindows(given, timezone);
-  if (typeof given !== 'number') throw new Error('assertion failed: the plan holds an interval or an instant');
+  if (typeof given !== 'number') throw new Error('assertion failed: no interval');
   const fromMs = given;
   return {
     startOf: (timeMs) => (timeMs >= fromMs ? fromMs : Number.NEGATIVE_INFINITY),

@@ -4,14 +4,13 @@ import { type Accumulator, resultOf } from '../../aggregate-functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { heldSoFar } from './held-functions.js';
-import type { WindowKind } from './window-kind.js';
+import type { WindowKind, WindowTexts } from './window-kind.js';
 
 /** Sessions: runs of samples with no long gap between them. */
 export const session: WindowKind = {
   type: 'session',
-  summary: 'from a sample to the last one before a gap',
   fields: {
-    gap: duration({ summary: 'A session ends where the next sample comes later than this after its last.' }, 0),
+    gap: duration(0),
   },
   canFill: () => false,
   describe: (window, { does, keeps }) => {
@@ -26,6 +25,13 @@ export const session: WindowKind = {
   open: (window, { of, label }) => {
     const accumulator = 'held' in of ? heldSoFar(of) : of.accumulator;
     return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
+  },
+};
+
+export const sessionTexts: WindowTexts = {
+  summary: 'from a sample to the last one before a gap',
+  fields: {
+    gap: 'A session ends where the next sample comes later than this after its last.',
   },
 };
 

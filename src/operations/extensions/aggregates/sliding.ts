@@ -9,20 +9,24 @@ import { checkedInterval, checkInterval, interval, openWindows } from '../../win
 import { heldMoving } from './held-functions.js';
 import { moving } from './moving-functions.js';
 import { slidingRunner, trailingRunner } from './sliding-runner.js';
-import type { Bounds, WindowKind } from './window-kind.js';
+import type { Bounds, WindowKind, WindowTexts } from './window-kind.js';
 
 /** Sliding windows: of one size, one at each border of an interval, or one for each sample. */
 export const sliding: WindowKind = {
   type: 'sliding',
-  summary: 'of one size, one every so often, or one for each sample',
   fields: {
-    size: interval('How far back each window reaches.'),
-    every: interval('The interval at whose borders windows end; without it, one ends with each sample.', {
-      optional: true,
-    }),
+    size: interval(),
+    every: interval({ optional: true }),
   },
   check: checkSliding,
   canFill: (window) => window.every !== undefined,
+  windows: (window, timezone) =>
+    window.every === undefined ? undefined : { window: textIn(window, 'every'), timezone },
+  boundsOf: (window, timezone, label, timeMs) => {
+    if (window.every === undefined) return undefined;
+    const { startFor, ends } = openSliding(window, timezone);
+    return label === 'end' ? { startMs: startFor(timeMs), endMs: timeMs } : boundsFrom(timeMs, startFor, ends);
+  },
   describe: (window, { does, zone, keeps, isCarriedIn }) => {
     const lengthMsMax = longestMs(checkedInterval(textIn(window, 'size')));
     const size = textIn(window, 'size');
@@ -38,18 +42,19 @@ export const sliding: WindowKind = {
       final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
     };
   },
-  windows: (window, timezone) =>
-    window.every === undefined ? undefined : { window: textIn(window, 'every'), timezone },
-  boundsOf: (window, timezone, label, timeMs) => {
-    if (window.every === undefined) return undefined;
-    const { startFor, ends } = openSliding(window, timezone);
-    return label === 'end' ? { startMs: startFor(timeMs), endMs: timeMs } : boundsFrom(timeMs, startFor, ends);
-  },
   open: (window, { name, settings, of, timezone, label, closed, empty }) => {
     const own = 'held' in of ? heldMoving(of) : moving(name, of.accumulator, settings);
     if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
     const isRight = closed === 'right' && own.heldUntilMs === undefined;
     return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });
+  },
+};
+
+export const slidingTexts: WindowTexts = {
+  summary: 'of one size, one every so often, or one for each sample',
+  fields: {
+    size: 'How far back each window reaches.',
+    every: 'The interval at whose borders windows end; without it, one ends with each sample.',
   },
 };
 

@@ -6,7 +6,6 @@ import type { Holding } from '../../time-weighted-average.js';
 /** Windows of an Aggregate other than those of an interval: what a request says of them, and how they run. */
 export interface WindowKind {
   readonly type: string;
-  readonly summary: string;
   readonly fields: Readonly<Record<string, Parameter>>;
   /** Reports fields that do not fit together. */
   readonly check?: (window: Parameters, timezone: string, report: Report) => void;
@@ -23,6 +22,12 @@ export interface WindowKind {
     timeMs: number,
   ) => Bounds | undefined;
   readonly open: (window: Parameters, options: KindOptions) => RegridRunner;
+}
+
+/** What is said of such windows. */
+export interface WindowTexts {
+  readonly summary: string;
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 export interface Bounds {

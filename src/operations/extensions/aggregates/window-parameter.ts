@@ -1,39 +1,34 @@
-import { type Parameter, type Parameters, readName, readParameters, refuse, within } from '../../parameters.js';
-import { running } from './running.js';
-import { session } from './session.js';
-import { sliding } from './sliding.js';
-import type { WindowKind } from './window-kind.js';
+import {
+  type JsonSchema,
+  type Parameters,
+  parameter,
+  readName,
+  readParameters,
+  refuse,
+  within,
+} from '../../parameters.js';
+import { running, runningTexts } from './running.js';
+import { session, sessionTexts } from './session.js';
+import { sliding, slidingTexts } from './sliding.js';
+import type { WindowKind, WindowTexts } from './window-kind.js';
 
 const windowKinds: readonly WindowKind[] = [sliding, session, running];
+const types = windowKinds.map(({ type }) => type);
 
 /** Windows other than those of an interval, by their type. */
-function windowParameter(): Parameter {
-  const types = windowKinds.map(({ type }) => type);
-  const oneOf = windowKinds.map(({ type, summary, fields }) => {
-    const own = Object.entries(fields);
-    const described = own.map(([name, field]) => [name, { ...field.schema, description: field.summary }]);
-    const properties = { type: { const: type, description: summary }, ...Object.fromEntries(described) };
-    const required = ['type', ...own.filter(([, { isRequired }]) => isRequired).map(([name]) => name)];
-    return { type: 'object', properties, required, additionalProperties: false };
-  });
-  const told = windowKinds.map(({ type, summary }) => `\`${type}\`, ${summary}`).join('; ');
-  return {
-    summary: `The windows, in place of an interval: ${told}.`,
-    isRequired: false,
-    isExtension: true,
-    schema: { oneOf },
-    read: (value, report, context) => {
-      if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-        return refuse(report, 'request.type', `an object with a type: one of ${types.join(', ')}`, value);
-      }
-      const { type: given, ...rest } = { type: undefined, ...value };
-      const type = readName(given, types, within(report, '/type'));
-      const kind = windowKinds.find((one) => one.type === type);
-      const fields = kind && readParameters(rest, kind.fields, report, context);
-      return kind && fields && { type: kind.type, ...fields };
-    },
-  };
-}
+const window = parameter({ optional: true, extension: true }, { type: 'object' }, (value, report, context) => {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    return refuse(report, 'request.type', `an object with a type: one of ${types.join(', ')}`, value);
+  }
+  const { type: given, ...rest } = { type: undefined, ...value };
+  const type = readName(given, types, within(report, '/type'));
+  const kind = windowKinds.find((one) => one.type === type);
+  const fields = kind && readParameters(rest, kind.fields, report, context);
+  return kind && fields && { type: kind.type, ...fields };
+});
+
+/** The parameter of an Aggregate that has such windows. */
+export const windowParameters = { window };
 
 /** The kind of a window that the plan has checked, and what it says. */
 export function windowIn({
@@ -44,5 +39,22 @@ export function windowIn({
   return kind && { kind, window };
 }
 
-/** The parameter of an Aggregate that has such windows. */
-export const windowParameters = { window: windowParameter() };
+const windowTexts: readonly WindowTexts[] = [slidingTexts, sessionTexts, runningTexts];
+
+/** What the parameter means. */
+export function windowSummary(): string {
+  const told = windowTexts.map(({ summary }, index) => `\`${types[index]}\`, ${summary}`).join('; ');
+  return `The windows, in place of an interval: ${told}.`;
+}
+
+export function windowSchema(): JsonSchema {
+  const oneOf = windowKinds.map((kind, index) => {
+    const { summary, fields } = windowTexts[index]!;
+    const own = Object.entries(kind.fields);
+    const described = own.map(([name, { schema }]) => [name, { ...schema, description: fields[name] }]);
+    const properties = { type: { const: kind.type, description: summary }, ...Object.fromEntries(described) };
+    const required = ['type', ...own.filter(([, { isRequired }]) => isRequired).map(([name]) => name)];
+    return { type: 'object', properties, required, additionalProperties: false };
+  });
+  return { oneOf };
+}

@@ -1,6 +1,6 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
-import type { Operation, RegridRunner, RunContext, StepDraft, WrittenExample } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
 import { scan } from './scan.js';
 
@@ -10,43 +10,49 @@ export interface DifferenceMethods {
   difference(parameters?: { readonly maxgap?: string }): StepDraft;
 }
 
-const maxgap = duration({ summary: 'No result where the sample before is older than this.', optional: true }, 0);
+const maxgap = duration(0, { optional: true });
+const maxgapText = 'No result where the sample before is older than this.';
 
 export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
-  summary: 'Gives each value less the one before it.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { difference: (parameters = {}) => ({ parameters }) },
   parameters: { maxgap },
-  describe: (parameters) => ({
-    ...fromTheLast(parameters),
-    does: `each value less the one before${within(parameters)}`,
-  }),
   open: (parameters, { column }) => fromLast(parameters, column, changesOf),
 };
 
-export const differenceExamples: readonly WrittenExample[] = [
-  {
-    title: 'From each sample to the next; the first gives nothing',
-    parameters: {},
-    inputs: ['00:00 10, 00:15 12.5, 00:30 12'],
-    output: '00:15 2.5, 00:30 -0.5',
+export const differenceTexts: OperationTexts = {
+  summary: 'Gives each value less the one before it.',
+  parameters: {
+    maxgap: maxgapText,
   },
-  {
-    title: 'Not over a gap',
-    parameters: { maxgap: 'PT15M' },
-    inputs: ['00:00 1, 00:15 2, 01:00 9, 01:15 10'],
-    output: '00:15 1, 01:15 1',
-  },
-  {
-    title: 'Samples may lie at any distance',
-    parameters: {},
-    inputs: ['00:00 1, 00:00:01 1, 12:00 5'],
-    output: '00:00:01 0, 12:00 4',
-  },
-];
+  examples: [
+    {
+      title: 'From each sample to the next; the first gives nothing',
+      parameters: {},
+      inputs: ['00:00 10, 00:15 12.5, 00:30 12'],
+      output: '00:15 2.5, 00:30 -0.5',
+    },
+    {
+      title: 'Not over a gap',
+      parameters: { maxgap: 'PT15M' },
+      inputs: ['00:00 1, 00:15 2, 01:00 9, 01:15 10'],
+      output: '00:15 1, 01:15 1',
+    },
+    {
+      title: 'Samples may lie at any distance',
+      parameters: {},
+      inputs: ['00:00 1, 00:00:01 1, 12:00 5'],
+      output: '00:00:01 0, 12:00 4',
+    },
+  ],
+};
+
+export const describeDifference: Describe = (parameters) => ({
+  ...fromTheLast(parameters),
+  does: `each value less the one before${within(parameters)}`,
+});
 
 export interface DerivativeMethods {
   derivative(parameters?: { readonly unit?: string; readonly maxgap?: string }): StepDraft;
@@ -54,19 +60,13 @@ export interface DerivativeMethods {
 
 export const derivative: Operation<DerivativeMethods> = {
   name: 'Derivative',
-  summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { derivative: (parameters = {}) => ({ parameters }) },
   parameters: {
-    unit: duration({ summary: 'The unit of time.', default: 'PT1S' }, SHORTEST_MS),
+    unit: duration(SHORTEST_MS, { default: 'PT1S' }),
     maxgap,
   },
-  describe: (parameters) => ({
-    ...fromTheLast(parameters),
-    does: `the change for each ${textIn(parameters, 'unit')}${within(parameters)}`,
-  }),
   open: (parameters, { column }) => {
     const unitMs = durationMsIn(parameters, 'unit') ?? 0;
     const units = column();
@@ -78,26 +78,38 @@ export const derivative: Operation<DerivativeMethods> = {
   },
 };
 
-export const derivativeExamples: readonly WrittenExample[] = [
-  {
-    title: 'Degrees an hour',
-    parameters: { unit: 'PT1H' },
-    inputs: ['00:00 20, 00:15 20.5, 00:45 20'],
-    output: '00:15 2, 00:45 -1',
+export const derivativeTexts: OperationTexts = {
+  summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
+  parameters: {
+    unit: 'The unit of time.',
+    maxgap: maxgapText,
   },
-  {
-    title: 'By default for each second',
-    parameters: {},
-    inputs: ['00:00:00 0, 00:00:10 5'],
-    output: '00:00:10 0.5',
-  },
-  {
-    title: 'Power in kW from a meter in kWh, not over gaps',
-    parameters: { unit: 'PT1H', maxgap: 'PT30M' },
-    inputs: ['00:00 100, 00:15 101, 02:00 120, 02:15 120.5'],
-    output: '00:15 4, 02:15 2',
-  },
-];
+  examples: [
+    {
+      title: 'Degrees an hour',
+      parameters: { unit: 'PT1H' },
+      inputs: ['00:00 20, 00:15 20.5, 00:45 20'],
+      output: '00:15 2, 00:45 -1',
+    },
+    {
+      title: 'By default for each second',
+      parameters: {},
+      inputs: ['00:00:00 0, 00:00:10 5'],
+      output: '00:00:10 0.5',
+    },
+    {
+      title: 'Power in kW from a meter in kWh, not over gaps',
+      parameters: { unit: 'PT1H', maxgap: 'PT30M' },
+      inputs: ['00:00 100, 00:15 101, 02:00 120, 02:15 120.5'],
+      output: '00:15 4, 02:15 2',
+    },
+  ],
+};
+
+export const describeDerivative: Describe = (parameters) => ({
+  ...fromTheLast(parameters),
+  does: `the change for each ${textIn(parameters, 'unit')}${within(parameters)}`,
+});
 
 export interface CounterMethods {
   counter(parameters?: { readonly max?: number }): StepDraft;
@@ -105,27 +117,16 @@ export interface CounterMethods {
 
 export const counter: Operation<CounterMethods> = {
   name: 'Counter',
-  summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
-    max: number({
-      summary: 'Where the meter goes over to 0. Without it, a lower reading means that it began again at 0.',
-      optional: true,
-    }),
+    max: number({ optional: true }),
   },
   check: (parameters, report) => {
     const max = parameters.max === undefined ? 1 : numberIn(parameters, 'max');
     if (max <= 0) report('/max', 'request.range', 'a number over 0', String(max));
   },
-  describe: (parameters) => ({
-    ...fromTheLast(parameters),
-    does:
-      'what a meter counted since the reading before; ' +
-      (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
-  }),
   open: (parameters, { column }) => {
     const max = parameters.max === undefined ? undefined : numberIn(parameters, 'max');
     return fromLast(parameters, column, (value, count, lastValue, results) => {
@@ -144,26 +145,39 @@ export const counter: Operation<CounterMethods> = {
   },
 };
 
-export const counterExamples: readonly WrittenExample[] = [
-  {
-    title: 'A meter that was changed begins again at 0',
-    parameters: {},
-    inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
-    output: '01:00 12, 02:00 3, 03:00 12',
+export const counterTexts: OperationTexts = {
+  summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
+  parameters: {
+    max: 'Where the meter goes over to 0. Without it, a lower reading means that it began again at 0.',
   },
-  {
-    title: 'A meter of four digits rolls over at 10000',
-    parameters: { max: 10_000 },
-    inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
-    output: '01:00 12, 02:00 11, 03:00 12',
-  },
-  {
-    title: 'What is counted over a gap comes at its end',
-    parameters: {},
-    inputs: ['00:00 10, 00:15 11, 06:00 40'],
-    output: '00:15 1, 06:00 29',
-  },
-];
+  examples: [
+    {
+      title: 'A meter that was changed begins again at 0',
+      parameters: {},
+      inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
+      output: '01:00 12, 02:00 3, 03:00 12',
+    },
+    {
+      title: 'A meter of four digits rolls over at 10000',
+      parameters: { max: 10_000 },
+      inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
+      output: '01:00 12, 02:00 11, 03:00 12',
+    },
+    {
+      title: 'What is counted over a gap comes at its end',
+      parameters: {},
+      inputs: ['00:00 10, 00:15 11, 06:00 40'],
+      output: '00:15 1, 06:00 29',
+    },
+  ],
+};
+
+export const describeCounter: Describe = (parameters) => ({
+  ...fromTheLast(parameters),
+  does:
+    'what a meter counted since the reading before; ' +
+    (parameters.max === undefined ? 'a fall is a reset' : `a fall is a rollover at ${numberIn(parameters, 'max')}`),
+});
 
 const HAS_LAST = 0;
 const LAST_MS = 1;

@@ -1,7 +1,7 @@
 import type { IntervalName } from '../../../core/interval.js';
 import type { DoubleList } from '../../../core/list.js';
 import type { Windows } from '../../../core/windows.js';
-import type { Operation, Output, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, textIn, timezone } from '../../parameters.js';
 import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
 
@@ -18,62 +18,63 @@ export interface DownsampleMethods {
 
 export const downsample: Operation<DownsampleMethods> = {
   name: 'Downsample',
-  summary: 'Keeps, of each window, the samples that give a chart its shape.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { downsample: (parameters) => ({ parameters }) },
   parameters: {
-    interval: interval('The windows: as long as some pixels of the chart.'),
-    method: choice(
-      {
-        summary:
-          '`lttb`: of each window one sample, that of the largest triangle (Steinarsson, 2013), and the first and ' +
-          'last sample of all; `minmax`: the least and the greatest of each window.',
-        default: 'lttb',
-      },
-      ['lttb', 'minmax'],
-    ),
-    timezone: timezone({ summary: 'The zone whose local days the windows follow.' }),
+    interval: interval(),
+    method: choice(['lttb', 'minmax'], { default: 'lttb' }),
+    timezone: timezone(),
   },
   check: (parameters, report) =>
     checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
       report(`/interval${below}`, ...problem),
     ),
-  describe: (parameters) => ({
-    does:
-      (parameters.method === 'minmax' ? 'the least and greatest sample' : 'the sample of the largest triangle') +
-      ` of each ${textIn(parameters, 'interval')} window${inZone(parameters)}`,
-    reads: { kind: 'neighbours', gapMsMax: undefined },
-    keeps: parameters.method === 'minmax' ? 'the samples of the open window' : 'the samples of two windows',
-    final: `when time has passed the end of ${parameters.method === 'minmax' ? 'its' : 'the next'} window`,
-  }),
   open: (parameters) => {
     const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
     return parameters.method === 'minmax' ? extremes(windows) : largestTriangles(windows);
   },
 };
 
-export const downsampleExamples: readonly WrittenExample[] = [
-  {
-    title: 'The least and the greatest of each hour, at their own times',
-    parameters: { interval: 'Hourly', method: 'minmax' },
-    inputs: ['00:00 5, 00:10 9, 00:20 1, 00:30 4, 01:00 7, 01:30 7'],
-    output: '00:10 9, 00:20 1, 01:00 7',
+export const downsampleTexts: OperationTexts = {
+  summary: 'Keeps, of each window, the samples that give a chart its shape.',
+  parameters: {
+    interval: 'The windows: as long as some pixels of the chart.',
+    method:
+      '`lttb`: of each window one sample, that of the largest triangle (Steinarsson, 2013), and the first and ' +
+      'last sample of all; `minmax`: the least and the greatest of each window.',
+    timezone: 'The zone whose local days the windows follow.',
   },
-  {
-    title: 'The sample of the largest triangle of each hour',
-    parameters: { interval: 'Hourly' },
-    inputs: ['00:00 0, 00:20 0, 00:40 10, 01:10 1, 01:20 8, 01:50 2, 02:00 3, 02:30 3'],
-    output: '00:00 0, 00:40 10, 01:10 1, 02:00 3, 02:30 3',
-  },
-  {
-    title: 'A window with one sample keeps it',
-    parameters: { interval: 'Daily' },
-    inputs: ['2024-03-01T06:00:00Z 1, 2024-03-03T06:00:00Z 2, 2024-03-04T06:00:00Z 1'],
-    output: '2024-03-01T06:00:00Z 1, 2024-03-03T06:00:00Z 2, 2024-03-04T06:00:00Z 1',
-  },
-];
+  examples: [
+    {
+      title: 'The least and the greatest of each hour, at their own times',
+      parameters: { interval: 'Hourly', method: 'minmax' },
+      inputs: ['00:00 5, 00:10 9, 00:20 1, 00:30 4, 01:00 7, 01:30 7'],
+      output: '00:10 9, 00:20 1, 01:00 7',
+    },
+    {
+      title: 'The sample of the largest triangle of each hour',
+      parameters: { interval: 'Hourly' },
+      inputs: ['00:00 0, 00:20 0, 00:40 10, 01:10 1, 01:20 8, 01:50 2, 02:00 3, 02:30 3'],
+      output: '00:00 0, 00:40 10, 01:10 1, 02:00 3, 02:30 3',
+    },
+    {
+      title: 'A window with one sample keeps it',
+      parameters: { interval: 'Daily' },
+      inputs: ['2024-03-01T06:00:00Z 1, 2024-03-03T06:00:00Z 2, 2024-03-04T06:00:00Z 1'],
+      output: '2024-03-01T06:00:00Z 1, 2024-03-03T06:00:00Z 2, 2024-03-04T06:00:00Z 1',
+    },
+  ],
+};
+
+export const describeDownsample: Describe = (parameters) => ({
+  does:
+    (parameters.method === 'minmax' ? 'the least and greatest sample' : 'the sample of the largest triangle') +
+    ` of each ${textIn(parameters, 'interval')} window${inZone(parameters)}`,
+  reads: { kind: 'neighbours', gapMsMax: undefined },
+  keeps: parameters.method === 'minmax' ? 'the samples of the open window' : 'the samples of two windows',
+  final: `when time has passed the end of ${parameters.method === 'minmax' ? 'its' : 'the next'} window`,
+});
 
 const END_MS = 0; // of the open window
 

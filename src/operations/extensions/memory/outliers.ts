@@ -1,5 +1,5 @@
 import { lerp } from '../../../kernels/interpolate.js';
-import type { Operation, RegridRunner, State, StepDraft, WrittenExample } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scanEach } from './scan.js';
 
@@ -12,24 +12,13 @@ export interface StuckValueMethods {
 
 export const stuckValue: Operation<StuckValueMethods> = {
   name: 'StuckValue',
-  summary: 'Gives 1 where a value has not changed for a time, and 0 elsewhere.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { stuckValue: (text, parameters = {}) => ({ parameters: { duration: text, ...parameters } }) },
   parameters: {
-    duration: duration({ summary: 'How long values must have stayed the same.' }, 0),
-    tolerance: number({
-      summary: 'How far from the first of them they may be to count as the same.',
-      minimum: 0,
-      default: 0,
-    }),
+    duration: duration(0),
+    tolerance: number({ minimum: 0, default: 0 }),
   },
-  describe: (parameters) => ({
-    ...FROM_THE_PAST,
-    does: `1 where the value has not changed for ${textIn(parameters, 'duration')}, else 0`,
-    keeps: 'the value and since when it has been so',
-  }),
   open: (parameters, { column }) => {
     const durationMs = durationMsIn(parameters, 'duration') ?? 0;
     const tolerance = numberIn(parameters, 'tolerance');
@@ -57,26 +46,39 @@ export const stuckValue: Operation<StuckValueMethods> = {
   },
 };
 
-export const stuckValueExamples: readonly WrittenExample[] = [
-  {
-    title: 'No change for an hour',
-    parameters: { duration: 'PT1H' },
-    inputs: ['00:00 21.5, 00:30 21.5, 01:00 21.5, 01:30 21.5, 02:00 21.6'],
-    output: '00:00 0, 00:30 0, 01:00 1, 01:30 1, 02:00 0',
+export const stuckValueTexts: OperationTexts = {
+  summary: 'Gives 1 where a value has not changed for a time, and 0 elsewhere.',
+  parameters: {
+    duration: 'How long values must have stayed the same.',
+    tolerance: 'How far from the first of them they may be to count as the same.',
   },
-  {
-    title: 'With a tolerance, which is measured from the first value',
-    parameters: { duration: 'PT30M', tolerance: 0.1 },
-    inputs: ['00:00 5, 00:15 5.0625, 00:30 5.09375, 00:45 5.125'],
-    output: '00:00 0, 00:15 0, 00:30 1, 00:45 0',
-  },
-  {
-    title: 'Time counts, not the number of samples',
-    parameters: { duration: 'PT10M' },
-    inputs: ['00:00 1, 00:01 1, 00:02 1, 00:03 1, 06:00 1'],
-    output: '00:00 0, 00:01 0, 00:02 0, 00:03 0, 06:00 1',
-  },
-];
+  examples: [
+    {
+      title: 'No change for an hour',
+      parameters: { duration: 'PT1H' },
+      inputs: ['00:00 21.5, 00:30 21.5, 01:00 21.5, 01:30 21.5, 02:00 21.6'],
+      output: '00:00 0, 00:30 0, 01:00 1, 01:30 1, 02:00 0',
+    },
+    {
+      title: 'With a tolerance, which is measured from the first value',
+      parameters: { duration: 'PT30M', tolerance: 0.1 },
+      inputs: ['00:00 5, 00:15 5.0625, 00:30 5.09375, 00:45 5.125'],
+      output: '00:00 0, 00:15 0, 00:30 1, 00:45 0',
+    },
+    {
+      title: 'Time counts, not the number of samples',
+      parameters: { duration: 'PT10M' },
+      inputs: ['00:00 1, 00:01 1, 00:02 1, 00:03 1, 06:00 1'],
+      output: '00:00 0, 00:01 0, 00:02 0, 00:03 0, 06:00 1',
+    },
+  ],
+};
+
+export const describeStuckValue: Describe = (parameters) => ({
+  ...FROM_THE_PAST,
+  does: `1 where the value has not changed for ${textIn(parameters, 'duration')}, else 0`,
+  keeps: 'the value and since when it has been so',
+});
 
 /** How many samples on each side; how many deviations are too many; what becomes of outliers. */
 export interface HampelParameters {
@@ -91,64 +93,55 @@ export interface HampelMethods {
 
 export const hampel: Operation<HampelMethods> = {
   name: 'Hampel',
-  summary: 'Finds values that stand out from their neighbours, and replaces, removes or flags them.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { hampel: (parameters = {}) => ({ parameters }) },
   parameters: {
-    samples: number({
-      summary: 'How many samples on each side are compared with.',
-      integer: true,
-      minimum: 1,
-      maximum: 1000,
-      default: 3,
-    }),
-    threshold: number({
-      summary: 'How many standard deviations, as the median deviation tells them, are too many.',
-      minimum: 0,
-      default: 3,
-    }),
-    action: choice(
-      {
-        summary: 'What becomes of outliers: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
-        default: 'replace',
-      },
-      ['replace', 'remove', 'flag'],
-    ),
+    samples: number({ integer: true, minimum: 1, maximum: 1000, default: 3 }),
+    threshold: number({ minimum: 0, default: 3 }),
+    action: choice(['replace', 'remove', 'flag'], { default: 'replace' }),
   },
-  describe: (parameters) => ({
-    does: `${textIn(parameters, 'action')}s values over ${numberIn(parameters, 'threshold')} deviations off the median`,
-    reads: { kind: 'neighbours', gapMsMax: undefined },
-    keeps: `the last ${2 * numberIn(parameters, 'samples') + 1} samples`,
-    final: `when ${numberIn(parameters, 'samples')} samples after it are final`,
-  }),
   open: (parameters) => {
     const action = textIn(parameters, 'action');
     return hampelFilter(numberIn(parameters, 'samples'), numberIn(parameters, 'threshold'), action);
   },
 };
 
-export const hampelExamples: readonly WrittenExample[] = [
-  {
-    title: 'A spike is replaced by the median around it',
-    parameters: { samples: 2 },
-    inputs: ['00:00 20, 00:15 21, 00:30 85, 00:45 22, 01:00 21'],
-    output: '00:00 20, 00:15 21, 00:30 21, 00:45 22, 01:00 21',
+export const hampelTexts: OperationTexts = {
+  summary: 'Finds values that stand out from their neighbours, and replaces, removes or flags them.',
+  parameters: {
+    samples: 'How many samples on each side are compared with.',
+    threshold: 'How many standard deviations, as the median deviation tells them, are too many.',
+    action: 'What becomes of outliers: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
   },
-  {
-    title: 'Or removed',
-    parameters: { samples: 2, action: 'remove' },
-    inputs: ['00:00 20, 00:15 21, 00:30 85, 00:45 22, 01:00 21'],
-    output: '00:00 20, 00:15 21, 00:45 22, 01:00 21',
-  },
-  {
-    title: 'Or flagged',
-    parameters: { samples: 2, action: 'flag' },
-    inputs: ['00:00 20, 00:15 21, 00:30 85, 00:45 22, 01:00 21'],
-    output: '00:00 0, 00:15 0, 00:30 1, 00:45 0, 01:00 0',
-  },
-];
+  examples: [
+    {
+      title: 'A spike is replaced by the median around it',
+      parameters: { samples: 2 },
+      inputs: ['00:00 20, 00:15 21, 00:30 85, 00:45 22, 01:00 21'],
+      output: '00:00 20, 00:15 21, 00:30 21, 00:45 22, 01:00 21',
+    },
+    {
+      title: 'Or removed',
+      parameters: { samples: 2, action: 'remove' },
+      inputs: ['00:00 20, 00:15 21, 00:30 85, 00:45 22, 01:00 21'],
+      output: '00:00 20, 00:15 21, 00:45 22, 01:00 21',
+    },
+    {
+      title: 'Or flagged',
+      parameters: { samples: 2, action: 'flag' },
+      inputs: ['00:00 20, 00:15 21, 00:30 85, 00:45 22, 01:00 21'],
+      output: '00:00 0, 00:15 0, 00:30 1, 00:45 0, 01:00 0',
+    },
+  ],
+};
+
+export const describeHampel: Describe = (parameters) => ({
+  does: `${textIn(parameters, 'action')}s values over ${numberIn(parameters, 'threshold')} deviations off the median`,
+  reads: { kind: 'neighbours', gapMsMax: undefined },
+  keeps: `the last ${2 * numberIn(parameters, 'samples') + 1} samples`,
+  final: `when ${numberIn(parameters, 'samples')} samples after it are final`,
+});
 
 /** The median deviation of normally distributed values, times this, is their standard deviation. */
 const DEVIATIONS = 1.4826;

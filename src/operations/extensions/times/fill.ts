@@ -1,6 +1,14 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { lerp } from '../../../kernels/interpolate.js';
-import type { Operation, OtherInput, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type {
+  Describe,
+  Operation,
+  OperationTexts,
+  OtherInput,
+  Output,
+  RegridRunner,
+  StepDraft,
+} from '../../operation.js';
 import {
   choice,
   duration,
@@ -26,7 +34,6 @@ export interface FillMethods {
 
 export const fill: Operation<FillMethods> = {
   name: 'Fill',
-  summary: 'Adds samples where some are missing between two others; those that are there stay as they are.',
   shape: 'regrid',
   inputs: 'one or two',
   methods: {
@@ -34,28 +41,12 @@ export const fill: Operation<FillMethods> = {
     fillFrom: (other, parameters) => ({ parameters: { ...parameters, method: 'series' }, others: [other] }),
   },
   parameters: {
-    frequency: duration({ summary: 'How far apart samples should be.' }, SHORTEST_MS),
-    method: choice(
-      {
-        summary:
-          '`previous`: the value before the gap; `linear`: interpolated; `constant`: `value`; `series`: the samples ' +
-          'that the second input has there, at their own times.',
-        default: 'previous',
-      },
-      ['previous', 'linear', 'constant', 'series'],
-    ),
-    value: number({ summary: 'The value to fill with, for the method `constant`.', optional: true }),
-    maxgap: duration({ summary: 'Longer gaps stay as they are.', optional: true }, 0),
+    frequency: duration(SHORTEST_MS),
+    method: choice(['previous', 'linear', 'constant', 'series'], { default: 'previous' }),
+    value: number({ optional: true }),
+    maxgap: duration(0, { optional: true }),
   },
   check: checkFill,
-  describe: (parameters) => ({
-    does:
-      `fills gaps between samples that should be ${textIn(parameters, 'frequency')} apart (${parameters.method})` +
-      (parameters.maxgap === undefined ? '' : `, of up to ${textIn(parameters, 'maxgap')}`),
-    reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
-    keeps: 'the last sample, and those of the second input since',
-    final: 'with its sample or, in a gap, with the sample after it',
-  }),
   open: (parameters) => {
     const everyMs = durationMsIn(parameters, 'frequency') ?? 0;
     const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.POSITIVE_INFINITY;
@@ -64,38 +55,58 @@ export const fill: Operation<FillMethods> = {
   },
 };
 
-export const fillExamples: readonly WrittenExample[] = [
-  {
-    title: 'Short gaps are interpolated, long ones stay',
-    parameters: { frequency: 'PT15M', method: 'linear', maxgap: 'PT1H' },
-    inputs: ['00:00 1, 00:15 2, 00:45 4, 03:00 8'],
-    output: '00:00 1, 00:15 2, 00:30 3, 00:45 4, 03:00 8',
+export const fillTexts: OperationTexts = {
+  summary: 'Adds samples where some are missing between two others; those that are there stay as they are.',
+  parameters: {
+    frequency: 'How far apart samples should be.',
+    method:
+      '`previous`: the value before the gap; `linear`: interpolated; `constant`: `value`; `series`: the samples ' +
+      'that the second input has there, at their own times.',
+    value: 'The value to fill with, for the method `constant`.',
+    maxgap: 'Longer gaps stay as they are.',
   },
-  {
-    title: 'The value before the gap',
-    parameters: { frequency: 'PT10M' },
-    inputs: ['00:00 1, 00:30 2'],
-    output: '00:00 1, 00:10 1, 00:20 1, 00:30 2',
-  },
-  {
-    title: 'Zero where a pulse counter was silent',
-    parameters: { frequency: 'PT15M', method: 'constant', value: 0 },
-    inputs: ['00:00 3, 00:45 5'],
-    output: '00:00 3, 00:15 0, 00:30 0, 00:45 5',
-  },
-  {
-    title: 'From a second sensor',
-    parameters: { frequency: 'PT15M', method: 'series' },
-    inputs: ['00:00 20, 00:15 21, 01:00 22', '00:00 30, 00:15 31, 00:30 32, 00:45 33, 01:00 34, 01:15 35'],
-    output: '00:00 20, 00:15 21, 00:30 32, 00:45 33, 01:00 22',
-  },
-  {
-    title: 'Samples that are a little early or late leave no gap',
-    parameters: { frequency: 'PT15M' },
-    inputs: ['00:00 1, 00:16:30 2, 00:30 3, 00:58 4'],
-    output: '00:00 1, 00:16:30 2, 00:30 3, 00:45 3, 00:58 4',
-  },
-];
+  examples: [
+    {
+      title: 'Short gaps are interpolated, long ones stay',
+      parameters: { frequency: 'PT15M', method: 'linear', maxgap: 'PT1H' },
+      inputs: ['00:00 1, 00:15 2, 00:45 4, 03:00 8'],
+      output: '00:00 1, 00:15 2, 00:30 3, 00:45 4, 03:00 8',
+    },
+    {
+      title: 'The value before the gap',
+      parameters: { frequency: 'PT10M' },
+      inputs: ['00:00 1, 00:30 2'],
+      output: '00:00 1, 00:10 1, 00:20 1, 00:30 2',
+    },
+    {
+      title: 'Zero where a pulse counter was silent',
+      parameters: { frequency: 'PT15M', method: 'constant', value: 0 },
+      inputs: ['00:00 3, 00:45 5'],
+      output: '00:00 3, 00:15 0, 00:30 0, 00:45 5',
+    },
+    {
+      title: 'From a second sensor',
+      parameters: { frequency: 'PT15M', method: 'series' },
+      inputs: ['00:00 20, 00:15 21, 01:00 22', '00:00 30, 00:15 31, 00:30 32, 00:45 33, 01:00 34, 01:15 35'],
+      output: '00:00 20, 00:15 21, 00:30 32, 00:45 33, 01:00 22',
+    },
+    {
+      title: 'Samples that are a little early or late leave no gap',
+      parameters: { frequency: 'PT15M' },
+      inputs: ['00:00 1, 00:16:30 2, 00:30 3, 00:58 4'],
+      output: '00:00 1, 00:16:30 2, 00:30 3, 00:45 3, 00:58 4',
+    },
+  ],
+};
+
+export const describeFill: Describe = (parameters) => ({
+  does:
+    `fills gaps between samples that should be ${textIn(parameters, 'frequency')} apart (${parameters.method})` +
+    (parameters.maxgap === undefined ? '' : `, of up to ${textIn(parameters, 'maxgap')}`),
+  reads: { kind: 'neighbours', gapMsMax: durationMsIn(parameters, 'maxgap') },
+  keeps: 'the last sample, and those of the second input since',
+  final: 'with its sample or, in a gap, with the sample after it',
+});
 
 function checkFill(parameters: Parameters, report: Report, inputCount: number): void {
   const method = textIn(parameters, 'method');

@@ -1,5 +1,5 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
-import type { Operation, StepDraft, WrittenExample } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { scan } from '../memory/scan.js';
 
@@ -10,21 +10,13 @@ export interface GapsMethods {
 
 export const gaps: Operation<GapsMethods> = {
   name: 'Gaps',
-  summary: 'Gives a sample for each gap: at the last sample before it, how long it is.',
   shape: 'regrid',
   results: 'at most one a sample',
-  inputs: 'one',
   methods: { gaps: (gap, parameters = {}) => ({ parameters: { gap, ...parameters } }) },
   parameters: {
-    gap: duration({ summary: 'A longer time between two samples is a gap.' }, 0),
-    unit: duration({ summary: 'The unit of the lengths.', default: 'PT1S' }, SHORTEST_MS),
+    gap: duration(0),
+    unit: duration(SHORTEST_MS, { default: 'PT1S' }),
   },
-  describe: (parameters) => ({
-    does: `the lengths of gaps over ${textIn(parameters, 'gap')}, in ${textIn(parameters, 'unit')}`,
-    reads: { kind: 'neighbours', gapMsMax: undefined },
-    keeps: 'the time of the last sample',
-    final: 'with the sample after the gap',
-  }),
   open: (parameters) => {
     const gapMs = durationMsIn(parameters, 'gap') ?? 0;
     const unitMs = durationMsIn(parameters, 'unit') ?? 1;
@@ -46,23 +38,37 @@ export const gaps: Operation<GapsMethods> = {
   },
 };
 
-export const gapsExamples: readonly WrittenExample[] = [
-  {
-    title: 'Gaps of more than a quarter of an hour, in minutes',
-    parameters: { gap: 'PT15M', unit: 'PT1M' },
-    inputs: ['00:00 20, 00:15 21, 01:15 22, 01:30 22, 04:30 23'],
-    output: '00:15 60, 01:30 180',
+export const gapsTexts: OperationTexts = {
+  summary: 'Gives a sample for each gap: at the last sample before it, how long it is.',
+  parameters: {
+    gap: 'A longer time between two samples is a gap.',
+    unit: 'The unit of the lengths.',
   },
-  {
-    title: 'By default in seconds',
-    parameters: { gap: 'PT1S' },
-    inputs: ['00:00:00 1, 00:00:01 1, 00:00:02.5 1'],
-    output: '00:00:01 1.5',
-  },
-  {
-    title: 'Days without a reading',
-    parameters: { gap: 'P1D', unit: 'P1D' },
-    inputs: ['2024-03-01T08:00:00Z 1, 2024-03-02T08:00:00Z 2, 2024-03-05T20:00:00Z 3'],
-    output: '2024-03-02T08:00:00Z 3.5',
-  },
-];
+  examples: [
+    {
+      title: 'Gaps of more than a quarter of an hour, in minutes',
+      parameters: { gap: 'PT15M', unit: 'PT1M' },
+      inputs: ['00:00 20, 00:15 21, 01:15 22, 01:30 22, 04:30 23'],
+      output: '00:15 60, 01:30 180',
+    },
+    {
+      title: 'By default in seconds',
+      parameters: { gap: 'PT1S' },
+      inputs: ['00:00:00 1, 00:00:01 1, 00:00:02.5 1'],
+      output: '00:00:01 1.5',
+    },
+    {
+      title: 'Days without a reading',
+      parameters: { gap: 'P1D', unit: 'P1D' },
+      inputs: ['2024-03-01T08:00:00Z 1, 2024-03-02T08:00:00Z 2, 2024-03-05T20:00:00Z 3'],
+      output: '2024-03-02T08:00:00Z 3.5',
+    },
+  ],
+};
+
+export const describeGaps: Describe = (parameters) => ({
+  does: `the lengths of gaps over ${textIn(parameters, 'gap')}, in ${textIn(parameters, 'unit')}`,
+  reads: { kind: 'neighbours', gapMsMax: undefined },
+  keeps: 'the time of the last sample',
+  final: 'with the sample after the gap',
+});

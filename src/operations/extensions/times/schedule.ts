@@ -1,18 +1,18 @@
 import { DAY_MS } from '../../../core/calendar.js';
 import { parseInstant } from '../../../core/instant.js';
 import { zoneOf } from '../../../core/zone.js';
-import type { Operation, Output, RegridRunner, StepDraft, WrittenExample } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from '../../operation.js';
 import {
-  isObjectOf,
+  choice,
+  listOf,
+  objectOf,
   type Parameter,
   type Parameters,
-  type ParameterValue,
+  parameter,
   type Report,
-  readName,
   refuse,
   textIn,
   timezone,
-  within,
 } from '../../parameters.js';
 import { isWithin, type LocalHours, nextChange } from './local-hours.js';
 
@@ -32,126 +32,92 @@ export interface ScheduleMethods {
   schedule(parameters: ScheduleParameters): StepDraft;
 }
 
+const OPTIONAL = { optional: true, some: 'entry' } as const;
+
+/** A date as the plan holds it: its text, once it is known to exist. */
+const date = parameter({}, { type: 'string', format: 'date' }, (value, report) => {
+  const expected = 'a date like 2024-12-25';
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(value) && parseInstant(value) !== undefined;
+  return isDate ? value : refuse(report, 'request.value', expected, value);
+});
+
 export const schedule: Operation<ScheduleMethods> = {
   name: 'Schedule',
-  summary: 'Gives 1 where the local clock shows the times of a schedule and 0 where not, at each change.',
   shape: 'regrid',
-  inputs: 'one',
   methods: { schedule: (parameters) => ({ parameters }) },
   parameters: {
-    days: listParameter('Days of the week, Mon to Sun; all by default.', { type: 'string', enum: WEEKDAYS }, readDay),
-    hours: listParameter(
-      'Local times, from `start` until before `end`; all day by default. `end` may be 24:00, or at or before `start` ' +
-        'for hours that go on into the next day.',
-      objectSchema('start', 'end'),
-      readHours,
-    ),
-    holidays: listParameter('Dates on which nothing starts.', { type: 'string', format: 'date' }, readDate),
-    ranges: listParameter(
-      'Spans of dates, from `first` to `last`, outside of which nothing starts; all dates by default.',
-      objectSchema('first', 'last'),
-      readRange,
-    ),
-    timezone: timezone({ summary: 'The zone of the local times.' }),
+    days: listOf(choice(WEEKDAYS), OPTIONAL),
+    hours: listOf(objectOf({ start: clock('23:59:59'), end: clock('24:00') }), OPTIONAL),
+    holidays: listOf(date, OPTIONAL),
+    ranges: listOf(objectOf({ first: date, last: date }, checkRange), OPTIONAL),
+    timezone: timezone(),
   },
   check: (parameters, report) => {
     const given = ['days', 'hours', 'holidays', 'ranges'].filter((name) => parameters[name] !== undefined);
     if (given.length === 0) report('', 'request.missing', 'days, hours, holidays or ranges', 'none of them');
   },
-  describe: (parameters) => ({
-    does: `1 ${textOf(parameters)}, else 0`,
-    reads: { kind: 'past' },
-    keeps: 'the state and its next change',
-    final: 'when a sample at or after its time is final',
-  }),
   open: (parameters, { untilMs }) => scheduler(localHoursOf(parameters), untilMs),
 };
 
-export const scheduleExamples: readonly WrittenExample[] = [
-  {
-    title: 'Office hours on weekdays; 1 March 2024 is a Friday',
-    parameters: { days: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'], hours: [{ start: '08:00', end: '18:00' }] },
-    inputs: ['2024-03-01T00:00:00Z 20, 2024-03-04T12:00:00Z 21'],
-    output: '2024-03-01T00:00:00Z 0, 2024-03-01T08:00:00Z 1, 2024-03-01T18:00:00Z 0, 2024-03-04T08:00:00Z 1',
+export const scheduleTexts: OperationTexts = {
+  summary: 'Gives 1 where the local clock shows the times of a schedule and 0 where not, at each change.',
+  parameters: {
+    days: 'Days of the week, Mon to Sun; all by default.',
+    hours:
+      'Local times, from `start` until before `end`; all day by default. `end` may be 24:00, or at or before `start` ' +
+      'for hours that go on into the next day.',
+    holidays: 'Dates on which nothing starts.',
+    ranges: 'Spans of dates, from `first` to `last`, outside of which nothing starts; all dates by default.',
+    timezone: 'The zone of the local times.',
   },
-  {
-    title: 'By the clock in Berlin, which goes forward on 31 March',
-    parameters: { hours: [{ start: '08:00', end: '18:00' }], timezone: 'Europe/Berlin' },
-    inputs: ['2024-03-30T12:00:00Z 20, 2024-03-31T18:00:00Z 21'],
-    output: '2024-03-30T12:00:00Z 1, 2024-03-30T17:00:00Z 0, 2024-03-31T06:00:00Z 1, 2024-03-31T16:00:00Z 0',
-  },
-  {
-    title: 'A night shift belongs to the day on which it starts; none starts on a holiday',
-    parameters: { hours: [{ start: '22:00', end: '06:00' }], holidays: ['2024-03-02'] },
-    inputs: ['2024-03-01T12:00:00Z 1, 2024-03-03T23:00:00Z 1'],
-    output: '2024-03-01T12:00:00Z 0, 2024-03-01T22:00:00Z 1, 2024-03-02T06:00:00Z 0, 2024-03-03T22:00:00Z 1',
-  },
-  {
-    title: 'A heating season',
-    parameters: { ranges: [{ first: '2023-10-01', last: '2024-04-30' }] },
-    inputs: ['2024-04-30T00:00:00Z 1, 2024-05-02T00:00:00Z 1'],
-    output: '2024-04-30T00:00:00Z 1, 2024-05-01T00:00:00Z 0',
-  },
-];
-
-function listParameter(
-  summary: string,
-  items: Readonly<Record<string, unknown>>,
-  readItem: (item: unknown, report: Report) => ParameterValue | undefined,
-): Parameter {
-  return {
-    summary,
-    isRequired: false,
-    isExtension: false,
-    schema: { type: 'array', items, minItems: 1 },
-    read: (value, report) => {
-      if (!Array.isArray(value)) return refuse(report, 'request.type', 'an array', value);
-      if (value.length === 0) return refuse(report, 'request.missing', 'an array with at least one entry', value);
-      const read = Array.from(value, (item, index) => readItem(item, within(report, `/${index}`)));
-      const sound = read.filter((item) => item !== undefined);
-      return sound.length === read.length ? sound : undefined;
+  examples: [
+    {
+      title: 'Office hours on weekdays; 1 March 2024 is a Friday',
+      parameters: { days: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'], hours: [{ start: '08:00', end: '18:00' }] },
+      inputs: ['2024-03-01T00:00:00Z 20, 2024-03-04T12:00:00Z 21'],
+      output: '2024-03-01T00:00:00Z 0, 2024-03-01T08:00:00Z 1, 2024-03-01T18:00:00Z 0, 2024-03-04T08:00:00Z 1',
     },
-  };
+    {
+      title: 'By the clock in Berlin, which goes forward on 31 March',
+      parameters: { hours: [{ start: '08:00', end: '18:00' }], timezone: 'Europe/Berlin' },
+      inputs: ['2024-03-30T12:00:00Z 20, 2024-03-31T18:00:00Z 21'],
+      output: '2024-03-30T12:00:00Z 1, 2024-03-30T17:00:00Z 0, 2024-03-31T06:00:00Z 1, 2024-03-31T16:00:00Z 0',
+    },
+    {
+      title: 'A night shift belongs to the day on which it starts; none starts on a holiday',
+      parameters: { hours: [{ start: '22:00', end: '06:00' }], holidays: ['2024-03-02'] },
+      inputs: ['2024-03-01T12:00:00Z 1, 2024-03-03T23:00:00Z 1'],
+      output: '2024-03-01T12:00:00Z 0, 2024-03-01T22:00:00Z 1, 2024-03-02T06:00:00Z 0, 2024-03-03T22:00:00Z 1',
+    },
+    {
+      title: 'A heating season',
+      parameters: { ranges: [{ first: '2023-10-01', last: '2024-04-30' }] },
+      inputs: ['2024-04-30T00:00:00Z 1, 2024-05-02T00:00:00Z 1'],
+      output: '2024-04-30T00:00:00Z 1, 2024-05-01T00:00:00Z 0',
+    },
+  ],
+};
+
+export const describeSchedule: Describe = (parameters) => ({
+  does: `1 ${textOf(parameters)}, else 0`,
+  reads: { kind: 'past' },
+  keeps: 'the state and its next change',
+  final: 'when a sample at or after its time is final',
+});
+
+function checkRange({ first, last }: Parameters, report: Report): void {
+  if (first === undefined || last === undefined || first <= last) return;
+  report('', 'request.range', 'first at most last', `${first} after ${last}`, 'swap the two');
 }
 
-function objectSchema(first: string, second: string): Readonly<Record<string, unknown>> {
-  const text = { type: 'string' };
-  return { type: 'object', properties: { [first]: text, [second]: text }, required: [first, second] };
-}
-
-function readDay(item: unknown, report: Report): ParameterValue | undefined {
-  return readName(item, WEEKDAYS, report);
-}
-
-/** A date as the plan holds it: its text, once it is known to exist. */
-function readDate(item: unknown, report: Report): ParameterValue | undefined {
-  const expected = 'a date like 2024-12-25';
-  if (typeof item !== 'string') return refuse(report, 'request.type', expected, item);
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(item) && parseInstant(item) !== undefined;
-  return isDate ? item : refuse(report, 'request.value', expected, item);
-}
-
-function readRange(item: unknown, report: Report): ParameterValue | undefined {
-  if (!isObjectOf(item, ['first', 'last'], report)) return undefined;
-  const first = readDate(item.first, within(report, '/first'));
-  const last = readDate(item.last, within(report, '/last'));
-  if (first === undefined || last === undefined) return undefined;
-  if (first > last) report('', 'request.range', 'first at most last', `${first} after ${last}`, 'swap the two');
-  return { first, last };
-}
-
-function readHours(item: unknown, report: Report): ParameterValue | undefined {
-  if (!isObjectOf(item, ['start', 'end'], report)) return undefined;
-  const start = readClock(item.start, '23:59:59', within(report, '/start'));
-  const end = readClock(item.end, '24:00', within(report, '/end'));
-  return start === undefined || end === undefined ? undefined : { start, end };
-}
-
-function readClock(item: unknown, latest: string, report: Report): string | undefined {
+function clock(latest: string): Parameter {
   const expected = `a local time from 00:00 to ${latest}`;
-  if (typeof item !== 'string') return refuse(report, 'request.type', expected, item);
-  const isClock = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(item) || (item === '24:00' && latest === item);
-  return isClock ? item : refuse(report, 'request.value', expected, item);
+  return parameter({}, { type: 'string' }, (value, report) => {
+    if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+    const isClock = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(value) || (value === '24:00' && latest === value);
+    return isClock ? value : refuse(report, 'request.value', expected, value);
+  });
 }
 
 function clockMs(text: string): number {

@@ -1,5 +1,5 @@
 import { clamp as clampKernel } from '../../../kernels/arithmetic.js';
-import { type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import { type Describe, type Operation, type OperationTexts, ofEachSample, type StepDraft } from '../../operation.js';
 import { number, type Parameters } from '../../parameters.js';
 
 export interface ClampMethods {
@@ -9,14 +9,12 @@ export interface ClampMethods {
 
 export const clamp: Operation<ClampMethods> = {
   name: 'Clamp',
-  summary: 'Moves values below a lower bound up to it, and those above an upper one down.',
   shape: 'map',
   results: 'one a sample',
-  inputs: 'one',
   methods: { limit: (bounds) => ({ parameters: bounds }) },
   parameters: {
-    lower: number({ summary: 'The least result; none by default.', optional: true }),
-    upper: number({ summary: 'The greatest result; none by default.', optional: true }),
+    lower: number({ optional: true }),
+    upper: number({ optional: true }),
   },
   check: (parameters, report) => {
     const { lower, upper } = boundsOf(parameters);
@@ -25,36 +23,44 @@ export const clamp: Operation<ClampMethods> = {
     }
     if (lower > upper) report('', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
   },
-  describe: (parameters) => ({
-    does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
-    ...ofEachSample,
-  }),
   open: (parameters) => {
     const { lower, upper } = boundsOf(parameters);
     return { kind: 'map', apply: (value, count, out) => clampKernel(value, count, lower, upper, out) };
   },
 };
 
-export const clampExamples: readonly WrittenExample[] = [
-  {
-    title: 'Both bounds',
-    parameters: { lower: 0, upper: 100 },
-    inputs: ['00:00 -5, 00:01 50, 00:02 120'],
-    output: '00:00 0, 00:01 50, 00:02 100',
+export const clampTexts: OperationTexts = {
+  summary: 'Moves values below a lower bound up to it, and those above an upper one down.',
+  parameters: {
+    lower: 'The least result; none by default.',
+    upper: 'The greatest result; none by default.',
   },
-  {
-    title: 'A lower bound alone: heat that flows back counts as none',
-    parameters: { lower: 0 },
-    inputs: ['00:00 -2.5, 00:15 3'],
-    output: '00:00 0, 00:15 3',
-  },
-  {
-    title: 'An upper bound alone',
-    parameters: { upper: 1 },
-    inputs: ['00:00 1.02, 00:15 -7'],
-    output: '00:00 1, 00:15 -7',
-  },
-];
+  examples: [
+    {
+      title: 'Both bounds',
+      parameters: { lower: 0, upper: 100 },
+      inputs: ['00:00 -5, 00:01 50, 00:02 120'],
+      output: '00:00 0, 00:01 50, 00:02 100',
+    },
+    {
+      title: 'A lower bound alone: heat that flows back counts as none',
+      parameters: { lower: 0 },
+      inputs: ['00:00 -2.5, 00:15 3'],
+      output: '00:00 0, 00:15 3',
+    },
+    {
+      title: 'An upper bound alone',
+      parameters: { upper: 1 },
+      inputs: ['00:00 1.02, 00:15 -7'],
+      output: '00:00 1, 00:15 -7',
+    },
+  ],
+};
+
+export const describeClamp: Describe = (parameters) => ({
+  does: `limits values${bound(' from', parameters.lower)}${bound(' to', parameters.upper)}`,
+  ...ofEachSample,
+});
 
 function boundsOf({ lower, upper }: Parameters): { readonly lower: number; readonly upper: number } {
   return {

@@ -1,60 +1,75 @@
 import * as kernels from '../../../kernels/values.js';
-import { type MapRunner, type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import {
+  type Describe,
+  type MapRunner,
+  type Operation,
+  type OperationTexts,
+  ofEachSample,
+  type StepDraft,
+} from '../../operation.js';
 import { number, numberIn, type Parameter, type Parameters } from '../../parameters.js';
 
 /** Functions of one value: Sqrt, Exp, Log, Sign, Floor, Ceil. */
 
 const without = (): StepDraft => ({ parameters: {} });
 
-export const sqrt = ofValue({ sqrt: without }, 'Sqrt', 'Takes the square root of each value.', 'square roots', {
-  apply: kernels.sqrt,
-});
+export const sqrt = ofValue({ sqrt: without }, 'Sqrt', { apply: kernels.sqrt });
 
-export const sqrtExamples: readonly WrittenExample[] = [
-  {
-    title: 'Square roots',
-    parameters: {},
-    inputs: ['00:00 4, 00:01 2, 00:02 0'],
-    output: '00:00 2, 00:01 1.4142135623730951, 00:02 0',
-  },
-  {
-    title: 'A negative value has none, and is counted as nonFinite',
-    parameters: {},
-    inputs: ['00:00 -1, 00:01 9'],
-    output: '00:01 3',
-  },
-  {
-    title: 'The speed of a flow from its dynamic pressure over half the density',
-    parameters: {},
-    inputs: ['00:00 12.25, 00:10 16'],
-    output: '00:00 3.5, 00:10 4',
-  },
-];
+export const sqrtTexts: OperationTexts = {
+  summary: 'Takes the square root of each value.',
+  parameters: {},
+  examples: [
+    {
+      title: 'Square roots',
+      parameters: {},
+      inputs: ['00:00 4, 00:01 2, 00:02 0'],
+      output: '00:00 2, 00:01 1.4142135623730951, 00:02 0',
+    },
+    {
+      title: 'A negative value has none, and is counted as nonFinite',
+      parameters: {},
+      inputs: ['00:00 -1, 00:01 9'],
+      output: '00:01 3',
+    },
+    {
+      title: 'The speed of a flow from its dynamic pressure over half the density',
+      parameters: {},
+      inputs: ['00:00 12.25, 00:10 16'],
+      output: '00:00 3.5, 00:10 4',
+    },
+  ],
+};
 
-export const exp = ofValue({ exp: without }, 'Exp', 'Raises e to the power of each value.', 'powers of e', {
-  apply: kernels.exp,
-});
+export const describeSqrt = /* @__PURE__ */ describeOfValue('square roots');
 
-export const expExamples: readonly WrittenExample[] = [
-  {
-    title: 'Powers of e',
-    parameters: {},
-    inputs: ['00:00 0, 00:01 1, 00:02 -1'],
-    output: '00:00 1, 00:01 2.718281828459045, 00:02 0.36787944117144233',
-  },
-  {
-    title: 'What is too large for a number is counted as nonFinite',
-    parameters: {},
-    inputs: ['00:00 709, 00:01 710'],
-    output: '00:00 8.218407461554972e307',
-  },
-  {
-    title: 'What is too small becomes 0',
-    parameters: {},
-    inputs: ['00:00 -745, 00:01 -746'],
-    output: '00:00 5e-324, 00:01 0',
-  },
-];
+export const exp = ofValue({ exp: without }, 'Exp', { apply: kernels.exp });
+
+export const expTexts: OperationTexts = {
+  summary: 'Raises e to the power of each value.',
+  parameters: {},
+  examples: [
+    {
+      title: 'Powers of e',
+      parameters: {},
+      inputs: ['00:00 0, 00:01 1, 00:02 -1'],
+      output: '00:00 1, 00:01 2.718281828459045, 00:02 0.36787944117144233',
+    },
+    {
+      title: 'What is too large for a number is counted as nonFinite',
+      parameters: {},
+      inputs: ['00:00 709, 00:01 710'],
+      output: '00:00 8.218407461554972e307',
+    },
+    {
+      title: 'What is too small becomes 0',
+      parameters: {},
+      inputs: ['00:00 -745, 00:01 -746'],
+      output: '00:00 5e-324, 00:01 0',
+    },
+  ],
+};
+
+export const describeExp = /* @__PURE__ */ describeOfValue('powers of e');
 
 export interface LogMethods {
   /** The natural logarithm, or that of a base. */
@@ -63,120 +78,128 @@ export interface LogMethods {
 
 export const log: Operation<LogMethods> = {
   name: 'Log',
-  summary: 'Takes the logarithm of each value, natural or to a base.',
   shape: 'map',
-  inputs: 'one',
   methods: { log: (to) => ({ parameters: to === undefined ? {} : { base: to } }) },
   parameters: { base: baseParameter() },
-  describe: (parameters) => ({
-    ...ofEachSample,
-    does: `takes ${parameters.base === undefined ? 'natural logarithms' : `logarithms to base ${baseIn(parameters)}`}`,
-  }),
   open: (parameters) => {
     const to = parameters.base === undefined ? undefined : baseIn(parameters);
     return { kind: 'map', apply: (value, count, out) => kernels.log(value, count, to, out) };
   },
 };
 
-export const logExamples: readonly WrittenExample[] = [
-  {
-    title: 'Natural logarithms; 0 and less have none, and are counted as nonFinite',
-    parameters: {},
-    inputs: ['00:00 1, 00:01 10, 00:02 0'],
-    output: '00:00 0, 00:01 2.302585092994046',
+export const logTexts: OperationTexts = {
+  summary: 'Takes the logarithm of each value, natural or to a base.',
+  parameters: {
+    base: 'The base, over 0 and not 1; e by default.',
   },
-  {
-    title: 'To base 10',
-    parameters: { base: 10 },
-    inputs: ['00:00 1000, 00:01 0.01, 00:02 2'],
-    output: '00:00 3, 00:01 -2, 00:02 0.3010299956639812',
-  },
-  {
-    title: 'To base 2',
-    parameters: { base: 2 },
-    inputs: ['00:00 8, 00:01 0.5'],
-    output: '00:00 3, 00:01 -1',
-  },
-];
+  examples: [
+    {
+      title: 'Natural logarithms; 0 and less have none, and are counted as nonFinite',
+      parameters: {},
+      inputs: ['00:00 1, 00:01 10, 00:02 0'],
+      output: '00:00 0, 00:01 2.302585092994046',
+    },
+    {
+      title: 'To base 10',
+      parameters: { base: 10 },
+      inputs: ['00:00 1000, 00:01 0.01, 00:02 2'],
+      output: '00:00 3, 00:01 -2, 00:02 0.3010299956639812',
+    },
+    {
+      title: 'To base 2',
+      parameters: { base: 2 },
+      inputs: ['00:00 8, 00:01 0.5'],
+      output: '00:00 3, 00:01 -1',
+    },
+  ],
+};
 
-export const sign = ofValue({ sign: without }, 'Sign', 'Gives −1, 0 or 1, the sign of each value.', 'signs', {
-  apply: kernels.sign,
-  isTotal: true,
+export const describeLog: Describe = (parameters) => ({
+  ...ofEachSample,
+  does: `takes ${parameters.base === undefined ? 'natural logarithms' : `logarithms to base ${baseIn(parameters)}`}`,
 });
 
-export const signExamples: readonly WrittenExample[] = [
-  {
-    title: 'Signs',
-    parameters: {},
-    inputs: ['00:00 -2.5, 00:01 0, 00:02 1e-300'],
-    output: '00:00 -1, 00:01 0, 00:02 1',
-  },
-  {
-    title: 'Whether a building takes power from the grid or gives it',
-    parameters: {},
-    inputs: ['11:00 1.5, 12:00 -3.25, 13:00 -0.5'],
-    output: '11:00 1, 12:00 -1, 13:00 -1',
-  },
-  { title: 'Zero of either sign is 0', parameters: {}, inputs: ['00:00 -0, 00:01 0'], output: '00:00 0, 00:01 0' },
-];
+export const sign = ofValue({ sign: without }, 'Sign', { apply: kernels.sign, isTotal: true });
 
-export const floor = ofValue(
-  { floor: without },
-  'Floor',
-  'Rounds each value down to a whole number.',
-  'values rounded down',
-  {
-    apply: kernels.floor,
-    isTotal: true,
-  },
-);
+export const signTexts: OperationTexts = {
+  summary: 'Gives −1, 0 or 1, the sign of each value.',
+  parameters: {},
+  examples: [
+    {
+      title: 'Signs',
+      parameters: {},
+      inputs: ['00:00 -2.5, 00:01 0, 00:02 1e-300'],
+      output: '00:00 -1, 00:01 0, 00:02 1',
+    },
+    {
+      title: 'Whether a building takes power from the grid or gives it',
+      parameters: {},
+      inputs: ['11:00 1.5, 12:00 -3.25, 13:00 -0.5'],
+      output: '11:00 1, 12:00 -1, 13:00 -1',
+    },
+    { title: 'Zero of either sign is 0', parameters: {}, inputs: ['00:00 -0, 00:01 0'], output: '00:00 0, 00:01 0' },
+  ],
+};
 
-export const floorExamples: readonly WrittenExample[] = [
-  {
-    title: 'Down, below zero too',
-    parameters: {},
-    inputs: ['00:00 1.9, 00:01 -1.1, 00:02 3'],
-    output: '00:00 1, 00:01 -2, 00:02 3',
-  },
-  {
-    title: 'Whole units of a product that are done',
-    parameters: {},
-    inputs: ['06:00 11.99, 07:00 12.01'],
-    output: '06:00 11, 07:00 12',
-  },
-  {
-    title: 'Numbers over 2⁵³ are whole already',
-    parameters: {},
-    inputs: ['00:00 1e22'],
-    output: '00:00 1e22',
-  },
-];
+export const describeSign = /* @__PURE__ */ describeOfValue('signs');
 
-export const ceil = ofValue({ ceil: without }, 'Ceil', 'Rounds each value up to a whole number.', 'values rounded up', {
-  apply: kernels.ceil,
-  isTotal: true,
-});
+export const floor = ofValue({ floor: without }, 'Floor', { apply: kernels.floor, isTotal: true });
 
-export const ceilExamples: readonly WrittenExample[] = [
-  {
-    title: 'Up, below zero too; the result is never −0',
-    parameters: {},
-    inputs: ['00:00 1.1, 00:01 -1.9, 00:02 -0.5'],
-    output: '00:00 2, 00:01 -1, 00:02 0',
-  },
-  {
-    title: 'Whole tanks that are needed',
-    parameters: {},
-    inputs: ['06:00 2.01, 07:00 3'],
-    output: '06:00 3, 07:00 3',
-  },
-  {
-    title: 'Numbers over 2⁵³ are whole already',
-    parameters: {},
-    inputs: ['00:00 1e22'],
-    output: '00:00 1e22',
-  },
-];
+export const floorTexts: OperationTexts = {
+  summary: 'Rounds each value down to a whole number.',
+  parameters: {},
+  examples: [
+    {
+      title: 'Down, below zero too',
+      parameters: {},
+      inputs: ['00:00 1.9, 00:01 -1.1, 00:02 3'],
+      output: '00:00 1, 00:01 -2, 00:02 3',
+    },
+    {
+      title: 'Whole units of a product that are done',
+      parameters: {},
+      inputs: ['06:00 11.99, 07:00 12.01'],
+      output: '06:00 11, 07:00 12',
+    },
+    {
+      title: 'Numbers over 2⁵³ are whole already',
+      parameters: {},
+      inputs: ['00:00 1e22'],
+      output: '00:00 1e22',
+    },
+  ],
+};
+
+export const describeFloor = /* @__PURE__ */ describeOfValue('values rounded down');
+
+export const ceil = ofValue({ ceil: without }, 'Ceil', { apply: kernels.ceil, isTotal: true });
+
+export const ceilTexts: OperationTexts = {
+  summary: 'Rounds each value up to a whole number.',
+  parameters: {},
+  examples: [
+    {
+      title: 'Up, below zero too; the result is never −0',
+      parameters: {},
+      inputs: ['00:00 1.1, 00:01 -1.9, 00:02 -0.5'],
+      output: '00:00 2, 00:01 -1, 00:02 0',
+    },
+    {
+      title: 'Whole tanks that are needed',
+      parameters: {},
+      inputs: ['06:00 2.01, 07:00 3'],
+      output: '06:00 3, 07:00 3',
+    },
+    {
+      title: 'Numbers over 2⁵³ are whole already',
+      parameters: {},
+      inputs: ['00:00 1e22'],
+      output: '00:00 1e22',
+    },
+  ],
+};
+
+export const describeCeil = /* @__PURE__ */ describeOfValue('values rounded up');
 
 interface Code {
   readonly apply: MapRunner['apply'];
@@ -184,28 +207,23 @@ interface Code {
   readonly isTotal?: true;
 }
 
-function ofValue<M extends object>(
-  methods: M,
-  name: string,
-  summary: string,
-  words: string,
-  { apply, isTotal }: Code,
-): Operation<M> {
+function ofValue<M extends object>(methods: M, name: string, { apply, isTotal }: Code): Operation<M> {
   return {
     name,
-    summary,
     shape: 'map',
     ...(isTotal === true ? { results: 'one a sample' } : {}),
-    inputs: 'one',
     methods,
     parameters: {},
-    describe: () => ({ ...ofEachSample, does: `takes ${words}` }),
     open: () => ({ kind: 'map', apply }),
   };
 }
 
+function describeOfValue(words: string): Describe {
+  return () => ({ ...ofEachSample, does: `takes ${words}` });
+}
+
 function baseParameter(): Parameter {
-  const plain = number({ summary: 'The base, over 0 and not 1; e by default.', optional: true });
+  const plain = number({ optional: true });
   return {
     ...plain,
     schema: { type: 'number', exclusiveMinimum: 0, not: { const: 1 } },

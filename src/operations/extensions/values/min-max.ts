@@ -1,71 +1,90 @@
 import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
 import * as kernels from '../../../kernels/values.js';
-import { type Operation, type OtherInput, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
+import type { Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
 import { numberIn } from '../../parameters.js';
 import {
   type AlignParameters,
   alignOf,
   alignParameters,
   checkAlign,
-  describeTwo,
+  describeOperand,
   type Operand,
+  operandTexts,
   scalar,
 } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
-export const min = extreme({ min: withOperands }, 'Min', 'smallest', {
+export const min = extreme({ min: withOperands }, 'Min', {
   scalar: kernels.minScalar,
   vector: kernels.min,
   of: Math.min,
 });
 
-export const minExamples: readonly WrittenExample[] = [
-  {
-    title: 'At most 100',
-    parameters: { scalar: 100 },
-    inputs: ['00:00 99.5, 00:01 100, 00:02 104'],
-    output: '00:00 99.5, 00:01 100, 00:02 100',
-  },
-  {
-    title: 'The coldest of three sensors',
-    parameters: {},
-    inputs: ['00:00 21, 00:15 22', '00:00 20.5, 00:15 23', '00:00 24, 00:15 21.5'],
-    output: '00:00 20.5, 00:15 21.5',
-  },
-  {
-    title: 'The smaller of two series, each held until its next sample',
-    parameters: { align: 'hold' },
-    inputs: ['00:00 5, 00:10 1', '00:05 3'],
-    output: '00:05 3, 00:10 1',
-  },
-];
+export const minTexts: OperationTexts = {
+  summary: 'Gives the smallest of a value and a scalar, or of several series.',
+  parameters: operandTexts,
+  examples: [
+    {
+      title: 'At most 100',
+      parameters: { scalar: 100 },
+      inputs: ['00:00 99.5, 00:01 100, 00:02 104'],
+      output: '00:00 99.5, 00:01 100, 00:02 100',
+    },
+    {
+      title: 'The coldest of three sensors',
+      parameters: {},
+      inputs: ['00:00 21, 00:15 22', '00:00 20.5, 00:15 23', '00:00 24, 00:15 21.5'],
+      output: '00:00 20.5, 00:15 21.5',
+    },
+    {
+      title: 'The smaller of two series, each held until its next sample',
+      parameters: { align: 'hold' },
+      inputs: ['00:00 5, 00:10 1', '00:05 3'],
+      output: '00:05 3, 00:10 1',
+    },
+  ],
+};
 
-export const max = extreme({ max: withOperands }, 'Max', 'greatest', {
+export const describeMin = /* @__PURE__ */ describeOperand(
+  'the smallest of its inputs',
+  'the smallest of each value and $',
+);
+
+export const max = extreme({ max: withOperands }, 'Max', {
   scalar: kernels.maxScalar,
   vector: kernels.max,
   of: Math.max,
 });
 
-export const maxExamples: readonly WrittenExample[] = [
-  {
-    title: 'At least 0',
-    parameters: { scalar: 0 },
-    inputs: ['00:00 -0.5, 00:01 0, 00:02 4'],
-    output: '00:00 0, 00:01 0, 00:02 4',
-  },
-  {
-    title: 'The hottest of three sensors',
-    parameters: {},
-    inputs: ['00:00 21, 00:15 22', '00:00 20.5, 00:15 23', '00:00 24, 00:15 21.5'],
-    output: '00:00 24, 00:15 23',
-  },
-  {
-    title: 'At the times of the first series, with the latest of the second',
-    parameters: { align: 'asof' },
-    inputs: ['00:00 1, 00:10 2, 00:20 3', '00:05 2.5'],
-    output: '00:10 2.5, 00:20 3',
-  },
-];
+export const maxTexts: OperationTexts = {
+  summary: 'Gives the greatest of a value and a scalar, or of several series.',
+  parameters: operandTexts,
+  examples: [
+    {
+      title: 'At least 0',
+      parameters: { scalar: 0 },
+      inputs: ['00:00 -0.5, 00:01 0, 00:02 4'],
+      output: '00:00 0, 00:01 0, 00:02 4',
+    },
+    {
+      title: 'The hottest of three sensors',
+      parameters: {},
+      inputs: ['00:00 21, 00:15 22', '00:00 20.5, 00:15 23', '00:00 24, 00:15 21.5'],
+      output: '00:00 24, 00:15 23',
+    },
+    {
+      title: 'At the times of the first series, with the latest of the second',
+      parameters: { align: 'asof' },
+      inputs: ['00:00 1, 00:10 2, 00:20 3', '00:05 2.5'],
+      output: '00:10 2.5, 00:20 3',
+    },
+  ],
+};
+
+export const describeMax = /* @__PURE__ */ describeOperand(
+  'the greatest of its inputs',
+  'the greatest of each value and $',
+);
 
 /** A scalar, a second series, or several. */
 export type Operands = Operand | readonly OtherInput[];
@@ -88,14 +107,12 @@ interface Code {
 function extreme<Name extends string>(
   methods: ExtremeMethods<Name>,
   name: string,
-  word: string,
   code: Code,
 ): Operation<ExtremeMethods<Name>> {
   return {
     name,
-    summary: `Gives the ${word} of a value and a scalar, or of several series.`,
     shape: 'map',
-    inputs: 'one with scalar, or more',
+    inputs: 'one and a scalar, or more',
     methods,
     parameters: { scalar, ...alignParameters },
     check: (parameters, report, inputCount) => {
@@ -103,13 +120,6 @@ function extreme<Name extends string>(
       if (inputCount <= 2 || alignOf(parameters) !== 'linear') return;
       report('/align', 'request.conflict', 'align `linear` with two inputs only', `${inputCount} inputs`);
     },
-    describe: (parameters) =>
-      parameters.scalar === undefined
-        ? { does: `the ${word} of its inputs`, ...describeTwo(parameters) }
-        : {
-            does: `the ${word} of each value and ${numberIn(parameters, 'scalar')}`,
-            ...ofEachSample,
-          },
     open: (parameters, { inputCount }) => {
       if (inputCount > 2) {
         return aligned(parameters, inputCount, (value) => {

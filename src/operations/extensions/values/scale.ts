@@ -3,18 +3,25 @@ import { didYouMean } from '../../../core/suggest.js';
 import { addScalar, divScalar, mulScalar } from '../../../kernels/arithmetic.js';
 import { linear } from '../../../kernels/linear.js';
 import { throughPoints } from '../../../kernels/values.js';
-import { type MapRunner, type Operation, ofEachSample, type StepDraft, type WrittenExample } from '../../operation.js';
 import {
-  isObjectOf,
+  type Describe,
+  type MapRunner,
+  type Operation,
+  type OperationTexts,
+  ofEachSample,
+  type StepDraft,
+} from '../../operation.js';
+import {
   listOf,
   number,
   numberIn,
+  objectOf,
   type Parameter,
   type Parameters,
+  parameter,
   type Report,
   refuse,
   textIn,
-  within,
 } from '../../parameters.js';
 import { conversion, quantityOf, unitNames, unitsOf } from './units.js';
 
@@ -34,58 +41,78 @@ export interface ScaleMethods {
   scale(parameters: ScaleParameters): StepDraft;
 }
 
+// Not in any case, as other names are: mW and MW are two units.
+const unit = parameter({ optional: true }, { type: 'string', enum: unitNames }, (value, report) => {
+  const expected = 'the name of a unit, like degC, kWh or psi';
+  if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
+  if (unitNames.includes(value)) return value;
+  const sameLetters = unitNames.filter((name) => name.toLowerCase() === value.toLowerCase());
+  const alike = sameLetters.map((name) => `\`${name}\``).join(' or ');
+  const hint = alike === '' ? didYouMean(value, unitNames) : `did you mean ${alike}?`;
+  return refuse(report, 'request.unknown', expected, value, hint ?? `there are ${unitNames.join(', ')}`);
+});
+
 export const scale: Operation<ScaleMethods> = {
   name: 'Scale',
-  summary: 'Brings values to another scale: by slope and offset, through two points, or from one unit to another.',
   shape: 'map',
-  inputs: 'one',
   methods: { scale: (parameters) => ({ parameters }) },
   parameters: {
-    slope: number({ summary: 'What values are multiplied by.', optional: true }),
-    offset: number({ summary: 'What is added to them then, with a slope; 0 by default.', optional: true }),
+    slope: number({ optional: true }),
+    offset: number({ optional: true }),
     points: points(),
-    from: unit('The unit of the values.'),
-    to: unit('The unit of the results, for the same quantity.'),
+    from: unit,
+    to: unit,
   },
   check: checkScale,
-  describe: (parameters) => ({
-    does: `scales ${wayOf(parameters)}`,
-    ...ofEachSample,
-  }),
   open: (parameters) => ({ kind: 'map', apply: kernelOf(parameters) }),
 };
 
-export const scaleExamples: readonly WrittenExample[] = [
-  {
-    title: 'From one unit to another, with one rounding',
-    parameters: { from: 'degF', to: 'degC' },
-    inputs: ['00:00 32, 00:15 98.6, 00:30 -40'],
-    output: '00:00 0, 00:15 37, 00:30 -40',
+export const scaleTexts: OperationTexts = {
+  summary: 'Brings values to another scale: by slope and offset, through two points, or from one unit to another.',
+  parameters: {
+    slope: 'What values are multiplied by.',
+    offset: 'What is added to them then, with a slope; 0 by default.',
+    points: 'Two points of the line: what a value of `x` stands for.',
+    from: 'The unit of the values.',
+    to: 'The unit of the results, for the same quantity.',
   },
-  {
-    title: 'A signal of 4 to 20 mA that stands for 0 to 100 %',
-    parameters: {
-      points: [
-        { x: 4, y: 0 },
-        { x: 20, y: 100 },
-      ],
+  examples: [
+    {
+      title: 'From one unit to another, with one rounding',
+      parameters: { from: 'degF', to: 'degC' },
+      inputs: ['00:00 32, 00:15 98.6, 00:30 -40'],
+      output: '00:00 0, 00:15 37, 00:30 -40',
     },
-    inputs: ['00:00 4, 00:15 12, 00:30 20, 00:45 2'],
-    output: '00:00 0, 00:15 50, 00:30 100, 00:45 -12.5',
-  },
-  {
-    title: 'By slope and offset',
-    parameters: { slope: 0.1, offset: -40 },
-    inputs: ['00:00 0, 00:15 650'],
-    output: '00:00 -40, 00:15 25',
-  },
-  {
-    title: 'Watts to kilowatts',
-    parameters: { from: 'W', to: 'kW' },
-    inputs: ['00:00 1, 00:15 2345.6'],
-    output: '00:00 0.001, 00:15 2.3456',
-  },
-];
+    {
+      title: 'A signal of 4 to 20 mA that stands for 0 to 100 %',
+      parameters: {
+        points: [
+          { x: 4, y: 0 },
+          { x: 20, y: 100 },
+        ],
+      },
+      inputs: ['00:00 4, 00:15 12, 00:30 20, 00:45 2'],
+      output: '00:00 0, 00:15 50, 00:30 100, 00:45 -12.5',
+    },
+    {
+      title: 'By slope and offset',
+      parameters: { slope: 0.1, offset: -40 },
+      inputs: ['00:00 0, 00:15 650'],
+      output: '00:00 -40, 00:15 25',
+    },
+    {
+      title: 'Watts to kilowatts',
+      parameters: { from: 'W', to: 'kW' },
+      inputs: ['00:00 1, 00:15 2345.6'],
+      output: '00:00 0.001, 00:15 2.3456',
+    },
+  ],
+};
+
+export const describeScale: Describe = (parameters) => ({
+  does: `scales ${wayOf(parameters)}`,
+  ...ofEachSample,
+});
 
 function kernelOf(parameters: Parameters): MapRunner['apply'] {
   if (parameters.slope !== undefined) {
@@ -117,7 +144,7 @@ function wayOf(parameters: Parameters): string {
 function pointsIn({ points: list }: Parameters): readonly [number, number, number, number] | undefined {
   if (!Array.isArray(list)) return undefined;
   const [first, second]: Parameters[] = list;
-  if (first === undefined || second === undefined) throw new Error('assertion failed: the plan holds no two points');
+  if (first === undefined || second === undefined) throw new Error('assertion failed: no two points');
   return [numberIn(first, 'x'), numberIn(first, 'y'), numberIn(second, 'x'), numberIn(second, 'y')];
 }
 
@@ -141,53 +168,19 @@ function checkScale(parameters: Parameters, report: Report): void {
   }
 }
 
-// Not in any case, as other names are: mW and MW are two units.
-function unit(summary: string): Parameter {
-  const expected = 'the name of a unit, like degC, kWh or psi';
-  return {
-    summary,
-    isRequired: false,
-    isExtension: false,
-    schema: { type: 'string', enum: unitNames },
-    read: (value, report) => {
-      if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
-      if (unitNames.includes(value)) return value;
-      const sameLetters = unitNames.filter((name) => name.toLowerCase() === value.toLowerCase());
-      const alike = sameLetters.map((name) => `\`${name}\``).join(' or ');
-      const hint = alike === '' ? didYouMean(value, unitNames) : `did you mean ${alike}?`;
-      return refuse(report, 'request.unknown', expected, value, hint ?? `there are ${unitNames.join(', ')}`);
-    },
-  };
-}
-
 function points(): Parameter {
-  const coordinate = number({ summary: 'A coordinate of a point.' });
-  const schema = {
-    type: 'object',
-    properties: { x: { type: 'number' }, y: { type: 'number' } },
-    required: ['x', 'y'],
-  };
-  const summary = 'Two points of the line: what a value of `x` stands for.';
-  const list = listOf({ summary, optional: true }, schema, (item, report, context) => {
-    if (!isObjectOf(item, ['x', 'y'], report)) return undefined;
-    const x = coordinate.read(item.x, within(report, '/x'), context);
-    const y = coordinate.read(item.y, within(report, '/y'), context);
-    return x === undefined || y === undefined ? undefined : { x, y };
-  });
-  return {
-    ...list,
-    schema: { ...list.schema, minItems: 2, maxItems: 2 },
-    read: (value, report, context) => {
-      const read = list.read(value, report, context);
-      if (!Array.isArray(read)) return undefined;
-      const [first, second]: Parameters[] = read;
-      if (read.length !== 2 || first === undefined || second === undefined) {
-        report('', 'request.value', 'two points', `${read.length}`);
-        return undefined;
-      }
-      if (first.x !== second.x) return read;
-      report('', 'request.range', 'two points with different `x`', `${numberIn(first, 'x')} twice`);
+  const list = listOf(objectOf({ x: number(), y: number() }));
+  const schema = { ...list.schema, minItems: 2, maxItems: 2 };
+  return parameter({ optional: true }, schema, (value, report, context) => {
+    const read = list.read(value, report, context);
+    if (!Array.isArray(read)) return undefined;
+    const [first, second]: Parameters[] = read;
+    if (read.length !== 2 || first === undefined || second === undefined) {
+      report('', 'request.value', 'two points', `${read.length}`);
       return undefined;
-    },
-  };
+    }
+    if (first.x !== second.x) return read;
+    report('', 'request.range', 'two points with different `x`', `${numberIn(first, 'x')} twice`);
+    return undefined;
+  });
 }
