@@ -17,10 +17,10 @@ const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 30 * KILOBYTE;
 /** Where we stand, with some room; docs/architecture.md says what the exact sums took. */
-const CORE_BYTES_MAX = 41.5 * KILOBYTE;
+const CORE_BYTES_MAX = 41.2 * KILOBYTE;
 /** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
 const EXTENSIONS_BYTES_MAX = 17.7 * KILOBYTE;
-const WHOLE_BYTES_MAX = 79.5 * KILOBYTE;
+const WHOLE_BYTES_MAX = 79.9 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
 /** Machines of CI are slow and busy; this is no longer noise. */
 const IMPORT_MS_MAX = 100;
