@@ -1,4 +1,4 @@
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { build, transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 
@@ -107,10 +107,6 @@ export default defineConfig([
     },
     clean: ['!run/**'],
     external: ['./run/process.js'],
-    onSuccess: async () => {
-      await copyFile('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander.txt');
-      await copyFile('node_modules/jsonc-parser/LICENSE.md', 'dist/cli/LICENSE-jsonc-parser.md');
-    },
   },
   {
     ...command,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
+import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
 
 const rootUrl = new URL('../', import.meta.url);
 const PACKED_BYTES_MAX = 150_000;
@@ -160,7 +161,8 @@ async function bundle(entry) {
   const code = output[0].code.trim();
   // It stands within a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
-  return code;
+  const rendered = Object.entries(output[0].modules).filter(([, { code: own }]) => own !== null && own !== '');
+  return { code, packages: packagesOf(rendered.map(([path]) => path)) };
 }
 
 async function style() {
@@ -192,17 +194,23 @@ function readText(path) {
   return readFileSync(new URL(path, rootUrl), 'utf8');
 }
 
-const [script, reader, css] = await Promise.all([
+const [page, reader, css] = await Promise.all([
   bundle('src/workbench/main.tsx'),
   bundle('src/workbench/parquet/worker.ts'),
   style(),
 ]);
-const parts = { POLICY: policyOf(script, css), '/*STYLE*/': css, '/*SCRIPT*/': script };
-const html = readText('src/workbench/page.html').replace(/POLICY|\/\*[A-Z]+\*\//g, (name) => parts[name]);
+const parts = {
+  POLICY: policyOf(page.code, css),
+  LICENCES: licencesOf(page.packages),
+  '/*STYLE*/': css,
+  '/*SCRIPT*/': page.code,
+};
+const html = readText('src/workbench/page.html').replace(/POLICY|LICENCES|\/\*[A-Z]+\*\//g, (name) => parts[name]);
 mkdirSync(new URL('dist/', rootUrl), { recursive: true });
 writeFileSync(new URL('dist/workbench.html', rootUrl), html);
 // Apart from the page, which loads it with the first Parquet file.
-writeFileSync(new URL('dist/workbench-parquet.js', rootUrl), reader);
+writeFileSync(new URL('dist/workbench-parquet.js', rootUrl), `/*\n${licencesOf(reader.packages)}\n*/\n${reader.code}`);
+writeThirdParty([...page.packages, ...reader.packages]);
 const packedBytes = gzipSync(html, { level: 9 }).length;
 if (packedBytes > PACKED_BYTES_MAX) {
   console.error(`dist/workbench.html takes ${packedBytes} bytes packed; ${PACKED_BYTES_MAX} is too much`);

@@ -1,7 +1,7 @@
 // Makes a fresh clone, or one that has moved on, ready to run: installs and builds what is missing or stale, and
 // nothing else. Plain Node, since it runs before anything is installed.
 //
-//   node scripts/ensure.mjs
+//   node scripts/ensure.mjs             [--check]   only says whether dist is stale, and changes nothing
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -87,4 +87,16 @@ function run(title, npmArguments) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) ensure();
+// Tests only look: a build takes dist away from all other tests that run at that moment.
+function check() {
+  if (!isStale(publishedFiles(), buildSources)) return;
+  console.error(
+    'windrow: dist is older than what it is built from: run npm run build, or npm test, which does so first',
+  );
+  process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--check')) check();
+  else ensure();
+}

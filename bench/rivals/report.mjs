@@ -85,10 +85,9 @@ export function table(figures) {
     if (figure.failed !== undefined) return [figure.label, `failed: ${figure.failed.replaceAll('|', '/')}`];
     return [figure.label, ...line(figure, windrow)];
   });
-  const targetRow = row === 1 && threads === 2 ? 2 : row;
   const width = `${threads === 1 ? 'one thread' : `${threads} threads`}`;
   return [
-    `### ${title} · ${width} (target row ${targetRow})`,
+    `### ${title} · ${width} (row ${row})`,
     '',
     `| | ${head.join(' | ')} |`,
     `|---|${'---:|'.repeat(head.length)}`,
@@ -122,11 +121,11 @@ export function briefTable(found) {
     });
     return `| ${[figures[0].title, `${shortMs(own.medianMs)}`, ...rest].join(' | ')} |`;
   });
-  return `### Other operations and functions · one thread, results kept (target row 9)
+  return `### Other operations and functions · one thread, results kept (row 9)
 
-What the interface does not have, and functions of Aggregate beyond row 4, beside the rivals that can say them in their own
-words; milliseconds, medians. Exp, Log, Pow and Scale are rounded right to the last bit here, and sums, deviations and slopes come
-of exact sums; elsewhere they are as near as the rival's way of adding up makes them.
+Operations and functions beyond the interface, next to the rivals that have them; medians, in milliseconds. windrow rounds
+Exp, Log, Pow and Scale correctly to the last bit, and takes sums, deviations and slopes from exact sums; the rivals'
+results are as exact as their way of adding up.
 
 | | windrow | ${others.map(({ label }) => label).join(' | ')} |
 |---|---:|${'---:|'.repeat(others.length)}
@@ -140,47 +139,48 @@ function givenBackForms() {
 }
 
 const MEMORY_NOTE = `
-This machine is a virtual one that gives free memory back to its host (page reporting), and waits for the host when it
-takes it again. Before each process of *first* and *kept* 1.5 GB are taken and freed (\`touch.py\`), so that all find
-the same; what goes beyond costs more here than on a machine of one's own.
+This virtual machine gives free memory back to its host (page reporting), and has to wait when it needs that memory
+again. Before each process of *first* and *kept*, 1.5 GB are taken and freed (\`touch.py\`), so that all start alike.
+Memory beyond that costs more here than on a physical machine.
 `;
 
 function markdown({ date, machine: where, pageReporting, repeat, processes, minutes, versions, found }) {
   const rivals = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
   return `# Benchmarks
 
-windrow beside its rivals: same data, same cores, same threads, in one run on one machine. The rivals take turns. Every
-answer is compared: as many samples, the same times, values within 1e-9.
+windrow and its rivals run the same tasks over the same data, on the same cores and threads, in one run on one machine,
+taking turns. Every answer is checked: the same number of samples, the same times, values within 1e-9.
 
-A figure is the median of all runs. None is left out as a warm-up, and nobody calls a garbage collector. In parentheses
-stand the fastest and the slowest run, and of how many if not of ${repeat} (CSV) or ${repeat * processes} (in memory):
-slow rivals run less often. × says how many times windrow's time a rival takes. The machine is shared: trust
-ratios more than milliseconds, and ratios only as far as the ranges lie apart.
+A figure is the median of all runs. No run is discarded as a warm-up, and nobody calls a garbage collector. In
+parentheses are the fastest and the slowest run, and the number of runs if it is not ${repeat} (CSV) or ${repeat * processes} (in memory):
+slow rivals run less often. × says how many times as long as windrow a rival takes. The machine is shared, so trust
+ratios more than milliseconds, and ratios only where the ranges do not overlap.
 
-**CSV rows** time whole processes, from start to exit. The file is in the system's cache.
+**CSV tasks** time whole processes, from start to exit. The file is in the system's cache.
 
-**In-memory rows** have three modes, as the time depends on what a program does with its results:
+**In-memory tasks** have three modes, because the time depends on what a program does with its results:
 
 - **first**: a fresh process loads the columns from files into the rival's own form, then runs once. The start of Node
-  or Python is not in it. Of ${processes} processes the one with the median sum is shown. *Peak memory* is that of
-  this run, with the data it runs over.
-- **kept**: a process runs ${repeat} times and holds every result to the end, so that each run needs fresh memory. The
-  answer that is compared is the first, read after the last run. There are ${processes} processes. *System* is the
-  operating system's part of the time, which is mostly the cost of that memory.
-- **given back**: a process runs ${repeat} times and gives each result back before the next; that is timed too.
-  There are ${processes} processes. How each gives back:
+  or Python does not count. *Peak memory* is that of this run, including its data.
+- **kept**: a process runs ${repeat} times and keeps every result to the end, so each run needs fresh memory. The answer
+  that is checked is the first, read after the last run. *System* is the operating system's part of the time, which is
+  mostly the cost of that memory.
+- **given back**: a process runs ${repeat} times and gives each result back before the next run; giving back is timed,
+  too. They do so in these ways:
 ${givenBackForms()}
 
-**Stream rows** keep all results.
+Each of these modes uses ${processes === 1 ? 'one process' : `${processes} processes`}; of several, *first* shows the one with the median sum.
 
-The row *windrow* runs over series that \`loadSeries\` has laid out; *arrays as they are* does without. A result has
-times of its own; with *shareTimes* it shares the input's, as results of NumPy, pandas and Polars do. Where there is
-such a row, × compares with it. Values are a daily curve of three decimals; *full-precision values* are sines. The
-limit is what the machine needs to copy the input's values (into fresh memory or the same), or to read the file.
+**Stream tasks** keep all results.
+
+The line *windrow* runs over series that \`loadSeries\` has prepared; *arrays as they are* does without. Each result has
+times of its own; with *shareTimes* it shares those of the input, as results of NumPy, pandas and Polars do. If there is
+such a line, × compares with it. Values are a daily curve with three decimals; *full-precision values* are sines. The
+limit is the time that the machine needs to copy the input's values (into fresh memory or the same), or to read the file.
 ${pageReporting ? MEMORY_NOTE : ''}
 - ${date}; ${where}
 - ${rivals.join(' · ')}
-- \`npm run bench:rivals -- --write\` took ${minutes.toFixed(0)} minutes; the forms used are in \`bench/rivals/rivals/\`
+- \`npm run bench:rivals -- --write\` took ${minutes.toFixed(0)} minutes; the rivals' programs are in \`bench/rivals/rivals/\`; \`--rows 4\` runs row 4 alone
 
 ![Results kept: time taken as a multiple of windrow's](benchmarks.svg)
 

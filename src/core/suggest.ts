@@ -66,12 +66,20 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   var: 'Variance',
 };
 
-/** "did you mean `Average`?", where a name is near or stands for what other tools call so; undefined otherwise. */
-export function didYouMean(text: string, names: Iterable<string>): string | undefined {
-  const known = [...names];
+/**
+ * "did you mean `Average`?", where a name is near or stands for what other tools call so; undefined otherwise.
+ * Names that stand in `functions` alone are those of functions of Aggregate.
+ */
+export function didYouMean(
+  text: string,
+  names: Iterable<string>,
+  functions: readonly string[] = [],
+): string | undefined {
+  const own = [...names];
+  const known = [...own, ...functions];
   const meant = OTHER_NAMES[text.toLowerCase().replace(/[^a-z]/g, '')];
   const name = meant !== undefined && known.includes(meant) ? meant : nearestName(text, known);
-  return name === undefined ? undefined : `did you mean \`${name}\`?`;
+  return name && `did you mean ${own.includes(name) ? '' : 'Aggregate with the function '}\`${name}\`?`;
 }
 
 // Optimal string alignment (Damerau-Levenshtein without repeated edits of a part), three rows at a time.

@@ -1,6 +1,6 @@
 import { describeValue, InputError } from '../core/errors.js';
 import { type Series, seriesName, TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
-import { isRisingIn } from '../kernels/check.js';
+import { isRising } from '../kernels/check.js';
 
 /** Fewer times are checked one by one. */
 const KERNEL_COUNT_MIN = 8;
@@ -34,7 +34,7 @@ export function checkEachTime(timeMs: Float64Array, nameOf: () => string): void 
   const count = timeMs.length;
   // Rising times lie within the known years when the first and the last do, and of many that is told faster.
   const isMany = count >= KERNEL_COUNT_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
-  if (isMany && isRisingIn(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
+  if (isMany && isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
   for (let i = 0; i < count; i++) {
     const t = timeMs[i]!;
     if (t >= TIME_MS_MIN && t < TIME_MS_END) continue;

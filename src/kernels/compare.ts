@@ -86,14 +86,14 @@ export function not(value: Column, count: number, out: Column): true {
 
 export function and(left: Column, right: Column, count: number, out: Column): true {
   const simd = simdFor(left, count, out, right);
-  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count, out.byteOffset);
+  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count, out.byteOffset, 1);
   else for (let i = 0; i < count; i++) out[i] = left[i]! !== 0 && right[i]! !== 0 ? 1 : 0;
   return true;
 }
 
 export function or(left: Column, right: Column, count: number, out: Column): true {
   const simd = simdFor(left, count, out, right);
-  if (simd !== undefined) simd.or(left.byteOffset, right.byteOffset, count, out.byteOffset);
+  if (simd !== undefined) simd.and(left.byteOffset, right.byteOffset, count, out.byteOffset, 0);
   else for (let i = 0; i < count; i++) out[i] = left[i]! !== 0 || right[i]! !== 0 ? 1 : 0;
   return true;
 }

@@ -37,6 +37,12 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
   const { timeMs, value, count } = chunk;
   const outTimeMs = out.timeMs;
   const outValue = out.value;
+  const counting = outValue.length === 0 ? simdFor(value, count) : undefined;
+  if (counting !== undefined) {
+    const inside = counting.countRange(value.byteOffset, count, lower, upper);
+    out.count = isInside ? inside : count - inside;
+    return;
+  }
   const simd = simdFor(outTimeMs, count, value, outValue);
   if (simd !== undefined) {
     // Times from elsewhere are copied here first, and those to keep then move together.

@@ -7,17 +7,20 @@ type Vector = (left: number, right: number, count: number, out: number) => numbe
 /** The exports of `assembly/`; columns are given by their byte offsets. */
 export interface SimdKernels
   extends Record<'addScalar' | 'mulScalar' | 'divScalar', Scalar>,
-    Record<'add' | 'sub' | 'mul' | 'div' | 'and' | 'or', Vector> {
+    Record<'add' | 'sub' | 'mul' | 'div', Vector> {
   ltScalar(value: number, count: number, scalar: number, out: number, yes: number): void;
   gtScalar(value: number, count: number, scalar: number, out: number, yes: number): void;
   nearScalar(value: number, count: number, scalar: number, tolerance: number, out: number, yes: number): void;
   lt(left: number, right: number, count: number, out: number, yes: number): void;
   near(left: number, right: number, count: number, tolerance: number, out: number, yes: number): void;
+  /** And where `yes` is 1, Or where it is 0. */
+  and(left: number, right: number, count: number, out: number, yes: number): void;
   abs(value: number, count: number, out: number): void;
   clamp(value: number, count: number, lower: number, upper: number, out: number): void;
   roundHalfAway(value: number, count: number, power: number, head: number, rest: number, out: number): number;
   isRising(timeMs: number, count: number, beforeMs: number): number;
   isAllFinite(value: number, count: number): number;
+  countRange(value: number, count: number, lower: number, upper: number): number;
   keepRange(
     timeMs: number,
     value: number,

@@ -135,7 +135,7 @@ export interface CombineRunner {
   readonly apply: (left: Float64Array, right: Float64Array, count: number, out: Float64Array) => boolean;
 }
 
-/** Copies the samples to keep to the columns of `out` and sets its count. */
+/** Copies the samples to keep to the columns of `out` and sets its count; where they are empty it only counts. */
 export interface FilterRunner {
   readonly kind: 'filter';
   readonly select: (chunk: Chunk, out: Chunk) => void;

@@ -226,7 +226,7 @@ function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
       const isAfter = movedOne(timeMs[0]!) > lastMs;
       if (isAfter) flush(slots, out);
       move(timeMs, count, moved);
-      if (isAfter && isRising(moved, count, lastMs)) {
+      if (isAfter && isRising(moved, 0, count, lastMs)) {
         if (!isReadOnly) copyInto(values, value, count);
         out.addRun(moved, isReadOnly ? value : values, count - 1, isReadOnly);
       } else {

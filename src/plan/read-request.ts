@@ -1,6 +1,7 @@
 import { describeValue, type Issue } from '../core/errors.js';
 import type { SeriesReference } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
+import { aggregateFunctionNames } from '../operations/aggregate-functions.js';
 import { findOperation, operationNames } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import {
@@ -139,7 +140,7 @@ function readOperation(value: unknown, report: Report): Operation | undefined {
   }
   const operation = findOperation(value);
   if (operation !== undefined) return operation;
-  const hint = didYouMean(value, operationNames) ?? `there are ${operationNames.join(', ')}`;
+  const hint = didYouMean(value, operationNames, aggregateFunctionNames) ?? `there are ${operationNames.join(', ')}`;
   return refuse(report, 'request.unknown', 'the name of an operation', value, hint);
 }
 

@@ -58,7 +58,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
         context,
         authorize: createAuthorize(identity.authenticate),
         tokens,
-        wake: (shard) => worker.wake(shard),
+        wake: (shard, hasNewItems) => worker.wake(shard, hasNewItems),
         stopping: stopping.signal,
       };
       addErrorHandler(app);

@@ -46,7 +46,7 @@ function windrow(...words: readonly string[]) {
 }
 
 beforeAll(() => {
-  const ensured = spawnSync(process.execPath, [join(root, 'scripts/ensure.mjs')], { encoding: 'utf8' });
+  const ensured = spawnSync(process.execPath, [join(root, 'scripts/ensure.mjs'), '--check'], { encoding: 'utf8' });
   if (ensured.status !== 0) throw new Error(ensured.stderr);
   writeFileSync(at('zones.csv'), zonesText(7, 40));
   writeFileSync(at('zones.json'), JSON.stringify([aggregate('zone-{n}', 'zone-{n}')]));

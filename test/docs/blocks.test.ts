@@ -33,7 +33,7 @@ const shell = new Shell();
 const programPaths: string[] = [];
 
 beforeAll(async () => {
-  const ensured = spawnSync(process.execPath, [join(root, 'scripts/ensure.mjs')], { encoding: 'utf8' });
+  const ensured = spawnSync(process.execPath, [join(root, 'scripts/ensure.mjs'), '--check'], { encoding: 'utf8' });
   if (ensured.status !== 0) throw new Error(ensured.stderr);
   await shell.serve();
 });

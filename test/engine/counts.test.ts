@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPlan, type Plan, type Report } from '../../src/index.js';
+import { createPlan, loadSeries, type Plan, pipeline, type Report, runBatch } from '../../src/index.js';
 import { operationsByName } from '../../src/operations/index.js';
 import { feedingArbitrary, runFed, runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
 import { chainPlan, seriesOf as oneSeries } from './streams.js';
@@ -85,4 +85,30 @@ test('each reason has its count', () => {
       { samplesIn: 5, samplesOut: 2, dropped: { ...none, insufficient: 1 } },
     ],
   });
+});
+
+test('filters of many samples, which a batch counts first, give what they keep, whatever stands after them', () => {
+  const count = 150_001;
+  const timeMs = Float64Array.from({ length: count }, (_, i) => i);
+  const value = Float64Array.from({ length: count }, (_, i) => (Math.imul(i, 2_654_435_761) >>> 16) / 1000);
+  const given = [{ timeseriesId: 'a', metric: 'Raw', timeMs, value }];
+  const middle = { valuerangelist: [{ lower: 10, upper: 30 }] };
+  const late = { timerangelist: [{ starttime: new Date(100_000) }] };
+  const isMiddle = (i: number): boolean => value[i]! >= 10 && value[i]! <= 30;
+  const cases = [
+    { plan: pipeline('a').where(middle), isKept: isMiddle, factor: 1 },
+    { plan: pipeline('a').mask(middle), isKept: (i: number) => !isMiddle(i), factor: 1 },
+    { plan: pipeline('a').where(late), isKept: (i: number) => i >= 100_000, factor: 1 },
+    { plan: pipeline('a').mask(late).where(middle), isKept: (i: number) => i < 100_000 && isMiddle(i), factor: 1 },
+    { plan: pipeline('a').where(middle).mul(2), isKept: isMiddle, factor: 2 },
+  ];
+  for (const { plan, isKept, factor } of cases) {
+    const kept = [...timeMs.filter(isKept)];
+    for (const series of [given, loadSeries(given)]) {
+      const { series: results, report } = runBatch(createPlan([plan.as('B')]), series);
+      expect([...results[0]!.timeMs]).toEqual(kept);
+      expect([...results[0]!.value]).toEqual(kept.map((i) => factor * value[i]!));
+      expect(report.steps.at(-1)!.samplesOut).toBe(kept.length);
+    }
+  }
 });

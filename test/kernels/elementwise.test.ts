@@ -195,7 +195,7 @@ test('isRising sees every time that does not rise', () => {
       let t = 0;
       const times = steps.map((gap) => (t += gap));
       const isSo = times.every((time, i) => time > (i === 0 ? beforeMs : times[i - 1]!));
-      for (const column of places(times, 0)) expect(isRising(column, times.length, beforeMs)).toBe(isSo);
+      for (const column of places(times, 0)) expect(isRising(column, 0, times.length, beforeMs)).toBe(isSo);
     }),
     { numRuns: 2000 },
   );

@@ -14,7 +14,7 @@ function filled(index: number, values: readonly number[]): Float64Array {
   return column;
 }
 
-test('a value range keeps what lies inside it or outside, in WebAssembly memory and out of it', () => {
+test('a value range keeps what lies inside it or outside, or counts it, in WebAssembly memory and out of it', () => {
   fc.assert(
     fc.property(columnOf(anyFinite), anyFinite, anyFinite, fc.boolean(), (values, lower, upper, isInside) => {
       const times = values.map((_, i) => i);
@@ -32,6 +32,9 @@ test('a value range keeps what lies inside it or outside, in WebAssembly memory 
         expect(out.count).toBe(kept.length);
         expect(bitsOf(out.timeMs.subarray(0, out.count))).toBe(bitsOf(kept));
         expect(bitsOf(out.value.subarray(0, out.count))).toBe(bitsOf(kept.map((i) => values[i]!)));
+        const counted = chunkOf(new Float64Array(0), new Float64Array(0), 0);
+        selectRange(lower, upper, isInside, chunkOf(timeMs, value, values.length), counted);
+        expect(counted.count).toBe(kept.length);
       }
     }),
     { numRuns: 1000 },

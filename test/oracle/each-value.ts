@@ -135,6 +135,7 @@ export function joinAll(
   const ageMsMax = mode === 'inner' ? 0 : heldMs;
   const dropped: Dropped = {};
   const times = mode === 'asof' ? inputs[0]!.map(({ timeMs }) => timeMs) : timesOf(inputs);
+  const lookedUp = new Set<Sample>();
   const candidates = times.flatMap((timeMs) => {
     const values = inputs.map((samples) => heldValue(samples, timeMs, ageMsMax));
     const known = values.filter((value) => value !== undefined);
@@ -142,9 +143,12 @@ export function joinAll(
       countDropped(dropped, 'unmatched');
       return [];
     }
+    for (const samples of inputs) lookedUp.add(samples.filter((sample) => sample.timeMs <= timeMs).at(-1)!);
     const value = combine(known);
     return value === undefined ? [] : [{ timeMs, value }];
   });
+  const others = mode === 'asof' ? inputs.slice(1).flat() : [];
+  countDropped(dropped, 'unmatched', others.filter((sample) => !lookedUp.has(sample)).length);
   return settle(candidates, dropped);
 }
 

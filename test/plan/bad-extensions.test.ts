@@ -15,6 +15,14 @@ type Case = readonly [operation: string, parameters: object, inputs: readonly ob
 
 const cases: readonly Case[] = [
   ['Haempel', {}, [raw('a')], ['/0/operations/0/operation', 'request.unknown', 'did you mean `Hampel`?']],
+  ...['mean', 'Average', 'avrage'].map(
+    (name): Case => [
+      name,
+      {},
+      [raw('a')],
+      ['/0/operations/0/operation', 'request.unknown', 'did you mean Aggregate with the function `Average`?'],
+    ],
+  ),
   ['Min', {}, [raw('a')], [I, 'request.inputs', 'add a scalar or a second input']],
   ['Max', { scalar: 1 }, three, [I, 'request.inputs', 'leave the scalar or the second input out']],
   ['Max', { align: 'linear' }, three, [`${P}/align`, 'request.conflict']],

@@ -1,7 +1,7 @@
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { openPostgresStorage } from '../../src/storage/postgres/open.js';
 import type { Storage, StorageClock } from '../../src/storage/storage.js';
-import { createDatabase } from './postgres/open.js';
+import { createDatabase, type TestDatabase } from './postgres/open.js';
 
 /** Where a test of the service keeps its data: in a directory, or in a database of its own (project `postgres`). */
 export interface StoreUnderTest {
@@ -19,7 +19,10 @@ export async function storeUnderTest(directory: string): Promise<StoreUnderTest>
       remove: async () => {},
     };
   }
-  const database = await createDatabase();
+  return storeIn(await createDatabase());
+}
+
+export function storeIn(database: TestDatabase): StoreUnderTest {
   return {
     // Of a clock that stands no time limit ends.
     open: () => openPostgresStorage({ address: database.address, clock: { monotonicMs: () => performance.now() } }),

@@ -1,6 +1,6 @@
 import { type Series, type SeriesReference, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { type Arena, openArena, workIn } from '../../kernels/arena.js';
-import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { isAllFinite, isRising } from '../../kernels/check.js';
 import { clearZeroSign } from '../../kernels/columns.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
 import { type SortedInput, sortInput } from './sorted-input.js';
@@ -73,7 +73,7 @@ function isClean({ timeMs, value }: Series): boolean {
   const count = timeMs.length;
   if (count === 0) return true;
   if (!(timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END)) return false;
-  return isRisingIn(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
+  return isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
 }
 
 /** What is known of a series, if it is one that was loaded. */

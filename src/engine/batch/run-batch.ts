@@ -230,7 +230,12 @@ const graphs = new GraphCache<Machine>();
 
 function buildMachine(plan: Plan, settings: RunSettings): Machine {
   const sinks: Machine['sinks'] = [];
-  const inlets = plan.items.map((_, item) => ({ receive: (chunk: Chunk): void => sinks[item]!.receive(chunk) }));
+  const inlets = plan.items.map((_, item) => ({
+    receive: (chunk: Chunk): void => sinks[item]!.receive(chunk),
+    get isCounting(): boolean {
+      return sinks[item] instanceof CountingSink;
+    },
+  }));
   return { graph: buildGraph(plan, settings, inlets), sinks };
 }
 

@@ -8,6 +8,8 @@ import type { StepCounts } from './counts.js';
 /** Where a chunk goes next. It is read before the call returns. */
 export interface Inlet {
   receive(chunk: Chunk): void;
+  /** Whether it looks at the count of a chunk alone. */
+  readonly isCounting?: boolean;
 }
 
 /** Gathers the results of one item. */
@@ -155,10 +157,13 @@ export class MapNode extends StatelessNode {
   }
 }
 
+const NO_COLUMN = new Float64Array(0);
+
 export class FilterNode extends StatelessNode {
   readonly #runner: FilterRunner;
   readonly #counts: StepCounts;
   readonly #kept: Chunk;
+  readonly #counted = chunkOver(NO_COLUMN, NO_COLUMN);
 
   constructor(runner: FilterRunner, context: NodeContext) {
     super();
@@ -168,10 +173,11 @@ export class FilterNode extends StatelessNode {
   }
 
   receive(chunk: Chunk): void {
-    const kept = this.#kept;
+    const { outlets } = this;
+    const kept = outlets.length === 1 && outlets[0]!.isCounting === true ? this.#counted : this.#kept;
     this.#counts.samplesIn += chunk.count;
     this.#runner.select(chunk, kept);
     this.#counts.samplesOut += kept.count;
-    deliver(this.outlets, kept);
+    deliver(outlets, kept);
   }
 }

@@ -2,7 +2,7 @@ import type { Chunk } from '../../core/chunk.js';
 import { DoubleList } from '../../core/list.js';
 import { type Columns, type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { currentArena } from '../../kernels/arena.js';
-import { isAllFinite, isRisingIn } from '../../kernels/check.js';
+import { isAllFinite, isRising } from '../../kernels/check.js';
 import { clearZeroSign, copyInto } from '../../kernels/columns.js';
 import type { State } from '../../operations/operation.js';
 import type { RunSettings } from '../options.js';
@@ -81,7 +81,7 @@ export class Source {
     const isHere = known === 'all' && value.buffer === currentArena().buffer;
     if (!isHere) copyInto(out.timeMs, timeMs, count);
     if (known === 'nothing') {
-      if (!isRisingIn(out.timeMs, 0, count, this.#slots[GREATEST_MS]!)) return false;
+      if (!isRising(out.timeMs, 0, count, this.#slots[GREATEST_MS]!)) return false;
       // Rising times lie within the known years when the first and the last do.
       if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
     }
@@ -206,7 +206,7 @@ export class Source {
     const end = held + last - from;
     copyTo(out.timeMs, held, timeMs, from, last);
     copyTo(out.value, held, value, from, last);
-    if (!isRisingIn(out.timeMs, held, end, slots[GREATEST_MS]!) || !(lastMs > out.timeMs[end - 1]!)) return false;
+    if (!isRising(out.timeMs, held, end, slots[GREATEST_MS]!) || !(lastMs > out.timeMs[end - 1]!)) return false;
     if (!isAllFinite(out.value, held, end)) return false;
     slots[GREATEST_MS] = lastMs;
     if (isLateAllowed) {

@@ -8,10 +8,9 @@ const LT = 4;
 const GT = 5;
 const NEAR = 6;
 const AND = 7;
-const OR = 8;
-const CLAMP = 9;
+const CLAMP = 8;
 
-// `flip`, all ones or none, inverts the result of each comparison.
+// `flip`, all ones or none, inverts the result of each comparison, and AND altogether: OR is AND of what is not.
 // @ts-ignore: decorator
 @inline
 function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 {
@@ -25,10 +24,13 @@ function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 
     case LT: return v128.and(v128.xor(f64x2.lt(a, b), flip), one);
     case GT: return v128.and(v128.xor(f64x2.gt(a, b), flip), one);
     case NEAR: return v128.and(v128.xor(isNear(a, b, tolerance), flip), one);
-    case AND: return v128.and(v128.and(f64x2.ne(a, zero), f64x2.ne(b, zero)), one);
+    case AND: {
+      const isLeft = v128.xor(f64x2.ne(a, zero), flip);
+      const isRight = v128.xor(f64x2.ne(b, zero), flip);
+      return v128.and(v128.xor(v128.and(isLeft, isRight), flip), one);
+    }
     // x < lower ? lower : x > upper ? upper : x, which are SSE's own minimum and maximum, operands in this order.
-    case CLAMP: return f64x2.pmin(f64x2.pmax(a, b), tolerance);
-    default: return v128.and(v128.or(f64x2.ne(a, zero), f64x2.ne(b, zero)), one);
+    default: return f64x2.pmin(f64x2.pmax(a, b), tolerance);
   }
 }
 
@@ -151,12 +153,8 @@ export function near(left: usize, right: usize, count: i32, tolerance: f64, out:
   loop(NEAR, left, right, count, 0, tolerance, yes, out, false, false);
 }
 
-export function and(left: usize, right: usize, count: i32, out: usize): void {
-  loop(AND, left, right, count, 0, 0, 1, out, false, false);
-}
-
-export function or(left: usize, right: usize, count: i32, out: usize): void {
-  loop(OR, left, right, count, 0, 0, 1, out, false, false);
+export function and(left: usize, right: usize, count: i32, out: usize, yes: i32): void {
+  loop(AND, left, right, count, 0, 0, yes, out, false, false);
 }
 
 export function abs(value: usize, count: i32, out: usize): void {

@@ -1,3 +1,9 @@
+// @ts-ignore: decorator
+@inline
+function liesIn(x: v128, lower: v128, upper: v128): v128 {
+  return v128.and(f64x2.ge(x, lower), f64x2.le(x, upper));
+}
+
 // Copies the samples to keep, and returns their count: those whose value lies in [lower, upper] where `isInside` is 1,
 // those outside where it is 0. Every sample is written, and the position moves on by 0 or 1: which samples stay
 // is as good as random, and a branch would be mispredicted. It may write over what it has read.
@@ -25,8 +31,8 @@ export function keepRange(
     const y = v128.load(at, 16);
     const t = v128.load(at + toTime);
     const u = v128.load(at + toTime, 16);
-    const first = i64x2.bitmask(v128.and(f64x2.ge(x, low), f64x2.le(x, high))) ^ flip;
-    const second = i64x2.bitmask(v128.and(f64x2.ge(y, low), f64x2.le(y, high))) ^ flip;
+    const first = i64x2.bitmask(liesIn(x, low, high)) ^ flip;
+    const second = i64x2.bitmask(liesIn(y, low, high)) ^ flip;
     v128.store64_lane(out, x, 0);
     v128.store64_lane(out + toOutTime, t, 0);
     out += <usize>((first & 1) << 3);
@@ -49,4 +55,22 @@ export function keepRange(
     if (isKept) out += 8;
   }
   return <i32>((out - outValue) >> 3);
+}
+
+// How many values lie in [lower, upper]. As in elementwise.ts, memory is read as four streams.
+export function countRange(value: usize, count: i32, lower: f64, upper: f64): i32 {
+  const low = f64x2.splat(lower);
+  const high = f64x2.splat(upper);
+  let inside = i64x2.splat(0);
+  const quarter = <usize>(count >> 3) << 4;
+  let at = value;
+  for (; at < value + quarter; at += 16) {
+    for (let from = at; from < at + (quarter << 2); from += quarter) {
+      inside = i64x2.sub(inside, liesIn(v128.load(from), low, high));
+    }
+  }
+  for (at += 3 * quarter; at < value + (<usize>count << 3); at += 8) {
+    inside = i64x2.sub(inside, v128.and(liesIn(v128.load64_zero(at), low, high), i64x2(-1, 0)));
+  }
+  return <i32>(i64x2.extract_lane(inside, 0) + i64x2.extract_lane(inside, 1));
 }

@@ -9,6 +9,8 @@ export interface Known {
   /** The time of each input's last sample at or before it; −Infinity before the first. */
   readonly atMs: Float64Array;
   readonly value: Float64Array;
+  /** 1 for a sample that must be looked up to count as matched, and was not yet. */
+  readonly isUnused: Float64Array;
 }
 
 /** Gives the results of a time that some input has a sample at; false where a value is wanting. */
@@ -19,8 +21,8 @@ export function joined(inputCount: number, at: AtTime): RegridRunner {
   return {
     kind: 'regrid',
     inputCount,
-    // The last sample of each input: its time, and behind all times its value.
-    slotCount: 2 * inputCount,
+    // The last sample of each input: its time, behind all times its value, and behind those whether it is unused.
+    slotCount: 3 * inputCount,
     // The samples of each input that wait for the others: their times, then their values.
     listCount: 2 * inputCount,
     start: ({ slots }) => slots.fill(Number.NEGATIVE_INFINITY, 0, inputCount),
@@ -29,13 +31,22 @@ export function joined(inputCount: number, at: AtTime): RegridRunner {
       lists[2 * input + 1]!.append(value, 0, count);
     },
     advance: (state, watermarkMs, out) => meet(state, inputCount, watermarkMs, at, out),
-    close: (state, _advancedMs, out) => meet(state, inputCount, Number.POSITIVE_INFINITY, at, out),
+    close: (state, _advancedMs, out) => {
+      meet(state, inputCount, Number.POSITIVE_INFINITY, at, out);
+      for (const isUnused of knownIn(state, inputCount).isUnused) out.drop('unmatchedSecond', isUnused);
+    },
     watermark: (_state, watermarkMs) => watermarkMs,
   };
 }
 
-function meet({ slots, lists }: State, inputCount: number, endMs: number, at: AtTime, out: Output): void {
-  const known: Known = { atMs: slots.subarray(0, inputCount), value: slots.subarray(inputCount) };
+function knownIn({ slots }: State, inputCount: number): Known {
+  const [atMs, value, isUnused] = [0, 1, 2].map((k) => slots.subarray(k * inputCount, (k + 1) * inputCount));
+  return { atMs: atMs!, value: value!, isUnused: isUnused! };
+}
+
+function meet(state: State, inputCount: number, endMs: number, at: AtTime, out: Output): void {
+  const known = knownIn(state, inputCount);
+  const { lists } = state;
   // Views, as nothing is added while they meet.
   const waiting = Array.from({ length: inputCount }, (_, i) => {
     return { timeMs: lists[2 * i]!.view(), value: lists[2 * i + 1]!.view(), passed: 0 };
@@ -68,12 +79,20 @@ export function aligned(
 ): RegridRunner {
   const align = alignOf(parameters);
   const ageMsMax = align === 'inner' ? 0 : (durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY);
-  return joined(inputCount, (timeMs, { atMs, value }, out) => {
-    if (align === 'asof' && atMs[0] !== timeMs) return true;
+  return joined(inputCount, (timeMs, { atMs, value, isUnused }, out) => {
+    if (align === 'asof') {
+      for (let i = 1; i < inputCount; i++) {
+        if (atMs[i] !== timeMs) continue;
+        out.drop('unmatchedSecond', isUnused[i]!);
+        isUnused[i] = 1;
+      }
+      if (atMs[0] !== timeMs) return true;
+    }
     for (let i = 0; i < inputCount; i++) {
       const knownMs = atMs[i]!;
       if (knownMs === Number.NEGATIVE_INFINITY || timeMs - knownMs > ageMsMax) return false;
     }
+    isUnused.fill(0);
     const result = combine(value);
     if (result !== undefined) out.add(timeMs, result);
     return true;

@@ -7,8 +7,8 @@ export interface RouteParts {
   readonly context: ServiceContext;
   readonly authorize: Authorize;
   readonly tokens: ContinuationTokens;
-  /** Tells the worker, within the transaction, that something has come for items of a shard. */
-  readonly wake: (shard: number) => void;
+  /** Tells the worker, within the transaction, that something has come for items of a shard, or that items have. */
+  readonly wake: (shard: number, hasNewItems?: boolean) => void;
   /** Ends the streams that follow series. */
   readonly stopping: AbortSignal;
 }

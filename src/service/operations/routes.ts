@@ -53,7 +53,7 @@ export function registerOperations(app: FastifyInstance, parts: RouteParts): voi
       const { correlationId } = request;
       const parent = await changeItems(context, organisation, async (over) => {
         const row = await registerItems(context, over, { principal, correlationId, receivedMs }, definitions);
-        for (const { shard } of over.txs) wake(shard);
+        for (const { shard } of over.txs) wake(shard, true);
         return row;
       });
       reply.code(202);

@@ -4,7 +4,8 @@ import { nextTurn } from '../next-turn.js';
 import type { Transaction } from '../storage.js';
 import { type SeriesRow, sampleLog, series, sourceOffsets } from '../tables/samples.js';
 import type { Catalogue } from './catalogue.js';
-import { encodeLogRow, type KeyedChange, logChecksum } from './log-row.js';
+import { encodeLogRow, type KeyedChange } from './log-bytes.js';
+import { logChecksum } from './log-row.js';
 import type { PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { type Origin, ResultSeriesError, type SampleChange } from './samples.js';
@@ -126,6 +127,6 @@ async function create(
 // Requests are checked where they come in; were it not so, segments would be written that no search finds its way in.
 function assertRising(change: SampleChange): void {
   const { timeMs, value } = change;
-  if (timeMs.length === value.length && isRising(timeMs, timeMs.length, -Infinity)) return;
+  if (timeMs.length === value.length && isRising(timeMs, 0, timeMs.length, -Infinity)) return;
   throw new Error(`a change of ${seriesKey(change)} whose times do not rise, or with columns of different lengths`);
 }

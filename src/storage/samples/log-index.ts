@@ -1,5 +1,6 @@
 import type { SampleLogRow } from '../tables/samples.js';
-import { ALL_SERIES, inspectRow, type LogHeads } from './log-row.js';
+import type { LogHeads } from './log-bytes.js';
+import { ALL_SERIES, inspectRow } from './log-row.js';
 import type { DamagedRange } from './patch.js';
 
 /** A row of the log in memory. Its bytes may be let go of, and are then read again. */

@@ -31,6 +31,7 @@ interface Tail {
 
 const BYTES_CACHED_MAX = 64 * 1024 * 1024;
 const ROWS_READ = 64;
+const ROWS_ADVANCED = 256;
 
 /**
  * The log's rows that are not compacted yet, kept in memory by shard: where the changes of each series are, and, up
@@ -85,31 +86,54 @@ export class PendingLogs {
     };
   }
 
+  /**
+   * Takes some of the log into memory: who needs it next has less to read while others wait.
+   *
+   * @returns whether there is more.
+   */
+  async advance(tx: Reader, progress: Progress, rowCountMax = ROWS_ADVANCED): Promise<boolean> {
+    const { compactedCommit } = progress;
+    if (progress.commit > tx.durableCommit) return false;
+    if ((this.#indexes.get(tx.shard)?.fromCommit ?? 0) > compactedCommit) return false;
+    const index = this.#indexAfter(tx.shard, compactedCommit);
+    const where = [['commit', '<=', tx.durableCommit]] as const;
+    const after = [index.untilCommit, Number.MAX_SAFE_INTEGER];
+    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: rowCountMax });
+    // Of the last commit there may be more.
+    const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
+    if (untilCommit <= index.untilCommit) return false;
+    const whole = rows.filter(({ commit }) => commit <= untilCommit);
+    for (const row of index.add(whole.map(logRowOf), untilCommit)) this.#keep(row);
+    return rows.length === rowCountMax;
+  }
+
   /** The shard's index, brought up to what this reader sees on the disk; or one of its own for an older state. */
   async #durable(tx: Reader, progress: Progress): Promise<LogIndex> {
     const { compactedCommit } = progress;
     const isSettled = progress.commit <= tx.durableCommit;
-    let index = this.#indexes.get(tx.shard);
-    if (index === undefined && !isSettled) return new LogIndex(compactedCommit);
-    if (index === undefined) {
-      index = new LogIndex(compactedCommit);
-      this.#indexes.set(tx.shard, index);
-    }
+    const known = this.#indexes.get(tx.shard);
     const untilCommit = Math.min(tx.durableCommit, tx.lastCommit);
-    if (index.fromCommit > compactedCommit || index.untilCommit > untilCommit) {
+    if (known === undefined && !isSettled) return new LogIndex(compactedCommit);
+    if (known !== undefined && (known.fromCommit > compactedCommit || known.untilCommit > untilCommit)) {
       return loadOlder(tx, compactedCommit, untilCommit);
     }
     // Where the compaction itself may yet be undone, the log is not cut: its rows would be missed.
-    if (!isSettled) return index;
-    if (index.fromCommit < compactedCommit) {
-      for (const row of index.rows.slice(0, firstAfter(index.rows, compactedCommit))) this.#release(row);
-      index = index.after(compactedCommit);
-      this.#indexes.set(tx.shard, index);
-    }
+    if (known !== undefined && !isSettled) return known;
+    const index = this.#indexAfter(tx.shard, compactedCommit);
     if (index.untilCommit < untilCommit) {
       const rows = await readRows(tx, index.untilCommit, untilCommit);
       for (const row of index.add(rows, untilCommit)) this.#keep(row);
     }
+    return index;
+  }
+
+  /** The shard's index of the commits after this one: what is before is let go of. */
+  #indexAfter(shard: number, commit: number): LogIndex {
+    const known = this.#indexes.get(shard);
+    if (known?.fromCommit === commit) return known;
+    for (const row of known?.rows.slice(0, firstAfter(known.rows, commit)) ?? []) this.#release(row);
+    const index = known?.after(commit) ?? new LogIndex(commit);
+    this.#indexes.set(shard, index);
     return index;
   }
 
@@ -184,12 +208,13 @@ async function readRows(tx: Reader, afterCommit: number, untilCommit: number): P
   return rows;
 }
 
+const LOG_ORDER = [{ column: 'commit' }, { column: 'part' }] as const;
+
 /** The log's rows of the commits `(afterCommit, untilCommit]`, some at a time. */
 export async function* logRows(tx: Reader, afterCommit: number, untilCommit: number): AsyncGenerator<SampleLogRow> {
-  const orderBy = [{ column: 'commit' }, { column: 'part' }] as const;
   const where = [['commit', '<=', untilCommit]] as const;
   for (let after: readonly number[] = [afterCommit, Number.MAX_SAFE_INTEGER]; ; ) {
-    const rows = await tx.find(sampleLog, { where, orderBy, after, limit: ROWS_READ });
+    const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: ROWS_READ });
     yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_READ) return;

@@ -6,7 +6,8 @@ import { type AppendOptions, type AppendParts, append, logChanges } from './appe
 import { Catalogue, type KnownSeries } from './catalogue.js';
 import { Compaction } from './compaction/compact.js';
 import { defaultSizes, type Sizes } from './compaction/rewrite.js';
-import { inspectRow, readChange } from './log-row.js';
+import { readChange } from './log-bytes.js';
+import { inspectRow } from './log-row.js';
 import { logRows, PendingLogs } from './pending.js';
 import { type Progress, readProgress, writeProgress } from './progress.js';
 import { describeSeries, readProvisional, readSamples } from './read.js';
@@ -240,6 +241,15 @@ export class SampleStore {
       changes.push({ organisation, commit, timeseriesId, metric, ...change });
     }
     return changes;
+  }
+
+  /**
+   * Takes some of the log into memory, for `compact` to have less to read while writers wait for it.
+   *
+   * @returns whether there is more.
+   */
+  async advance(tx: Reader, rowCountMax?: number): Promise<boolean> {
+    return this.#parts.logs.advance(tx, await readProgress(tx), rowCountMax);
   }
 
   /**

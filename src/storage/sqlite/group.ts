@@ -175,9 +175,15 @@ export function sessionOf(database: Database): SqlSession {
 export class GroupDatabase implements Database {
   readonly #database: Database;
   #failure: SqliteFailure | undefined;
+  #mayHaveFreed = false;
 
   constructor(database: Database) {
     this.#database = database;
+  }
+
+  /** Whether pages may have become free: seldom, and to ask SQLite how many there are costs each time. */
+  get mayHaveFreed(): boolean {
+    return this.#mayHaveFreed;
   }
 
   get failure(): SqliteFailure | undefined {
@@ -193,12 +199,14 @@ export class GroupDatabase implements Database {
   }
 
   run(sql: string, values: readonly SqlValue[]): number {
+    this.#mayHaveFreed ||= sql.startsWith('DELETE');
     return this.#watch(() => this.#database.run(sql, values));
   }
 
   // A page that can not be read is the trouble of who reads it, unless it ended the transaction.
   all(sql: string, values?: readonly SqlValue[]): SqlRow[] {
     if (this.#failure !== undefined) throw this.#failure;
+    this.#mayHaveFreed ||= sql.startsWith('PRAGMA incremental_vacuum');
     try {
       return this.#database.all(sql, values);
     } catch (error) {

@@ -282,7 +282,7 @@ export class SqliteStorage implements Storage {
       const commits = this.#counters.settle();
       for (const answer of answers) answer();
       this.#tell(commits, true);
-      this.#tidyUp();
+      this.#tidyUp(group.mayHaveFreed);
     } catch (error) {
       this.#counters.reset();
       this.#wasCurrent = false;
@@ -344,10 +344,11 @@ export class SqliteStorage implements Storage {
   }
 
   /** After a group: room that much was deleted of goes back to the disk, a little at a time. */
-  #tidyUp(): void {
+  #tidyUp(mayHaveFreed: boolean): void {
     const { database, reserve } = this.#parts;
     const isFull = !reserve.isHeld;
     if (isFull) this.#emptyLog();
+    else if (!mayHaveFreed) return;
     if (this.#closing !== undefined || this.#trimTimer !== undefined || !isTrimDue(database, isFull)) return;
     this.#trimTimer = setTimeout(() => {
       this.#trimTimer = undefined;

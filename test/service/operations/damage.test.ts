@@ -16,7 +16,7 @@ const ofHall = [item('Aggregate', { function: 'Average', interval: 'Hourly' }, [
 
 let rig: Rig;
 beforeEach(async () => {
-  rig = await openRig({ sizes: { ...smallSizes, itemsKept: 100 } });
+  rig = await openRig({ sizes: { ...smallSizes, itemsKept: 100 }, groups: 1 });
 });
 afterEach(() => rig.close());
 

@@ -50,12 +50,15 @@ describe('an item with a pattern, in the worker', () => {
       await rig.append(change(zones[2]!, 0, 100));
       await rig.worker().onIdle();
       await expectBatch(means, zones);
-      expect(await rig.items()).toHaveLength(4);
+      // The pattern lies in each shard.
+      const { shards } = await rig.context.placements.of(rig.organisation);
+      expect(await rig.items()).toHaveLength(3 + shards.length);
     },
   );
 
   it('reads a series that all members share, and results of another pattern', async () => {
-    rig = await openRig();
+    // Of another id than its sources, so not where series are spread.
+    rig = await openRig({ groups: 1 });
     const above = [item('Sub', {}, ['zone-{n}', 'outside'], 'above-{n}')];
     const highest = [
       {
@@ -154,7 +157,7 @@ describe('an item with a pattern, over HTTP', () => {
   });
 
   it('is refused where its results would be the sources of their own sources', async () => {
-    posting = await openPosting();
+    posting = await openPosting({}, 'acme', 1);
     const step = (from: string, to: string) => [
       {
         metric: to,

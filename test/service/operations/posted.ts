@@ -28,9 +28,13 @@ export interface Answer {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-export async function openPosting(options: TestServiceOptions = {}, organisation = 'acme'): Promise<Posting> {
+export async function openPosting(
+  options: TestServiceOptions = {},
+  organisation = 'acme',
+  groups?: number,
+): Promise<Posting> {
   const service = await openTestService(options);
-  const client = await service.addClient({ organisation });
+  const client = await service.addClient({ organisation, ...(groups === undefined ? {} : { groups }) });
   const headers = await service.bearer(client);
   const call: Posting['call'] = async (method, url, body, more = {}) => {
     const answer = await service.app.inject({

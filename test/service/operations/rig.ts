@@ -18,13 +18,15 @@ import { createSampleStore } from '../../../src/storage/samples/store.js';
 import type { Storage, Transaction } from '../../../src/storage/storage.js';
 import { type ItemRow, items, itemWork } from '../../../src/storage/tables/operations.js';
 import { logProgress } from '../../../src/storage/tables/samples.js';
-import { storeUnderTest } from '../../storage/under-test.js';
+import { type StoreUnderTest, storeUnderTest } from '../../storage/under-test.js';
 import { spread } from '../groups-under-test.js';
 
 /** A worker over the real store, which can be killed at any point; its clock stands until it is moved. */
 export interface Rig {
   readonly context: ServiceContext;
   readonly organisation: string;
+  /** Where a series lies, and the item whose result it is. */
+  shardOf(timeseriesId: string): number;
   worker(): Worker;
   advance(byMs: number): void;
   /** Stores a change, and wakes the worker within the transaction, as an ingest does. */
@@ -51,6 +53,8 @@ export interface RigOptions {
   readonly pool?: () => StepPool;
   /** Over how many shards the series are spread. */
   readonly groups?: number;
+  /** Where it is not the one under test. */
+  readonly store?: StoreUnderTest;
 }
 
 /** Store and worker with sizes so small that short series go every way there is. */
@@ -70,7 +74,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const directory = mkdtempSync(join(tmpdir(), 'windrow-operations-'));
   let nowMs = options.nowMs ?? Date.UTC(2026, 0, 1);
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const store = await storeUnderTest(directory);
+  const store = options.store ?? (await storeUnderTest(directory));
   const storage = await store.open(clock);
   const samples = createSampleStore({ clock });
   const context: ServiceContext = {
@@ -105,6 +109,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   return {
     context,
     organisation,
+    shardOf: (timeseriesId) => placement.shardOf(timeseriesId),
     worker: () => worker,
     advance: (byMs) => {
       nowMs += byMs;
@@ -120,7 +125,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       const registration = { principal, correlationId: 'test', receivedMs: nowMs };
       await changeItems(context, organisation, async (over) => {
         await registerItems(context, over, registration, definitions);
-        for (const { shard } of over.txs) worker.wake(shard);
+        for (const { shard } of over.txs) worker.wake(shard, true);
       });
     },
     compact: async () => {

@@ -15,7 +15,7 @@ function readers(count: number) {
 
 /** Registers items over a series with history, and asks how often its segments are read until all results stand. */
 async function readsOf(itemCount: number, options: RigOptions, isKilled: boolean) {
-  const rig = await openRig(options);
+  const rig = await openRig({ ...options, groups: 1 });
   try {
     await rig.append(change(room, 0, 150));
     await rig.compact();
@@ -79,7 +79,7 @@ it('what is read for all of them is read anew once it has changed, or is forgott
 });
 
 it('items that a restarted worker meets are looked up many at a time', async () => {
-  const rig = await openRig();
+  const rig = await openRig({ groups: 1 });
   try {
     await rig.append(change(room, 0, 100));
     await rig.register(readers(60));

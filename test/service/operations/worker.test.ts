@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
-import { shardOf } from '../../../src/storage/shard.js';
+import { joinParts } from '../../../src/service/status/transactions.js';
 import { items, type TransactionRow, transactions } from '../../../src/storage/tables/operations.js';
 import { linesOf } from '../../laws/running.js';
 import { change, item, minutes, START_MS } from './posted.js';
@@ -25,7 +25,11 @@ async function expectBatch(): Promise<void> {
 async function childOf(row: { transactionId: string } | undefined): Promise<TransactionRow> {
   const { organisation, context } = rig;
   const key = { organisation, transactionId: row!.transactionId };
-  return (await context.storage.read(shardOf(organisation), (tx) => tx.get(transactions, key)))!;
+  const { shards } = await context.placements.of(organisation);
+  const parts = await Promise.all(
+    shards.map((shard) => context.storage.read(shard, (tx) => tx.get(transactions, key))),
+  );
+  return joinParts(parts.filter((part) => part !== undefined));
 }
 
 describe('what is in memory', () => {
@@ -45,14 +49,14 @@ describe('what is in memory', () => {
   });
 
   it('what a transaction that was undone has left there is not gone on from', async () => {
-    await open();
+    await open({ groups: 1 });
     await rig.register(doubled);
     await rig.append(change(room, 0, 10));
     await rig.worker().onIdle();
     // One group: a work of the worker that is undone, and another, which sees the same samples and one of no concern.
     rig.failFrom(0, 1);
     const { storage, samples } = rig.context;
-    const shard = shardOf(rig.organisation);
+    const shard = rig.shardOf('room');
     let second: Promise<void> | undefined;
     await storage.transaction(shard, async (tx) => {
       await samples.append(tx, rig.organisation, [change(room, 10, 20)]);
@@ -66,6 +70,8 @@ describe('what is in memory', () => {
       );
     });
     await second;
+    // Where a group's time is up, they are of two.
+    await rig.worker().onIdle();
     await expectBatch();
     await rig.append(change(room, 40, 50));
     await rig.worker().onIdle();
@@ -73,7 +79,8 @@ describe('what is in memory', () => {
   });
 
   it('live results share the commit of what they rest on', async () => {
-    await open();
+    // What another shard computes of them follows.
+    await open({ groups: 1 });
     await rig.register(doubled);
     await rig.append(change(room, 0, 10));
     await rig.worker().onIdle();
@@ -199,7 +206,7 @@ describe('another engine', () => {
     await rig.append(change(room, 0, 60));
     await rig.restart();
     const { storage, samples } = rig.context;
-    await storage.transaction(shardOf(rig.organisation), async (tx) => {
+    await storage.transaction(rig.shardOf('doubled'), async (tx) => {
       const [row] = await tx.find(items);
       await tx.put(items, { ...row!, engineVersion: '0.0.0' });
       // What it would have computed otherwise.
@@ -224,7 +231,7 @@ describe('late samples', () => {
     await rig.append(change(room, 0, 240));
     await rig.worker().onIdle();
     const { storage, samples } = rig.context;
-    const shard = shardOf(rig.organisation);
+    const shard = rig.shardOf('hourly');
     const before = await storage.read(shard, async (tx) => tx.lastCommit);
     await rig.append({ ...change(room, 0, 1), timeMs: Float64Array.of(START_MS + 70 * 60_000 + 1) });
     await rig.worker().onIdle();

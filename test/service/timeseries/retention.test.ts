@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { shardOf } from '../../../src/storage/shard.js';
 import { item, minutes, openPosting, type Posting } from '../operations/posted.js';
 
 const DAY_MS = 86_400_000;
@@ -59,10 +58,12 @@ it('old samples go, and the results of them stay until the rule of results has t
   const hourly = [item('Aggregate', { function: 'Average', interval: 'QuarterHourly' }, ['room'], 'mean')];
   await posting.run(hourly);
   const before = await posting.stored({ timeseriesId: 'mean', metric: 'Result' });
-  const shard = shardOf('acme');
-  while (
-    await context.storage.transaction(shard, (tx) => context.samples.compact(tx, tx.lastCommit, { isEager: true }))
-  );
+  const { shards } = await context.placements.of('acme');
+  for (const shard of shards) {
+    while (
+      await context.storage.transaction(shard, (tx) => context.samples.compact(tx, tx.lastCommit, { isEager: true }))
+    );
+  }
   const passTenMinutes = async (isDone: () => Promise<boolean>) => {
     clock.advance(600_000);
     await expect.poll(isDone, { timeout: 20_000 }).toBe(true);

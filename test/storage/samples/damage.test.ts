@@ -157,7 +157,7 @@ it('the compactor goes on with other shards while it can not go on with one', as
   const compactor = createCompactor({
     storage: bed.storage,
     // All that the compactor asks of it.
-    samples: Object.create(bed.samples, { compact: { value: compactOne } }),
+    samples: Object.create(bed.samples, { advance: { value: async () => false }, compact: { value: compactOne } }),
     scheduler: {
       after: (_, work) => {
         waiting.push(work);

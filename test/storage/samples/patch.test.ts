@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  encodeLogRow,
-  type KeyedChange,
-  patchOf,
-  readChange,
-  readLogHeads,
-} from '../../../src/storage/samples/log-row.js';
+import { encodeLogRow, type KeyedChange, readChange, readLogHeads } from '../../../src/storage/samples/log-bytes.js';
+import { patchOf } from '../../../src/storage/samples/log-row.js';
 import { combine, combineAll, overlay, type Patch, patchBetween } from '../../../src/storage/samples/patch.js';
 import { applyToModel, changeArbitrary, columnsOf, type Model, modelColumns } from './model.js';
 

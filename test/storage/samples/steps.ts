@@ -23,6 +23,8 @@ export type Step =
       /** Which of two processes does it. */
       readonly process: number;
     }
+  /** One of the processes takes some rows of the log into memory. */
+  | { readonly kind: 'advance'; readonly process: number; readonly rowCountMax: number }
   | { readonly kind: 'reopen' };
 
 const metric = fc.constantFrom(...METRICS);
@@ -62,6 +64,12 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
         process: fc.integer({ min: 0, max: 1 }),
       })
       .map((group): Step => ({ kind: 'group', ...group })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ process: fc.integer({ min: 0, max: 1 }), rowCountMax: fc.integer({ min: 1, max: 4 }) })
+      .map((how): Step => ({ kind: 'advance', ...how })),
   },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'reopen' }) },
 );

@@ -55,6 +55,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     let world: World = { finals: new Map(), provisional: new Map(), isResult: false };
     for (const step of steps) {
       if (step.kind === 'reopen') await bed.reopen();
+      else if (step.kind === 'advance') await advance(step);
       else world = await takeGroup(timeseriesId, world, step);
       await expectAll(timeseriesId, world, ranges);
     }
@@ -66,6 +67,11 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
       isMore = await bed.write((tx) => samples.compact(tx, tx.lastCommit, { isEager: true }), call % 2);
     }
     await expectAll(timeseriesId, world, ranges);
+  }
+
+  async function advance({ process, rowCountMax }: Extract<Step, { kind: 'advance' }>): Promise<void> {
+    const samples = process === 0 ? bed.samples : bed.other;
+    while (await bed.read((tx) => samples.advance(tx, rowCountMax), process));
   }
 
   /** What both processes see. */

@@ -23,6 +23,10 @@ export class Worker {
   readonly #held = new Map<number, Holding>();
   /** When a shard was last found to be another's. */
   readonly #refusedMs = new Map<number, number>();
+  /** Shards that were found to have no items, so that nothing is to be done for what comes there. */
+  readonly #itemless = new Set<number>();
+  /** Rises when items have come anywhere: what was found before may be wrong. */
+  #itemChanges = 0;
   readonly #claiming = new Map<number, Promise<Holding | undefined>>();
   /** Shards that may have items whose work is due. */
   readonly #dueShards = new Set<number>();
@@ -49,6 +53,7 @@ export class Worker {
     this.#state = 'started';
     this.#stopListening = this.#context.storage.onCommit((shard, _, isOwn) => {
       // What this process writes for items is followed by `wake`; what others write, we are told of here.
+      if (!isOwn) this.#forgetItemless(shard);
       if (!isOwn && this.#held.has(shard)) this.wake(shard);
       for (const [reader, { worker }] of this.#held) {
         if (worker.isReaderOf(shard)) this.#track(this.#replicate(reader, worker));
@@ -57,13 +62,23 @@ export class Worker {
     this.#track(this.#poll());
   }
 
-  /** Says, within the transaction or after it, that something has come for items of a shard. A hint. */
-  wake(shard: number): void {
+  /**
+   * Says, within the transaction or after it, that something has come for items of a shard, or that items have come
+   * there. A hint.
+   */
+  wake(shard: number, hasNewItems = false): void {
     if (this.#state !== 'started') return;
+    if (hasNewItems) this.#forgetItemless(shard);
+    else if (this.#itemless.has(shard)) return;
     const holding = this.#held.get(shard);
     // Asked for at once, so that it shares the commit of what has come.
     if (holding !== undefined) this.#track(this.#absorb(shard, holding.worker));
     else if (!this.#isOthers(shard)) this.#track(this.#visitAfter(shard));
+  }
+
+  #forgetItemless(shard: number): void {
+    this.#itemChanges++;
+    this.#itemless.delete(shard);
   }
 
   /** Whether another has just been found to hold a shard: it is told of what comes by the store. */
@@ -167,8 +182,13 @@ export class Worker {
 
   async #claim(shard: number, held: Holding | undefined): Promise<Holding | undefined> {
     const { storage, clock, settings } = this.#context;
+    const changes = this.#itemChanges;
     const catalog = await storage.read(shard, (tx) => tx.get(itemCatalog, { name: 'items' }));
-    if (catalog === undefined) return undefined;
+    if (catalog === undefined) {
+      if (changes === this.#itemChanges) this.#itemless.add(shard);
+      return undefined;
+    }
+    this.#itemless.delete(shard);
     const renewedMs = clock.monotonicMs();
     const claim = await storage.claim(shard, this.#owner, settings.leaseMs);
     if (claim === undefined) {

@@ -185,7 +185,7 @@ function noneTaken(): Taken {
 
 function take(one: SampleChange, { changes, counts }: Taken): void {
   const count = one.timeMs.length;
-  if (isRising(one.timeMs, count, Number.NEGATIVE_INFINITY) && isAllFinite(one.value, 0, count)) {
+  if (isRising(one.timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(one.value, 0, count)) {
     counts.samples += count;
     changes.push(one);
     return;

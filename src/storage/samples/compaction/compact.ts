@@ -1,8 +1,9 @@
 import { DamagedSamplesError } from '../../errors.js';
 import type { Transaction } from '../../storage.js';
 import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
+import { isDeletion } from '../log-bytes.js';
 import type { LogRow } from '../log-index.js';
-import { ALL_SERIES, isDeletion } from '../log-row.js';
+import { ALL_SERIES } from '../log-row.js';
 import { patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
 import { type Progress, readProgress, writeProgress } from '../progress.js';

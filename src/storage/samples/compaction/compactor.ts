@@ -98,7 +98,8 @@ export function createCompactor(options: CompactorOptions): Compactor {
   };
 }
 
-function compactShard({ storage, samples, boundOf = absorbedCommit }: CompactorOptions, shard: number) {
+async function compactShard({ storage, samples, boundOf = absorbedCommit }: CompactorOptions, shard: number) {
+  while (await storage.read(shard, (tx) => samples.advance(tx)));
   return storage.transaction(shard, async (tx) => samples.compact(tx, await boundOf(tx)), { usesReserve: true });
 }
 

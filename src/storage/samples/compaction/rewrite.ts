@@ -202,7 +202,7 @@ export interface Sizes {
   readonly segmentSamples: number;
   /** Where a change leaves fewer in a segment, the one after it is taken in. */
   readonly smallSamples: number;
-  /** What a call of `compact` may cost, in samples written or read: some ten milliseconds. */
+  /** What a call of `compact` may cost, in samples written or read: some milliseconds. */
   readonly callCost: number;
   /**
    * A round begins when the log has come to `samplesMin` and to `seriesSamplesMin` for each of its series, or to one
@@ -221,7 +221,7 @@ export interface Sizes {
 export const defaultSizes: Sizes = Object.freeze({
   segmentSamples: 4096,
   smallSamples: 1024,
-  callCost: 100_000,
+  callCost: 30_000,
   samplesMin: 16_384,
   seriesSamplesMin: 32,
   samplesEnough: 262_144,

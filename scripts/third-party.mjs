@@ -1,0 +1,42 @@
+// The licences of what the build takes into dist from other packages: their texts stand in dist/THIRD-PARTY.txt, and in
+// the scripts of the workbench themselves, which are handed on alone.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const rootUrl = new URL('../', import.meta.url);
+
+/** The folders of the packages that the files of a bundle come from. */
+export function packagesOf(paths) {
+  const folders = paths.flatMap((path) => /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/.exec(path)?.[0] ?? []);
+  return [...new Set(folders)].sort();
+}
+
+/** What the licences of packages ask to be handed on. */
+export function licencesOf(folders) {
+  return folders.map(licenceOf).join('\n\n');
+}
+
+function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${name} has no licence to hand on`);
+  return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}`;
+}
+
+/** The packages in the command: its source maps name the files that it is made of. */
+function packagesOfCommand() {
+  const folder = fileURLToPath(new URL('dist/cli', rootUrl));
+  if (!existsSync(folder)) return [];
+  const maps = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.map'));
+  const sources = maps.flatMap((name) => JSON.parse(readFileSync(`${folder}/${name}`, 'utf8')).sources);
+  const inRoot = sources.flatMap((path) => /node_modules\/.*/.exec(path)?.[0] ?? []);
+  return packagesOf(inRoot.map((path) => fileURLToPath(new URL(path, rootUrl))));
+}
+
+/** Writes dist/THIRD-PARTY.txt, of these packages and those in the command. */
+export function writeThirdParty(folders) {
+  const all = [...new Set([...folders, ...packagesOfCommand()])].sort();
+  const text = `windrow contains code of these packages, under the licences that follow.\n\n${licencesOf(all)}\n`;
+  writeFileSync(new URL('dist/THIRD-PARTY.txt', rootUrl), text);
+}

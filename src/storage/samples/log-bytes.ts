@@ -1,0 +1,258 @@
+import { crc32 } from 'node:zlib';
+import { nextDouble } from '../../core/next-double.js';
+import type { SeriesReference } from '../../core/series.js';
+import { ByteReader, ByteWriter } from './codec/bytes.js';
+import { readColumn } from './codec/column.js';
+import { type FixedColumn, measureFixed, packFixed, unpackFixed } from './codec/fixed.js';
+import type { TimeRange } from './patch.js';
+import type { Columns } from './samples.js';
+
+/** A change of the log, its series by key. */
+export interface KeyedChange extends Columns {
+  readonly key: number;
+  readonly deleted?: TimeRange;
+  /** For a change that drops its series: no table tells its name any more. */
+  readonly name?: SeriesReference;
+}
+
+/** What the changes of a row are about, and where in its bytes each of them lies. All of them lie within its times. */
+export interface LogHeads extends TimeRange {
+  readonly keys: Float64Array;
+  readonly counts: Int32Array;
+  /** What changes have beside samples, by their index; most have nothing. */
+  readonly extras: ReadonlyMap<number, Extra>;
+  /** Where the samples of each change begin, in the columns; one more for the end. In older rows, in the bytes. */
+  readonly starts: Int32Array;
+  /** The samples of all changes, one after the other; older rows have columns of each change. */
+  readonly columns: RowColumns | undefined;
+}
+
+type Extra = Pick<KeyedChange, 'deleted' | 'name'>;
+
+interface RowColumns {
+  readonly times: FixedColumn;
+  readonly values: FixedColumn;
+  /** Where the times begin, which the values follow. */
+  readonly at: number;
+}
+
+const VERSION = 3;
+const HAS_DELETED = 1;
+const HAS_NAME = 2;
+
+// A call runs to its end before another starts, so all of them use the same buffers.
+const heads = new ByteWriter();
+const prefix = new ByteWriter();
+let rowTimes = new Float64Array(1024);
+let rowValues = new Float64Array(1024);
+
+/**
+ * The changes of a row as bytes: version, length and CRC-32 of its heads, the heads, then the times and the values of
+ * all changes as two columns, in which those of one are found without the others. The heads are the number of changes,
+ * times of all of them, of each its key and number of samples, what some have beside samples, and how the columns are
+ * packed; so a row whose samples are damaged still tells whose they are.
+ */
+export function encodeLogRow(changes: readonly KeyedChange[]): Uint8Array {
+  const count = joinColumns(changes);
+  const times = rowTimes.subarray(0, count);
+  const values = rowValues.subarray(0, count);
+  heads.clear();
+  heads.varint(changes.length);
+  const { fromMs, untilMs } = timesOf(changes);
+  heads.double(fromMs);
+  heads.double(untilMs);
+  for (const { key } of changes) heads.varint(key);
+  writeCounts(changes);
+  writeExtras(changes);
+  const timesForm = measureFixed(times);
+  writeForm(timesForm);
+  prefix.clear();
+  // The room of the times is known before that of the values, which are measured when the times are packed.
+  const timeBytes = new Uint8Array(timesForm.width * count);
+  packFixed(times, timesForm, timeBytes, 0);
+  const valuesForm = measureFixed(values);
+  writeForm(valuesForm);
+  prefix.byte(VERSION);
+  prefix.varint(heads.length);
+  prefix.uint32(crc32(heads.written()));
+  const row = new Uint8Array(prefix.length + heads.length + timeBytes.length + valuesForm.width * count);
+  row.set(prefix.written());
+  row.set(heads.written(), prefix.length);
+  row.set(timeBytes, prefix.length + heads.length);
+  packFixed(values, valuesForm, row, prefix.length + heads.length + timeBytes.length);
+  return row;
+}
+
+/** @returns the number of samples. */
+function joinColumns(changes: readonly KeyedChange[]): number {
+  let count = 0;
+  for (const { timeMs } of changes) count += timeMs.length;
+  if (rowTimes.length < count) {
+    rowTimes = new Float64Array(2 * count);
+    rowValues = new Float64Array(2 * count);
+  }
+  let at = 0;
+  for (const { timeMs, value } of changes) {
+    for (let i = 0; i < timeMs.length; i++, at++) {
+      rowTimes[at] = timeMs[i]!;
+      rowValues[at] = value[i]!;
+    }
+  }
+  return count;
+}
+
+function timesOf(changes: readonly KeyedChange[]): TimeRange {
+  let [fromMs, lastMs, untilMs] = [Infinity, -Infinity, -Infinity];
+  for (const { timeMs, deleted } of changes) {
+    if (timeMs.length > 0) {
+      fromMs = Math.min(fromMs, timeMs[0]!);
+      lastMs = Math.max(lastMs, timeMs[timeMs.length - 1]!);
+    }
+    if (deleted === undefined) continue;
+    fromMs = Math.min(fromMs, deleted.fromMs);
+    untilMs = Math.max(untilMs, deleted.untilMs);
+  }
+  return { fromMs, untilMs: Math.max(untilMs, lastMs === -Infinity ? lastMs : nextDouble(lastMs)) };
+}
+
+/** One more than the number that all changes have; else 0, and then the number of each. */
+function writeCounts(changes: readonly KeyedChange[]): void {
+  const first = changes[0]?.timeMs.length ?? 0;
+  const isSame = changes.every(({ timeMs }) => timeMs.length === first);
+  heads.varint(isSame ? first + 1 : 0);
+  if (!isSame) for (const { timeMs } of changes) heads.varint(timeMs.length);
+}
+
+function writeExtras(changes: readonly KeyedChange[]): void {
+  const isExtra = ({ deleted, name }: KeyedChange) => deleted !== undefined || name !== undefined;
+  heads.varint(changes.reduce((sum, change) => sum + Number(isExtra(change)), 0));
+  for (const [index, change] of changes.entries()) {
+    if (!isExtra(change)) continue;
+    const { deleted, name } = change;
+    heads.varint(index);
+    heads.byte((deleted === undefined ? 0 : HAS_DELETED) + (name === undefined ? 0 : HAS_NAME));
+    if (deleted !== undefined) {
+      heads.double(deleted.fromMs);
+      heads.double(deleted.untilMs);
+    }
+    if (name !== undefined) {
+      heads.text(name.timeseriesId);
+      heads.text(name.metric);
+    }
+  }
+}
+
+function readExtra(reader: ByteReader, flags: number): Extra {
+  const deleted = (flags & HAS_DELETED) === 0 ? {} : { deleted: { fromMs: reader.double(), untilMs: reader.double() } };
+  const name = (flags & HAS_NAME) === 0 ? {} : { name: { timeseriesId: reader.text(), metric: reader.text() } };
+  return { ...deleted, ...name };
+}
+
+// Exponents from -128 on.
+const EXPONENT_BIAS = 128;
+
+function writeForm({ width, exponent, least }: FixedColumn): void {
+  heads.byte(width);
+  heads.byte(exponent + EXPONENT_BIAS);
+  heads.double(least);
+}
+
+function readForm(reader: ByteReader): FixedColumn {
+  return { width: reader.byte(), exponent: reader.byte() - EXPONENT_BIAS, least: reader.double() };
+}
+
+/** Throws a RangeError where the heads are not as they were written. */
+export function readLogHeads(bytes: Uint8Array): LogHeads {
+  const reader = new ByteReader(bytes);
+  const version = reader.byte();
+  if (version < 1 || version > VERSION) {
+    throw new RangeError(`the log of samples is damaged, or of a later version: ${version}`);
+  }
+  if (version > 1) {
+    const headLength = reader.varint();
+    const checksum = reader.uint32();
+    const head = bytes.subarray(reader.at, reader.at + headLength);
+    if (crc32(head) !== checksum) throw new RangeError('the heads of a row of the log are damaged');
+  }
+  const changeCount = reader.varint();
+  const [fromMs, untilMs] = version > 1 ? [reader.double(), reader.double()] : [-Infinity, Infinity];
+  return {
+    fromMs,
+    untilMs,
+    ...(version < 3 ? readOldHeads(bytes, reader, changeCount) : readRest(reader, changeCount)),
+  };
+}
+
+function readRest(reader: ByteReader, changeCount: number): Omit<LogHeads, keyof TimeRange> {
+  const keys = new Float64Array(changeCount);
+  const counts = new Int32Array(changeCount);
+  const starts = new Int32Array(changeCount + 1);
+  for (let i = 0; i < changeCount; i++) keys[i] = reader.varint();
+  const same = reader.varint() - 1;
+  for (let i = 0; i < changeCount; i++) {
+    counts[i] = same < 0 ? reader.varint() : same;
+    starts[i + 1] = starts[i]! + counts[i]!;
+  }
+  const extras = new Map<number, Extra>();
+  for (let left = reader.varint(); left > 0; left--) extras.set(reader.varint(), readExtra(reader, reader.byte()));
+  const columns = { times: readForm(reader), values: readForm(reader), at: reader.at };
+  return { keys, counts, starts, extras, columns };
+}
+
+/** Of versions 1 and 2, whose changes had columns of their own, behind what else they had. */
+function readOldHeads(bytes: Uint8Array, reader: ByteReader, changeCount: number): Omit<LogHeads, keyof TimeRange> {
+  const keys = new Float64Array(changeCount);
+  const flags = new Uint8Array(changeCount);
+  const counts = new Int32Array(changeCount);
+  const starts = new Int32Array(changeCount + 1);
+  for (let i = 0; i < changeCount; i++) {
+    keys[i] = reader.varint();
+    flags[i] = reader.byte();
+    counts[i] = reader.varint();
+    starts[i + 1] = starts[i]! + reader.varint();
+  }
+  for (let i = 0; i <= changeCount; i++) starts[i]! += reader.at;
+  const extras = new Map<number, Extra>();
+  for (const [i, flag] of flags.entries()) {
+    if (flag === 0) continue;
+    const body = new ByteReader(bytes, starts[i]);
+    extras.set(i, readExtra(body, flag));
+    starts[i] = body.at;
+  }
+  return { keys, counts, starts, extras, columns: undefined };
+}
+
+/** A change of the row. */
+export function readChange(bytes: Uint8Array, heads: LogHeads, index: number): KeyedChange {
+  const count = heads.counts[index]!;
+  const columns = { timeMs: new Float64Array(count), value: new Float64Array(count) };
+  readInto(bytes, heads, index, columns, 0);
+  return { key: heads.keys[index]!, ...columns, ...heads.extras.get(index) };
+}
+
+/** Reads the samples of a change into columns, from `at` on. */
+export function readInto(
+  bytes: Uint8Array,
+  heads: LogHeads,
+  index: number,
+  { timeMs, value }: Columns,
+  at: number,
+): void {
+  const { columns } = heads;
+  const count = heads.counts[index]!;
+  const start = heads.starts[index]!;
+  if (columns === undefined) {
+    const reader = new ByteReader(bytes, start);
+    readColumn(reader, timeMs, at, count);
+    readColumn(reader, value, at, count);
+    return;
+  }
+  const { times, values } = columns;
+  unpackFixed(times, bytes, columns.at, start, timeMs.subarray(at, at + count));
+  const valuesAt = columns.at + times.width * heads.starts[heads.starts.length - 1]!;
+  unpackFixed(values, bytes, valuesAt, start, value.subarray(at, at + count));
+}
+
+export function isDeletion({ extras }: LogHeads, index: number): boolean {
+  return extras.get(index)?.deleted !== undefined;
+}
