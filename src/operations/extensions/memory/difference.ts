@@ -73,7 +73,8 @@ export const derivative: Operation<DerivativeMethods> = {
     return fromLast(parameters, column, (value, count, lastValue, results, timeMs, lastMs) => {
       changesOf(timeMs, count, lastMs, units);
       divScalar(units, count, unitMs, units);
-      return changesOf(value, count, lastValue, results) && div(results, units, count, results);
+      changesOf(value, count, lastValue, results);
+      return div(results, units, count, results);
     });
   },
 };
