@@ -41,10 +41,13 @@ function isOpen({ weekdays, holidays, ranges }: LocalHours, day: number): boolea
 export function nextChange(schedule: LocalHours, timeMs: number, endMs: number): number {
   const isNow = isWithin(schedule, timeMs);
   const firstDay = Math.floor((timeMs + offsetMsAt(schedule, timeMs)) / DAY_MS) - 1;
+  const isChange = (ms: number) => ms > timeMs && ms < endMs && isWithin(schedule, ms) !== isNow;
   for (let day = firstDay; day * DAY_MS < endMs + 2 * DAY_MS; day++) {
-    for (const borderMs of bordersOf(schedule, day)) {
-      if (borderMs > timeMs && borderMs < endMs && isWithin(schedule, borderMs) !== isNow) return borderMs;
-    }
+    const changeMs = bordersOf(schedule, day).find(isChange);
+    if (changeMs === undefined) continue;
+    // A clock that goes back over midnight shows times of a day once more after the next has begun.
+    const nextMs = bordersOf(schedule, day + 1).find(isChange) ?? endMs;
+    return Math.min(changeMs, nextMs);
   }
   return endMs;
 }
