@@ -6,12 +6,14 @@
 // Every figure is of a real server in a process of its own, over keep-alive connections on this machine, each with
 // one request at a time; the load and the server share its cores. A sample counts once its request is answered, and
 // it is answered once its commit is on the disk. Rivals are given the same samples in their own usual form. Servers
-// take turns in each round, after a second that is not counted; shown are medians of the rounds.
+// take turns in each round, after a second that is not counted, and once they have come to rest; shown are medians of
+// the rounds.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { influxVersion, startInflux } from './influx.mjs';
@@ -38,6 +40,10 @@ const SERIES_COUNT = 100;
 const DAY_MS = 86_400_000;
 /** Of the processor time that Linux tells of a process. */
 const TICK_US = 10_000;
+/** A server rests that takes less than this share of a core for so long; the longest that is waited for it. */
+const REST_SHARE = 0.1;
+const REST_MS = 500;
+const REST_MS_MAX = 20_000;
 /** Bodies of a run lie within a day, and are sent again as of the next ones. */
 const RUN_DAYS = 300;
 /** What has been printed, as a page. */
@@ -191,9 +197,9 @@ async function ingestOnce(rival, batch, connections, run) {
     };
   });
   const { url, pid } = rival === 'windrow' ? windrow : influx;
-  const before = usageOf(pid);
+  const before = await usageAtRest(pid);
   const { seconds: took, latencies } = await pour({ url, nexts, warmSeconds: 1, seconds });
-  const after = usageOf(pid);
+  const after = await usageAtRest(pid);
   const [cpuUs, writtenBytes] = after.map((used, i) => (used - before[i]) / sentCount);
   return {
     rate: latencies.length / took,
@@ -202,6 +208,18 @@ async function ingestOnce(rival, batch, connections, run) {
     cpuUs,
     writtenBytes,
   };
+}
+
+/** The same once it has put away what it took in, so that this is work of the run that sent it and not of the next. */
+async function usageAtRest(pid) {
+  let usage = usageOf(pid);
+  for (const startMs = performance.now(); performance.now() - startMs < REST_MS_MAX; ) {
+    await sleep(REST_MS);
+    const [before] = usage;
+    usage = usageOf(pid);
+    if (usage[0] - before < REST_MS * REST_SHARE * 1000) break;
+  }
+  return usage;
 }
 
 /** Of a process as Linux tells it: processor time in µs, and bytes that it wrote to disk and sockets. */
@@ -328,7 +346,9 @@ function writePage(machine) {
     'open and send one request at a time on each. A sample counts once its request is answered, which is once its commit',
     'is on the disk; InfluxDB is set to do the same (`wal-fsync-delay = 0s`). Each server gets the same samples in its',
     'usual format, of 100 series in turn. In each round the servers run one after the other, after a second that does not',
-    `count; ingest figures are medians of ${options.rounds} rounds of ${options.seconds} s.`,
+    `count; ingest figures are medians of ${options.rounds} rounds of ${options.seconds} s. Each run begins when its server`,
+    'rests, and the processor time and bytes of a request include what the server does until it rests again, such as',
+    'compaction.',
     '',
     ...written,
   ];
