@@ -1,7 +1,7 @@
 // What a run writes besides its results, and how outputs appear: whole or not at all.
 import * as nodeFs from 'node:fs';
 import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World, type WorldOptions } from './world.js';
 
 const RUN = ['run', '~/request.json', '--input', '~/office.csv'];
@@ -129,6 +129,8 @@ describe('outputs of a run', () => {
 
   it('a link stays a link, and a file keeps its permissions', async () => {
     const world = doubling();
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
     nodeFs.chmodSync(world.write('real.csv', 'before'), 0o640);
     symlinkSync(world.path('real.csv'), world.path('link.csv'));
     await world.run(...RUN, '--output', '~/link.csv');

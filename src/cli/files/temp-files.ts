@@ -26,7 +26,7 @@ export class TempFiles {
   }
 
   /** A new file beside the one that it stands for, so that renaming it moves no data; or in the system's folder. */
-  create(beside: string | undefined, mode = 0o666): TempFile {
+  create(beside: string | undefined, mode?: number): TempFile {
     const label = beside ?? this.#folder;
     const folder = beside === undefined ? this.#folder : dirname(beside);
     const unique = `${process.pid}-${Math.random().toString(36).slice(2)}`;
@@ -34,8 +34,10 @@ export class TempFiles {
     const path = join(folder, name);
     if (this.#isOver) throw new Error('assertion failed: a temporary file after the end of the run');
     try {
-      const file = { path, descriptor: this.#fs.openSync(path, 'wx+', mode), label };
+      const file = { path, descriptor: this.#fs.openSync(path, 'wx+', mode ?? 0o666), label };
       this.#files.add(file);
+      // What a file had it keeps, also what the user's mask takes from new ones.
+      if (mode !== undefined) this.#fs.fchmodSync(file.descriptor, mode);
       return file;
     } catch (error) {
       throw fileFailure(error, label, 'write');

@@ -11,6 +11,7 @@ export type FileSystem = Pick<
   | 'createReadStream'
   | 'fstatSync'
   | 'fsyncSync'
+  | 'fchmodSync'
   | 'openSync'
   | 'readdirSync'
   | 'readFileSync'
