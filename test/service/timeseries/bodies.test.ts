@@ -214,7 +214,7 @@ describe('bodies of samples', () => {
         expect(reader.rest().toString()).toBe(isDone ? '' : cut.slice(reader.sampleCount).join('\n'));
         if (isDone) doneCount++;
       }),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
     expect(doneCount).toBeGreaterThan(40);
   });
