@@ -83,6 +83,14 @@ export function countOf(given: Given, flag: string, least: number): number | und
   throw new WindrowError('arguments', `${flag}: expected ${expected}, received ${JSON.stringify(text)}`);
 }
 
+/** The fields that have a value: an option of the library may be left out, but not undefined. */
+export function defined<Of extends object>(fields: Of): { [Name in keyof Of]?: Exclude<Of[Name], undefined> } {
+  // `as`: what is left has no undefined.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ReturnType<
+    typeof defined<Of>
+  >;
+}
+
 /** The argument of a command that cannot do without it. */
 export function argumentOf(given: Given, command: Command): string {
   if (given.argument !== undefined) return given.argument;

@@ -3,7 +3,7 @@ import { InputError, WindrowError } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { createCsvReader } from '../formats/csv/index.js';
-import { argumentOf, type Command, counted, textOf } from './command.js';
+import { argumentOf, type Command, counted, defined, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
 import { openInputs } from './files/inputs.js';
 import { openTarget } from './files/target.js';
@@ -64,9 +64,8 @@ const STEPS_LOOKED_AT = 1000;
 
 async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Found[]> {
   const found = new Map<string, Found>();
-  const options = timezone === undefined ? {} : { timezone };
   for (const input of openInputs([path], false, io, temps)) {
-    const reader = createCsvReader({ fileName: input.name, ...options }, (parts) => {
+    const reader = createCsvReader({ fileName: input.name, ...defined({ timezone }) }, (parts) => {
       for (const part of parts) note(found, part);
     });
     for await (const block of input.blocks(() => undefined)) reader.push(block);

@@ -3,7 +3,7 @@ import { type SeriesReference, seriesName } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { createCsvReader } from '../formats/csv/index.js';
 import type { ChartData } from '../plot/index.js';
-import { argumentOf, type Command, countOf, type Given, textOf } from './command.js';
+import { argumentOf, type Command, countOf, defined, type Given, textOf } from './command.js';
 import { EXIT_DONE, unlessMissing } from './failure.js';
 import { openInputs } from './files/inputs.js';
 import { openPicture } from './files/picture.js';
@@ -72,9 +72,7 @@ async function plotFile(path: string, given: Given, io: Io, temps: TempFiles): P
   const paint = await linePaint(io.stdout);
   const isUnicode = !given.options.has('--ascii');
   const { columns } = io.stdout;
-  await io.stdout.write(
-    drawTerminal(lines, { columns, rows, timezone, isUnicode, ...(paint === undefined ? {} : { paint }) }),
-  );
+  await io.stdout.write(drawTerminal(lines, { columns, rows, timezone, isUnicode, ...defined({ paint }) }));
   return EXIT_DONE;
 }
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
 import { type LimitName, limitNames, originFault, publicUrlFault, type ServiceSettings } from '../service/settings.js';
-import { type Command, countOf, type Given, nameOf, textOf } from './command.js';
+import { type Command, countOf, defined, type Given, nameOf, textOf } from './command.js';
 import { EXIT_DONE, fileFailure } from './failure.js';
 import { givenPlace, type Place, placeOf, storeOptions } from './store.js';
 import type { Interrupt, Io } from './terminal/io.js';
@@ -143,33 +143,27 @@ function placeToServe(given: Given, io: Io): { readonly dataDirectory?: string; 
 function optionsOf(given: Given) {
   const port = countOf(given, '--port', 0) ?? PORT;
   if (port > PORT_MAX) throw new WindrowError('arguments', `--port: expected at most ${PORT_MAX}, received ${port}`);
-  const tokenLifetimeS = countOf(given, '--token-lifetime', 1);
-  const requestsPerMinuteMax = countOf(given, '--requests-per-minute', 1);
-  const workerCount = countOf(given, '--workers', 1);
-  const trustedProxyCount = countOf(given, '--trust-proxy', 1);
-  const tokenFailuresPerMinuteMax = countOf(given, '--token-failures-per-minute', 1);
   const publicUrl = textOf(given, '--public-url');
   const fault = publicUrl === undefined ? undefined : publicUrlFault(publicUrl);
   if (fault !== undefined) throw new WindrowError('arguments', `--public-url: ${fault}`);
   const settings = {
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(tokenLifetimeS === undefined ? {} : { tokenLifetimeS }),
-    ...(requestsPerMinuteMax === undefined ? {} : { requestsPerMinuteMax }),
-    ...(workerCount === undefined ? {} : { workerCount }),
-    ...(tokenFailuresPerMinuteMax === undefined ? {} : { tokenFailuresPerMinuteMax }),
+    ...defined({
+      publicUrl,
+      tokenLifetimeS: countOf(given, '--token-lifetime', 1),
+      requestsPerMinuteMax: countOf(given, '--requests-per-minute', 1),
+      workerCount: countOf(given, '--workers', 1),
+      tokenFailuresPerMinuteMax: countOf(given, '--token-failures-per-minute', 1),
+    }),
     ...limitsOf(given),
     corsOrigins: originsOf(given),
     strictRfc: given.options.has('--strict-rfc'),
   };
-  const host = textOf(given, '--host');
   // What the demo tells stands alone on the terminal.
   const logLevel = nameOf(given, '--log-level', LOG_LEVELS) ?? (given.options.has('--demo') ? 'warn' : undefined);
   return {
     port,
     settings,
-    ...(trustedProxyCount === undefined ? {} : { trustedProxyCount }),
-    ...(host === undefined ? {} : { host }),
-    ...(logLevel === undefined ? {} : { logLevel }),
+    ...defined({ host: textOf(given, '--host'), trustedProxyCount: countOf(given, '--trust-proxy', 1), logLevel }),
   };
 }
 

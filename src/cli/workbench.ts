@@ -15,7 +15,7 @@ export const workbench: Command = {
   options: [{ flag: '--output', value: 'FILE.html', summary: 'the file to write (`-` for standard output)' }],
   notes: [
     'The page is one file: open it in a browser, and send it to whom you like. Data that is dropped on it stays ' +
-      ' in the browser. `windrow serve` has the same page at its root, connected to the service.',
+      'in the browser. `windrow serve` has the same page at its root, connected to the service.',
   ],
   examples: [
     { line: 'windrow workbench --output workbench.html', does: 'write the page; then open it' },

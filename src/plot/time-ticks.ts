@@ -52,7 +52,7 @@ function localTimes({ min, max }: Extent, step: Step, timezone: string): number[
   const fromLocalMs = min + (zone?.offsetMsAt(min) ?? 0);
   for (let index = Math.floor(indexOf(fromLocalMs, step)); ; index++) {
     const localMs = localMsOf(index, step);
-    // A local time that clocks jump over has no mark; of one that comes twice, luxon does not say which it takes.
+    // A local time that clocks jump over has no mark; one that comes twice has it at the first.
     const timeMs = zone === undefined ? localMs : zone.instantsOf(localMs)[0];
     if (timeMs === undefined) continue;
     if (timeMs > max) return times;

@@ -193,6 +193,17 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
   });
 });
 
+it('a user of a store in PostgreSQL needs no data directory', async () => {
+  const words = ['user', 'add', 'zoe', '--org', 'acme', '--password-stdin'];
+  const { stderr } = await createWorld({ stdin: '' }).run(...words, '--store', 'postgres://db/windrow');
+  expect(stderr).toContain('expected a password, received nothing');
+  const { code, stderr: withoutStore } = await createWorld({ stdin: '' }).run(...words);
+  expect({ code, withoutStore }).toEqual({
+    code: 2,
+    withoutStore: expect.stringContaining('user add: expected --data-dir DIR or --store ADDRESS, received neither'),
+  });
+});
+
 it('what the command adds lets in at once while the service runs, and what it removes shuts out at once', async () => {
   const world = createWorld({ stdin: 'secret' });
   const holder = await hold(world);

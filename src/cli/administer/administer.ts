@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { WindrowError } from '../../core/errors.js';
 import type { Administration } from '../../service/identity/administration.js';
 import type { OfOrganisation } from '../../service/identity/names.js';
-import { type Command, type Given, textOf } from '../command.js';
+import { type Command, defined, type Given, textOf } from '../command.js';
 import { EXIT_DONE, fileFailure } from '../failure.js';
 import { type Place, placeOf, storeOptions } from '../store.js';
 import type { Io } from '../terminal/io.js';
@@ -19,8 +19,7 @@ export const jsonOption = { flag: '--json', summary: 'print JSON, for a program'
 
 /** The address of `addressOption`, where it is given. */
 export function addressOf(given: Given): { readonly address?: string } {
-  const address = textOf(given, '--address');
-  return address === undefined ? {} : { address };
+  return defined({ address: textOf(given, '--address') });
 }
 
 const administrationNotes: readonly string[] = [
@@ -115,10 +114,7 @@ export function listCommand<Entry>({ read, columns, ...texts }: Listing<Entry>):
   return administering({
     ...texts,
     options: [someOrgOption, jsonOption],
-    ask: (given): OfOrganisation => {
-      const organisation = textOf(given, '--org');
-      return organisation === undefined ? {} : { organisation };
-    },
+    ask: (given): OfOrganisation => defined({ organisation: textOf(given, '--org') }),
     work: read,
     tell: (entries, given, io) => {
       const rows = entries.map((entry) => Object.values(columns).map((textIn) => textIn(entry)));

@@ -1,4 +1,5 @@
 import { argumentOf, type CommandGroup, requiredOf } from '../command.js';
+import { placeOf } from '../store.js';
 import { addedAt, addressOf, addressOption, administering, listCommand, orgOption } from './administer.js';
 import { readPassword } from './password.js';
 
@@ -22,7 +23,7 @@ const add = administering({
   ask: async (given, command, io) => {
     const username = argumentOf(given, command);
     const organisation = requiredOf(given, command, '--org');
-    requiredOf(given, command, '--data-dir');
+    placeOf(given, command, io);
     const password = await readPassword(given, io);
     // Hashed here: the password leaves this process for nowhere. Loaded here, so that --help needs no package.
     const { createPasswords } = await import('../../service/identity/passwords.js');

@@ -1,6 +1,7 @@
 import { RequestError, WindrowError } from '../../core/errors.js';
 import { planEvery } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
+import { defined } from '../command.js';
 import { fileFailure } from '../failure.js';
 import type { Io } from '../terminal/io.js';
 import { existingFile } from './inputs.js';
@@ -11,7 +12,7 @@ export async function readPlan(path: string, timezone: string | undefined, io: I
   const name = path === '-' ? 'standard input' : path;
   const request = await parseRequest(text, name);
   try {
-    return planEvery(request, timezone === undefined ? {} : { timezone });
+    return planEvery(request, defined({ timezone }));
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const { describeIssuesIn } = await import('../../formats/json-place.js');

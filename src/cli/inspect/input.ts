@@ -8,12 +8,12 @@ import type { CsvReaderOptions } from '../../formats/csv/index.js';
 import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
-import { type CommandOption, type Given, textOf } from '../command.js';
+import { type CommandOption, defined, type Given, textOf } from '../command.js';
 import { type InputOptions, inputOptions, readInputOptions } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
-import { checkSources } from '../run/check-sources.js';
-import { type FileOutcome, readFile, unnamedOf } from '../run/read-file.js';
+import { readAll, unnamedOf } from '../run/read-file.js';
+import { CHUNK_ROWS } from '../run/run.js';
 import type { Io } from '../terminal/io.js';
 
 /** What commands share that look at a request over files. */
@@ -43,23 +43,11 @@ export function openGiven(given: Given, command: string, io: Io, temps: TempFile
 }
 
 export function runOptionsOf(given: Given): RunOptions {
-  const [from, until] = [textOf(given, '--from'), textOf(given, '--until')];
-  return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
+  return defined({ from: textOf(given, '--from'), until: textOf(given, '--until') });
 }
-
-const CHUNK_ROWS = 8192;
 
 /** Reads the series that a plan reads into memory: one of each, in the order of the rows. @throws WindrowError */
 export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, pool?: RangePool): Promise<Series[]> {
-  const parts = new Map<string, Series[]>();
-  const onChunk = (series: readonly Series[]): void => {
-    for (const one of series) {
-      const part = { ...one, timeMs: one.timeMs.slice(), value: one.value.slice() };
-      const own = parts.get(seriesKey(one));
-      if (own === undefined) parts.set(seriesKey(one), [part]);
-      else own.push(part);
-    }
-  };
   const settings = {
     plan,
     timezone: plan.timezone,
@@ -68,19 +56,10 @@ export async function readSources(plan: Plan, { inputs, said }: Files, io: Io, p
     input: said,
     pool,
   } as const;
-  const listener = { onChunk, onReject: () => {}, onRead: () => {}, isStopped: () => false };
-  const files: FileOutcome[] = [];
-  for (const input of inputs) {
-    const file = await readFile(settings, input, listener, io);
-    if (file !== undefined) files.push(file);
-  }
-  checkSources(plan, files);
-  const plain = plan.sources.filter(({ timeseriesId }) => patternOf(timeseriesId) === undefined);
-  for (const source of plain) if (!parts.has(seriesKey(source))) parts.set(seriesKey(source), []);
-  return [...parts.entries()].map(([key, own]) => {
-    const { timeseriesId, metric } = own[0] ?? plain.find((source) => seriesKey(source) === key)!;
-    return { timeseriesId, metric, ...concatenate(own) };
-  });
+  const { series } = await readAll(settings, inputs, { onReject: () => {}, onRead: () => {} }, io);
+  const read = new Set(series.map(seriesKey));
+  const lacking = plan.sources.filter((one) => patternOf(one.timeseriesId) === undefined && !read.has(seriesKey(one)));
+  return [...series, ...lacking.map((source) => ({ ...source, ...concatenate([]) }))];
 }
 
 /** Where a sample stands. */

@@ -1,7 +1,7 @@
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect/index.js';
 import type { Plan } from '../../plan/plan.js';
-import { argumentOf, type Command, counted, type Given, requiredOf, textOf } from '../command.js';
+import { argumentOf, type Command, counted, defined, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
@@ -82,7 +82,7 @@ function asJson(told: Why, lineOf: LineOf) {
     ...timestamped(result),
     steps: steps.map(({ window, results, inputs, ...step }) => ({
       ...step,
-      ...(window === undefined ? {} : { window: windowText(window) }),
+      ...defined({ window: window && windowText(window) }),
       results: results.map(timestamped),
       inputs: inputs.map(({ used, leftOut, ...input }) => ({
         ...input,

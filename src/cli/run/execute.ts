@@ -7,7 +7,7 @@ import type { Report } from '../../engine/report.js';
 import type { InputFile } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
 import { checkSources } from './check-sources.js';
-import { type FileListener, type FileOutcome, type FileSettings, readFile } from './read-file.js';
+import { type FileListener, type FileOutcome, type FileSettings, readAll, readFile } from './read-file.js';
 
 /** A run, with everything checked. */
 export interface Job extends Omit<FileSettings, 'timezone'> {
@@ -84,19 +84,8 @@ async function runInMemory(
   io: Io,
 ): Promise<Outcome> {
   const settings = { ...job, timezone: job.options.timezone };
-  const files: FileOutcome[] = [];
-  const parts: Series[] = [];
-  const onChunk = (series: readonly Series[]): void => {
-    for (const { timeseriesId, metric, timeMs, value } of series) {
-      parts.push({ timeseriesId, metric, timeMs: timeMs.slice(), value: value.slice() });
-    }
-  };
-  for (const input of job.inputs) {
-    const file = await readFile(settings, input, { ...listener, onChunk, isStopped: () => false }, io);
-    if (file !== undefined) files.push(file);
-  }
-  checkSources(job.plan, files);
-  const { series, report } = runEvery(job.plan, parts, job.options);
+  const { series: inputs, files } = await readAll(settings, job.inputs, listener, io);
+  const { series, report } = runEvery(job.plan, inputs, job.options);
   listener.onResults(series);
   return { report, files, unordered };
 }

@@ -7,6 +7,7 @@ import { zoneOf } from '../../core/zone.js';
 import { EPOCH_SECONDS_END, readTime } from '../../formats/table/read-text.js';
 import type { Plan } from '../../plan/plan.js';
 import type { ChartData } from '../../plot/index.js';
+import { defined } from '../command.js';
 import { EXIT_DONE, isClosedPipe } from '../failure.js';
 import { openInputs } from '../files/inputs.js';
 import { openPicture, type Picture } from '../files/picture.js';
@@ -88,11 +89,13 @@ function createJob(plan: Plan, settings: Settings, io: Io, temps: TempFiles): Jo
     options: {
       clock: io.clock,
       maxOutputSamples,
-      ...(from === undefined ? {} : { from: instantOption(from) }),
-      ...(until === undefined ? {} : { until: instantOption(until) }),
-      ...(warmup === undefined ? {} : { warmup }),
-      ...(timezone === undefined ? {} : { timezone }),
-      ...(lateness === undefined ? {} : { allowedLateness: lateness }),
+      ...defined({
+        from: from && instantOption(from),
+        until: until && instantOption(until),
+        warmup,
+        timezone,
+        allowedLateness: lateness,
+      }),
     },
   };
 }

@@ -7,12 +7,14 @@ import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import { readThreaded, type ThreadedRead } from '../../formats/csv/threaded/read-threaded.js';
 import type { Format, FormatOptions } from '../../formats/format.js';
 import { formatOf } from '../../formats/formats.js';
+import { SeriesParts } from '../../formats/series-parts.js';
 import type { Plan } from '../../plan/plan.js';
-import { counted } from '../command.js';
+import { counted, defined } from '../command.js';
 import { fileFailure } from '../failure.js';
 import type { InputOptions } from '../files/input-options.js';
 import { type InputFile, openToRead, readNow, STANDARD_INPUT } from '../files/inputs.js';
 import type { Io } from '../terminal/io.js';
+import { checkSources } from './check-sources.js';
 
 /** What a file held. */
 export interface FileOutcome extends CsvSummary {
@@ -72,7 +74,7 @@ export async function readFile(
     },
     wanted: (reference: SeriesReference) => matcher.wants(reference),
     isNamed: (reference: SeriesReference) => matcher.names(reference),
-    ...(timezone === undefined ? {} : { timezone }),
+    ...defined({ timezone }),
   };
   const reading = { onReject, onRead, onChunk, isStopped };
   const of = format ?? formatOf(input.path);
@@ -80,6 +82,23 @@ export async function readFile(
   if (summary === undefined) return undefined;
   if (summary.rows === 0 && firstReject !== undefined) throw allBad(input, summary, firstReject);
   return { ...summary, path: input.path };
+}
+
+/** Reads files into memory: the series that the plan reads, each in the order of its rows. @throws WindrowError */
+export async function readAll(
+  settings: FileSettings,
+  inputs: readonly InputFile[],
+  listener: FileListener,
+  io: Io,
+): Promise<{ readonly series: Series[]; readonly files: readonly FileOutcome[] }> {
+  const parts = new SeriesParts();
+  const files: FileOutcome[] = [];
+  for (const input of inputs) {
+    const file = await readFile(settings, input, { ...listener, onChunk: parts.add, isStopped: () => false }, io);
+    if (file !== undefined) files.push(file);
+  }
+  checkSources(settings.plan, files);
+  return { series: parts.joined(), files };
 }
 
 async function readSummary(

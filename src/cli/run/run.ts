@@ -127,7 +127,7 @@ Streams, compressed files and pipes are always read by one thread.`,
 export type Settings = ReturnType<typeof readSettings>;
 
 // Two columns of it stay in the second cache between the reader and the engine.
-const CHUNK_ROWS = 8192;
+export const CHUNK_ROWS = 8192;
 const CHUNK_ROWS_MAX = 10_000_000;
 
 function readSettings(given: Given) {

@@ -2,12 +2,11 @@ import type { FileHandle } from 'node:fs/promises';
 import type * as Arrow from 'apache-arrow';
 import type { Field, RecordBatch } from 'apache-arrow';
 import { WindrowError } from '../../core/errors.js';
-import { formatInstant } from '../../core/instant.js';
 import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
-import { type ColumnKind, factsOf } from '../table/facts.js';
 import { microsOf } from '../table/micros.js';
-import { type Cells, TableReader } from '../table/table-reader.js';
+import type { Cells, TableReader } from '../table/table-reader.js';
+import { localTimes, openTyped, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { unpackLz4Frame } from './lz4-frame.js';
 
 /** Arrow IPC, as a file (Feather 2) or a stream, a record batch at a time. */
@@ -18,16 +17,13 @@ export const arrow: Format = {
   openWriter,
 };
 
-/** So many rows tell what the columns are. */
-const SAMPLE_ROWS = 400;
-
 async function read(
   source: FormatSource,
   options: FormatOptions,
   { onChunk, isStopped }: FormatListener,
 ): ReturnType<Format['read']> {
   const [arrows, { decompressZstd }] = await Promise.all([import('apache-arrow'), import('hyparquet-compressors')]);
-  const { DataType, CompressionType, compressionRegistry } = arrows;
+  const { CompressionType, compressionRegistry } = arrows;
   compressionRegistry.set(CompressionType.ZSTD, { decode: (packed) => decompressZstd(packed) });
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: unpackLz4Frame });
   let reader: TableReader | undefined;
@@ -37,10 +33,9 @@ async function read(
     for await (const batch of batches) {
       const first = rows;
       rows += batch.numRows;
-      const isLocal = (field: Field): boolean =>
-        options.timezone !== undefined && DataType.isTimestamp(field.type) && !field.type.timezone;
-      const cells = batch.schema.fields.map((field, column) => cellsOf(batch, column, isLocal(field)));
-      reader ??= openReader(batch.schema.fields, cells, options, DataType, isLocal);
+      const columns = batch.schema.fields.map((field) => typedColumn(field, options, arrows));
+      const cells = columns.map((column, index) => cellsOf(batch, index, column));
+      reader ??= openTyped(columns, cells, options);
       reader.take(cells, batch.numRows, (row) => ({ line: first + row + 1, text: '' }), onChunk);
       if (isStopped()) return undefined;
     }
@@ -53,35 +48,22 @@ async function read(
   return reader.summary();
 }
 
-function openReader(
-  fields: readonly Field[],
-  cells: readonly Cells[],
-  options: FormatOptions,
-  DataType: typeof Arrow.DataType,
-  isLocal: (field: Field) => boolean,
-): TableReader {
-  const isTime = ({ type }: Field): boolean => DataType.isTimestamp(type) || DataType.isDate(type);
-  const facts = fields.map((field, column) => {
-    const texts = Array.from({ length: Math.min(SAMPLE_ROWS, cells[column]?.length ?? 0) }, (_, row) => {
-      const cell = cells[column]?.[row];
-      return cell === null || cell === undefined ? '' : String(cell);
-    });
-    const isNumber = DataType.isFloat(field.type) || DataType.isInt(field.type) || DataType.isBool(field.type);
-    const kind: ColumnKind | undefined = isTime(field) ? 'instant' : isNumber ? 'number' : undefined;
-    return kind === undefined ? factsOf(field.name, texts) : { name: field.name, kind, texts };
-  });
-  const typed = new TableReader(facts, { ...options, timeFormat: options.timeFormat ?? 'ms' }, true);
-  const field = fields[typed.roles.timeColumn];
-  return field !== undefined && isTime(field) && !isLocal(field) ? typed : new TableReader(facts, options, true);
+function typedColumn(
+  { name, type }: Field,
+  { timezone }: FormatOptions,
+  { DataType }: Pick<typeof Arrow, 'DataType'>,
+): TypedColumn {
+  const isNumber = DataType.isFloat(type) || DataType.isInt(type) || DataType.isBool(type);
+  const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
+  const isLocal = timezone !== undefined && DataType.isTimestamp(type) && !type.timezone;
+  return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal };
 }
 
 // Times are epoch milliseconds; those that are no instants, as texts that are local.
-function cellsOf(batch: RecordBatch, column: number, isLocal: boolean): Cells {
+function cellsOf(batch: RecordBatch, column: number, { isLocal }: TypedColumn): Cells {
   const vector = batch.getChildAt(column);
-  return Array.from({ length: batch.numRows }, (_, row) => {
-    const cell: unknown = vector?.get(row);
-    return isLocal && typeof cell === 'number' ? formatInstant(cell).replace(/Z$/, '') : cell;
-  });
+  const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector?.get(row));
+  return isLocal ? localTimes(cells) : cells;
 }
 
 const MAGIC = 'ARROW1';
@@ -98,10 +80,9 @@ async function openBatches({ random, blocks }: FormatSource, { RecordBatchReader
   })();
   const first = await copies.next();
   if (first.done) return RecordBatchReader.from(copies);
-  if (!isMagic(first.value)) return RecordBatchReader.from(startingWith(first.value, copies));
-  const parts = [first.value];
-  for await (const part of copies) parts.push(part);
-  return RecordBatchReader.from(new Uint8Array(await new Blob(parts).arrayBuffer()));
+  const all = startingWith(first.value, copies);
+  if (!isMagic(first.value)) return RecordBatchReader.from(all);
+  return RecordBatchReader.from(await wholeOf({ blocks: () => all }));
 }
 
 function isMagic(bytes: Uint8Array): boolean {

@@ -4,7 +4,7 @@ import type { Series } from '../../core/series.js';
 import type { Format, FormatListener, FormatOptions, FormatSource, FormatWriter } from '../format.js';
 import { textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
-import { TableReader } from '../table/table-reader.js';
+import { TableReader, textOf } from '../table/table-reader.js';
 
 /** A JSON object in each line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. */
 export const ndjson: Format = {
@@ -71,10 +71,6 @@ function fieldsOf(text: string, file: string, line: number): ReadonlyMap<string,
     'file.format',
     `${file}, line ${line}: expected a JSON object, received ${describeValue(text)}`,
   );
-}
-
-function textOf(value: unknown): string {
-  return value === null || value === undefined ? '' : String(value);
 }
 
 const BUFFER_LENGTH = 16_384;

@@ -1,16 +1,12 @@
 import type { AsyncBuffer, FileMetaData, ParquetParsers, SchemaElement } from 'hyparquet';
 import { WindrowError } from '../../core/errors.js';
-import { formatInstant } from '../../core/instant.js';
 import type { Format, FormatListener, FormatOptions, FormatSource } from '../format.js';
-import { type ColumnKind, factsOf } from '../table/facts.js';
-import { type Cells, TableReader } from '../table/table-reader.js';
+import type { Cells } from '../table/table-reader.js';
+import { localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { openParquetWriter } from './writer.js';
 
 /** Parquet, of flat columns, a row group at a time. */
 export const parquet: Format = { name: 'parquet', extensions: ['parquet'], read, openWriter: openParquetWriter };
-
-/** So many rows tell what the columns are. */
-const SAMPLE_ROWS = 400;
 
 // Times as epoch milliseconds, so that no digit is lost to a Date.
 const parsers: Partial<ParquetParsers> = {
@@ -30,9 +26,9 @@ async function read(
   const file = await bufferOf(source);
   try {
     const metadata = await hyparquet.parquetMetadataAsync(file, { parsers });
-    const columns = metadata.schema.slice(1);
-    const names = columns.map(({ name }) => name);
-    if (columns.some(({ num_children: children }) => children)) {
+    const elements = metadata.schema.slice(1);
+    const names = elements.map(({ name }) => name);
+    if (elements.some(({ num_children: children }) => children)) {
       throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
     }
     // All of the columns asked for, of the rows from one to before another.
@@ -57,16 +53,18 @@ async function read(
     };
     const rowCount = Number(metadata.num_rows);
     const sample = await readRows(names, 0, Math.min(SAMPLE_ROWS, rowCount));
-    const reader = openReader(columns, sample, options);
+    const columns = elements.map((element) => typedColumn(element, options));
+    const reader = openTyped(columns, sample, options);
+    const { timeColumn } = reader.roles;
     const used = reader.usedColumns().map((column) => names[column]!);
     let from = 0;
     for (const [index, { num_rows: count }] of metadata.row_groups.entries()) {
       const to = from + Number(count);
-      if (!isOutside(metadata, index, columns[reader.roles.timeColumn]!, options)) {
+      if (!isOutside(metadata, index, elements[timeColumn]!, options)) {
         const cells = await readRows(used, from, to);
         const first = from;
-        const located = withLocalTimes(cells, columns, reader.roles.timeColumn, options);
-        reader.take(located, to - from, (row) => ({ line: first + row + 1, text: '' }), onChunk);
+        if (columns[timeColumn]!.isLocal) cells[timeColumn] = localTimes(cells[timeColumn] ?? []);
+        reader.take(cells, to - from, (row) => ({ line: first + row + 1, text: '' }), onChunk);
       }
       if (isStopped()) return undefined;
       from = to;
@@ -80,23 +78,9 @@ async function read(
   }
 }
 
-function openReader(columns: readonly SchemaElement[], sample: readonly Cells[], options: FormatOptions): TableReader {
-  const facts = columns.map((column, index) => {
-    const texts = Array.from(sample[index] ?? [], (cell) => (cell === null || cell === undefined ? '' : String(cell)));
-    const kind = kindOf(column);
-    return kind === undefined ? factsOf(column.name, texts) : { name: column.name, kind, texts };
-  });
-  const isTimed = (name: string): boolean => columns.some((column) => column.name === name && isTime(column));
-  const trial = new TableReader(facts, { ...options, timeFormat: options.timeFormat ?? 'ms' }, true);
-  const column = columns[trial.roles.timeColumn]!;
-  if (!isTimed(column.name)) return new TableReader(facts, options, true);
-  return isLocal(column, options) ? new TableReader(facts, { ...options, timeFormat: undefined }, true) : trial;
-}
-
-function kindOf(column: SchemaElement): ColumnKind | undefined {
-  if (isTime(column)) return 'instant';
-  if (column.logical_type?.type === 'DATE' || column.converted_type === 'DATE') return 'instant';
-  return column.type === 'BYTE_ARRAY' ? undefined : 'number';
+function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn {
+  const type = isTime(column) ? 'time' : column.type === 'BYTE_ARRAY' ? 'other' : 'number';
+  return { name: column.name, type, isLocal: isLocal(column, options) };
 }
 
 function isTime({ type, logical_type: logical, converted_type: converted }: SchemaElement): boolean {
@@ -107,19 +91,6 @@ function isTime({ type, logical_type: logical, converted_type: converted }: Sche
 // A timestamp that says that it is no instant is local, where the run has a zone.
 function isLocal({ logical_type: logical }: SchemaElement, { timezone }: FormatOptions): boolean {
   return timezone !== undefined && logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
-}
-
-function withLocalTimes(
-  cells: readonly Cells[],
-  columns: readonly SchemaElement[],
-  timeColumn: number,
-  options: FormatOptions,
-): readonly Cells[] {
-  if (!isLocal(columns[timeColumn]!, options)) return cells;
-  const local = Array.from(cells[timeColumn] ?? [], (ms) =>
-    typeof ms === 'number' ? formatInstant(ms).replace(/Z$/, '') : ms,
-  );
-  return cells.map((column, index) => (index === timeColumn ? local : column));
 }
 
 // Whether the statistics of a row group say that all of its times are outside of the run.
@@ -153,8 +124,6 @@ async function bufferOf({ random, blocks }: FormatSource): Promise<AsyncBuffer> 
     };
   }
   // Its index stands at the end, so what comes once is kept whole.
-  const parts: Uint8Array[] = [];
-  for await (const block of blocks()) parts.push(block.slice());
-  const whole = new Uint8Array(await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer());
+  const whole = await wholeOf({ blocks });
   return { byteLength: whole.length, slice: (start, end) => whole.slice(start, end).buffer };
 }

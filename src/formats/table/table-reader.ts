@@ -186,6 +186,7 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
 }
 
-function textOf(cell: unknown): string {
+/** A cell as a text; '' where there is none. */
+export function textOf(cell: unknown): string {
   return cell === null || cell === undefined ? '' : String(cell);
 }

@@ -22,6 +22,8 @@ export class CommitCounters {
   readonly #database: Database;
   readonly #select: string;
   #version = Number.NaN;
+  /** What `isCurrent` has found in this turn of the event loop. */
+  #wasCurrent = false;
   #durable: readonly number[] = [];
   #last: number[] = [];
   /** Of each shard the last commit that a log tells of. */
@@ -53,9 +55,19 @@ export class CommitCounters {
     return this.settle();
   }
 
-  /** Outside of a transaction: whether other processes have committed nothing since. */
+  /**
+   * Outside of a transaction: whether other processes have committed nothing since. Requests that come in one turn of
+   * the event loop ask SQLite once.
+   */
   isCurrent(): boolean {
-    return versionOf(this.#database) === this.#version;
+    if (this.#wasCurrent) return true;
+    this.#wasCurrent = versionOf(this.#database) === this.#version;
+    if (this.#wasCurrent) {
+      setImmediate(() => {
+        this.#wasCurrent = false;
+      });
+    }
+    return this.#wasCurrent;
   }
 
   numbersOf(shard: number): { readonly lastCommit: number; readonly durableCommit: number } {
@@ -98,6 +110,7 @@ export class CommitCounters {
     this.#last = [...this.#durable];
     this.#logged.fill(0);
     this.#version = Number.NaN;
+    this.#wasCurrent = false;
   }
 
   #read(): number[] {

@@ -64,8 +64,6 @@ export class SqliteStorage implements Storage {
   #watch: Database | undefined;
   /** What has been committed when the readers that read now began, as `#watch` counts. */
   #seenVersion = Number.NaN;
-  /** Of this turn of the event loop. */
-  #wasCurrent = false;
   #isScheduled = false;
   #busyCount = 0;
   #roomAskedMs = Number.NEGATIVE_INFINITY;
@@ -106,24 +104,12 @@ export class SqliteStorage implements Storage {
     const { database, explain } = this.#parts;
     try {
       // Within a transaction SQLite tells what was when that began.
-      const isKnown = !database.isInTransaction && this.#isCurrent();
+      const isKnown = !database.isInTransaction && this.#counters.isCurrent();
       if (isKnown) return this.#counters.numbersOf(shard).durableCommit;
     } catch (error) {
       throw explain(error);
     }
     return this.read(shard, async (tx) => tx.lastCommit);
-  }
-
-  /** Whether no other process has committed. Requests that come in one turn of the event loop ask SQLite once. */
-  #isCurrent(): boolean {
-    if (this.#wasCurrent) return true;
-    this.#wasCurrent = this.#counters.isCurrent();
-    if (this.#wasCurrent) {
-      setImmediate(() => {
-        this.#wasCurrent = false;
-      });
-    }
-    return this.#wasCurrent;
   }
 
   /** Whether the readers that read now see all that has been committed, by other processes too. */
@@ -285,7 +271,6 @@ export class SqliteStorage implements Storage {
       this.#tidyUp(group.mayHaveFreed);
     } catch (error) {
       this.#counters.reset();
-      this.#wasCurrent = false;
       if (taken.length === 0) next();
       this.#undo(error, taken);
     }

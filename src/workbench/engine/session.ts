@@ -1,4 +1,5 @@
 import { createCsvReader, createCsvWriter } from '../../formats/csv/index.js';
+import { SeriesParts } from '../../formats/series-parts.js';
 import {
   createPlan,
   loadSeries,
@@ -30,7 +31,6 @@ import {
   type WhyAnswer,
 } from './protocol.js';
 import { differenceCount, Replay } from './replay.js';
-import { concatenated, SeriesParts } from './series-parts.js';
 import { gapOf, indexAt, infoOf, thin } from './thin.js';
 import { whyAnswer } from './why.js';
 
@@ -251,9 +251,7 @@ function hold(series: Series): Held {
 async function readFile(file: File, timezone: string) {
   const parts = new SeriesParts();
   const fileName = file.name;
-  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536, areTextsLeft: true }, (chunk) =>
-    parts.add(chunk),
-  );
+  const reader = createCsvReader({ fileName, timezone, chunkRows: 65_536, areTextsLeft: true }, parts.add);
   const bytes = file.stream();
   const plain = /\.gz$/i.test(fileName) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes;
   const source = plain.getReader();
@@ -264,9 +262,9 @@ async function readFile(file: File, timezone: string) {
 
 function joined(series: Series, more: Series | undefined): Series {
   if (more === undefined) return series;
-  const { timeseriesId, metric } = series;
-  const timeMs = concatenated([series.timeMs, more.timeMs]);
-  return { timeseriesId, metric, timeMs, value: concatenated([series.value, more.value]) };
+  const parts = new SeriesParts();
+  parts.add([series, more]);
+  return parts.joined()[0]!;
 }
 
 function nearestOf({ timeMs, value }: Series, atMs: number): Sample | null {

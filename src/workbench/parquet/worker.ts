@@ -1,6 +1,6 @@
 import { parquet } from '../../formats/parquet/parquet.js';
+import { SeriesParts } from '../../formats/series-parts.js';
 import type { Series } from '../../index.js';
-import { SeriesParts } from '../engine/series-parts.js';
 
 /** What the reader is asked, and what it answers: once. */
 export interface ParquetQuestion {
@@ -51,7 +51,7 @@ async function readFile(file: File, timezone: string) {
   const parts = new SeriesParts();
   const options = { fileName: file.name, timezone, chunkRows: 65_536, areTextsLeft: true };
   const summary = await parquet.read(source, options, {
-    onChunk: (chunk) => parts.add(chunk),
+    onChunk: parts.add,
     isStopped: () => false,
   });
   if (summary === undefined) throw new Error('assertion failed: nobody stopped it');

@@ -1,5 +1,5 @@
-import { DoubleList } from '../../../core/list.js';
-import { type Series, type SeriesReference, seriesKey } from '../../../core/series.js';
+import type { Series } from '../../../core/series.js';
+import { SeriesParts } from '../../series-parts.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
 import { FileReader } from './reader.js';
 
@@ -20,24 +20,9 @@ export function readCsv(
   csv: string | Uint8Array,
   options: ReadCsvOptions = {},
 ): { readonly series: Series[]; readonly summary: CsvSummary } {
-  const columns = new Map<string, { reference: SeriesReference; timeMs: DoubleList; value: DoubleList }>();
-  const onChunk = (chunk: readonly Series[]): void => {
-    for (const { timeseriesId, metric, timeMs, value } of chunk) {
-      const reference = { timeseriesId, metric };
-      const key = seriesKey(reference);
-      const column = columns.get(key) ?? { reference, timeMs: new DoubleList(), value: new DoubleList() };
-      columns.set(key, column);
-      column.timeMs.append(timeMs, 0, timeMs.length);
-      column.value.append(value, 0, value.length);
-    }
-  };
-  const reader = new FileReader({ fileName: 'csv', ...options }, onChunk, { isPatient: true });
+  const parts = new SeriesParts();
+  const reader = new FileReader({ fileName: 'csv', ...options }, parts.add, { isPatient: true });
   reader.push(typeof csv === 'string' ? new TextEncoder().encode(csv) : csv);
   const summary = reader.end();
-  const series = [...columns.values()].map(({ reference, timeMs, value }) => ({
-    ...reference,
-    timeMs: timeMs.view().slice(),
-    value: value.view().slice(),
-  }));
-  return { series, summary };
+  return { series: parts.joined(), summary };
 }
