@@ -7,18 +7,23 @@ import { explain } from '../plan/explain.js';
 import type { Plan } from '../plan/plan.js';
 import { argumentOf, type Command, counted, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
+import { requestArgument } from './files/input-options.js';
 import { openPicture } from './files/picture.js';
 import { readPlan } from './files/request.js';
 import { withTempFiles } from './files/temp-files.js';
 import type { Io } from './terminal/io.js';
 
+const zoneOption = {
+  flag: '--timezone',
+  value: 'ZONE',
+  summary: 'time zone of the run, such as Europe/Berlin (default: UTC)',
+};
+
 export const validate: Command = {
   name: 'validate',
   summary: 'Check a request and list all its problems.',
-  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
-  options: [
-    { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
-  ],
+  argument: requestArgument,
+  options: [zoneOption],
   examples: [
     { line: 'windrow validate request.json', does: 'check whether a request is valid (exit code 0) or not (2)' },
     { line: 'jq ".requests.hourly" all.json | windrow validate -', does: 'check the output of another program' },
@@ -35,9 +40,9 @@ export const validate: Command = {
 export const explainCommand: Command = {
   name: 'explain',
   summary: 'Explain a request: its steps in running order, what each one keeps, and when results come.',
-  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  argument: requestArgument,
   options: [
-    { flag: '--timezone', value: 'ZONE', summary: 'time zone of the run, such as Europe/Berlin (default: UTC)' },
+    zoneOption,
     { flag: '--json', summary: 'print the plan itself, as JSON' },
     { flag: '--graph', value: 'FILE', summary: 'draw the pipeline: PNG where the name ends in .png, else SVG' },
   ],

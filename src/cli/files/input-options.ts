@@ -14,6 +14,20 @@ export type InputOptions = Pick<
   'time' | 'value' | 'series' | 'layout' | 'skipLines' | 'timeFormat' | 'decimal' | 'states' | 'as'
 >;
 
+/** The argument of commands that take a request. */
+export const requestArgument = { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' };
+
+/** The options that say which samples a run takes, and whose days it follows. */
+export const spanOptions: readonly CommandOption[] = [
+  { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
+  { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
+  {
+    flag: '--timezone',
+    value: 'ZONE',
+    summary: 'time zone of local days and of times without an offset (default: UTC)',
+  },
+];
+
 /** The options that say what the columns of a file are and how they are written. */
 export const inputOptions: readonly CommandOption[] = [
   {

@@ -9,7 +9,7 @@ import { FileReader } from '../../formats/csv/read/reader.js';
 import type { RangePool } from '../../formats/csv/threaded/pool.js';
 import type { Plan } from '../../plan/plan.js';
 import { type CommandOption, defined, type Given, textOf } from '../command.js';
-import { type InputOptions, inputOptions, readInputOptions } from '../files/input-options.js';
+import { type InputOptions, inputOptions, readInputOptions, spanOptions } from '../files/input-options.js';
 import { type InputFile, openInputs } from '../files/inputs.js';
 import type { TempFiles } from '../files/temp-files.js';
 import { readAll, unnamedOf } from '../run/read-file.js';
@@ -20,13 +20,7 @@ import type { Io } from '../terminal/io.js';
 export const fileOptions: readonly CommandOption[] = [
   { flag: '--input', value: 'FILE', isList: true, summary: 'CSV files, as `run` reads them (`-` for standard input)' },
   ...inputOptions,
-  { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
-  { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
-  {
-    flag: '--timezone',
-    value: 'ZONE',
-    summary: 'time zone of local days and of times without an offset (default: UTC)',
-  },
+  ...spanOptions,
   { flag: '--json', summary: 'print JSON, for a program' },
 ];
 

@@ -6,6 +6,7 @@ import { VARIANT_COUNT, verifyEach } from '../../inspect/verify.js';
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, countOf, type Given, textOf } from '../command.js';
 import { EXIT_DONE, EXIT_FAILED } from '../failure.js';
+import { requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
@@ -16,7 +17,7 @@ const THREADS = 3;
 export const verify: Command = {
   name: 'verify',
   summary: 'Check on your own data that a request gives the same bits whichever way it runs.',
-  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  argument: requestArgument,
   options: [
     ...fileOptions,
     { flag: '--variants', value: 'N', summary: 'how many ways to run it (default: 24)' },

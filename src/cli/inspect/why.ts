@@ -3,6 +3,7 @@ import { type Sample, type Why, type WhyStep, why as whyOf } from '../../inspect
 import type { Plan } from '../../plan/plan.js';
 import { argumentOf, type Command, counted, defined, type Given, requiredOf, textOf } from '../command.js';
 import { EXIT_DONE } from '../failure.js';
+import { requestArgument } from '../files/input-options.js';
 import { readPlan } from '../files/request.js';
 import { type TempFiles, withTempFiles } from '../files/temp-files.js';
 import type { Io } from '../terminal/io.js';
@@ -14,7 +15,7 @@ const SERIES_COLUMN = '--series-column';
 export const why: Command = {
   name: 'why',
   summary: 'Show how one result came about, step by step back to the rows of the input.',
-  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  argument: requestArgument,
   options: [
     { flag: '--series', value: 'ID/METRIC', summary: 'the series of the result' },
     { flag: '--at', value: 'TIME', summary: 'the time of the result, as it stands in the output' },

@@ -3,7 +3,7 @@ import { WindrowError } from '../../core/errors.js';
 import type { Format } from '../../formats/format.js';
 import { formatOf } from '../../formats/formats.js';
 import { argumentOf, type Command, type CommandOption, countOf, type Given, nameOf, textOf } from '../command.js';
-import { formatOption, inputOptions, readInputOptions } from '../files/input-options.js';
+import { formatOption, inputOptions, readInputOptions, requestArgument, spanOptions } from '../files/input-options.js';
 import { withTempFiles } from '../files/temp-files.js';
 import { runJob } from './job.js';
 import { THREADS_MAX } from './thread-count.js';
@@ -23,17 +23,11 @@ const runOptions: readonly CommandOption[] = [
   { flag: '--output-format', value: 'FORMAT', summary: 'csv, ndjson, parquet or arrow (default: by its name, or csv)' },
   { flag: '--mode', value: 'MODE', values: MODES, summary: 'batch or stream (default: batch)' },
   { flag: '--chunk', value: 'ROWS', summary: 'rows per chunk; results stay the same' },
-  { flag: '--from', value: 'TIME', summary: 'ignore samples before this time, such as 2024-01-31T12:00:00Z' },
-  { flag: '--until', value: 'TIME', summary: 'ignore samples at or after this time' },
+  ...spanOptions,
   {
     flag: '--warmup',
     value: 'DURATION',
     summary: 'warm up with the samples this long before --from, or with `all`: the results are the same as of one run',
-  },
-  {
-    flag: '--timezone',
-    value: 'ZONE',
-    summary: 'time zone of local days and of times without an offset (default: UTC)',
   },
   {
     flag: '--lateness',
@@ -58,7 +52,7 @@ const runOptions: readonly CommandOption[] = [
 export const run: Command = {
   name: 'run',
   summary: 'Run a request over files of series and write the results: CSV, NDJSON, Parquet or Arrow.',
-  argument: { name: 'REQUEST.json', summary: 'the request (`-` for standard input)' },
+  argument: requestArgument,
   options: runOptions,
   notes: [
     `Tables have columns with names, and one of these layouts:
