@@ -151,10 +151,16 @@ const FORMATS: Readonly<Record<string, JsonSchema>> = {
   // Beside a pattern of the parameter's own.
   duration: { allOf: [{ pattern: whole(DURATION) }] },
   interval: { anyOf: intervals },
-  'interval-or-instant': { anyOf: [...intervals, { pattern: whole(INSTANT) }] },
   'date-time': { pattern: whole(INSTANT) },
   date: { pattern: whole(DATE) },
   timezone: { pattern: '^[A-Za-z]' },
+};
+
+/** Texts that no format describes, by the names of their fields. */
+const TEXTS: Readonly<Record<string, JsonSchema>> = {
+  since: { anyOf: [...intervals, { pattern: whole(INSTANT) }] },
+  start: { pattern: whole(`${CLOCK}(:[0-5]\\d)?`) },
+  end: { pattern: whole(`(${CLOCK}(:[0-5]\\d)?|24:00)`) },
 };
 
 /** The schema with patterns for formats, and with objects that have no fields but their own. */
@@ -173,7 +179,10 @@ function strict(schema: JsonSchema): JsonSchema {
 
 function mapped(schemas: JsonSchema): JsonSchema {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, isSchema(schema) ? strict(schema) : schema]),
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      isSchema(schema) ? { ...strict(schema), ...TEXTS[name] } : schema,
+    ]),
   );
 }
 

@@ -42,11 +42,7 @@ function sinceWords({ since: given }: Parameters, zone: string): string {
 
 /** An interval, or an instant. */
 function since(): Parameter {
-  const schema = {
-    type: 'string',
-    format: 'interval-or-instant',
-    examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'],
-  };
+  const schema = { type: 'string', examples: ['Daily', 'Monthly', '2024-01-01T00:00:00Z'] };
   return parameter({}, schema, (value, report, context) => {
     if (typeof value === 'number') return readInstantField(value, report, context);
     if (typeof value !== 'string')
