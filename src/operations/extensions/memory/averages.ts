@@ -16,7 +16,6 @@ export interface MovingAverageMethods {
 export const movingAverage: Operation<MovingAverageMethods> = {
   name: 'MovingAverage',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { movingAverage: (window) => ({ parameters: { window } }) },
   parameters: {
     window: duration(SHORTEST_MS),
@@ -89,7 +88,6 @@ export interface ExponentialAverageMethods {
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {
   name: 'ExponentialAverage',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
   parameters: {
     halflife: duration(SHORTEST_MS),

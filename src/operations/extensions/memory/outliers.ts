@@ -13,7 +13,6 @@ export interface StuckValueMethods {
 export const stuckValue: Operation<StuckValueMethods> = {
   name: 'StuckValue',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { stuckValue: (text, parameters = {}) => ({ parameters: { duration: text, ...parameters } }) },
   parameters: {
     duration: duration(0),
@@ -94,7 +93,6 @@ export interface HampelMethods {
 export const hampel: Operation<HampelMethods> = {
   name: 'Hampel',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { hampel: (parameters = {}) => ({ parameters }) },
   parameters: {
     samples: number({ integer: true, minimum: 1, maximum: 1000, default: 3 }),
