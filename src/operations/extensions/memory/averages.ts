@@ -152,7 +152,7 @@ function exponentialAverager(halflifeMs: number, column: RunContext['column']): 
       weight = weight * decay + 1;
       const next = average + (x - average) / weight;
       // The difference of two numbers may overflow, though an average does not.
-      average = weight === 1 ? x : next - next === 0 ? next : average + (x / weight - average / weight);
+      average = weight === 1 ? x : next - next === 0 ? next : average - average / weight + x / weight;
       lastMs = t;
       results[i] = average;
     }
