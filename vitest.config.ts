@@ -46,8 +46,8 @@ export default defineConfig({
     isolate: false,
     // No test is about time: these end what would never end. Property tests run thousands of cases, and a laptop or a
     // CI machine may be busy. A poll gives up first, and says what it waited for.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
     // One more than the cores that we count on: tests that start servers wait more than they compute.
     maxWorkers: 3,
