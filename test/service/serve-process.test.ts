@@ -130,8 +130,8 @@ async function beginUpload(url: string, { authorization }: { authorization: stri
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
-  const head = `POST /core/samples HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-type: text/csv\r\n`;
-  socket.write(`${head}expect: 100-continue\r\ncontent-length: 100000\r\n\r\ntimestamp,value\n`);
+  socket.write(`POST /core/samples HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\nexpect: 100-continue\r\n`);
+  socket.write('content-type: text/csv\r\ncontent-length: 100000\r\n\r\ntimestamp,value\n');
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
 }
