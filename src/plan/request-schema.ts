@@ -1,7 +1,6 @@
-import { operationsByName } from '../operations/index.js';
+import { operationsByName, parameterSchemas, textsByName } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
-import { parameterSchemas, textsByName } from '../operations/texts.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
