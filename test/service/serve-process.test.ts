@@ -50,6 +50,23 @@ function printed(demo: Serving): Record<string, string> {
 
 const demoIsReady = /\/core\/events"\n\n$/;
 
+describe('windrow serve over a store without clients', () => {
+  it('says how to add one, by a line that adds one', async () => {
+    const directory = join(temporaryFolder(), 'a data folder');
+    const line = /nobody may use it yet.*\n {2}npx windrow (client add .*)\n/;
+    const empty = await serve(['--data-dir', directory, ...quiet], line);
+    const [, words = ''] = line.exec(empty.stderr) ?? [];
+    const added = await run('bash', ['-c', `"${process.execPath}" "${commandPath}" ${words} --json`], {});
+    expect(await tokenOf(empty.url, JSON.parse(added.stdout))).toHaveProperty('authorization');
+    empty.child.kill('SIGTERM');
+    expect(await empty.ended).toBe(0);
+    const again = await serve(['--data-dir', directory, ...quiet]);
+    again.child.kill('SIGTERM');
+    expect(await again.ended).toBe(0);
+    expect(again.stderr).not.toContain('nobody may use it');
+  });
+});
+
 describe('windrow serve --demo', () => {
   it.skipIf(!hasCurl)('prints credentials that work, and the walk through the service goes through', async () => {
     const folder = temporaryFolder();

@@ -75,6 +75,33 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
+  it('finds recipes by what they are for, and adds all their steps over the series that is open', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'office.csv', office);
+    await addStep(page, 'comfort');
+    const result = page.getByRole('region', { name: 'Result ComfortHours' });
+    await eventually(() => result.getByRole('listitem', { name: 'Step 1, Aggregate' }).getByRole('img').count()).toBe(
+      1,
+    );
+    expect(await page.getByLabel('lower').inputValue()).toBe('68');
+    // Of several steps, one reads the series and the result of another.
+    await page.getByRole('button', { name: 'Add another result' }).click();
+    await page.keyboard.type('last week');
+    await page.getByRole('option', { name: /^Last week beside this/ }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    const [, second] = JSON.parse(await requestText(page));
+    expect(second.operations.map(({ input }: { input: unknown }) => input)).toEqual([
+      [{ timeseriesId: 'office', metric: 'Raw' }],
+      [
+        { timeseriesId: 'office', metric: 'Raw' },
+        { timeseriesId: 'office', metric: 'Week before' },
+      ],
+    ]);
+    await eventually(() => page.getByRole('listitem', { name: 'Step 2, Sub' }).getByRole('img').count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
   it('leaves out columns of texts, and says so', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'room.csv', 'timestamp,note,temp\n2024-03-01T00:00Z,,20\n2024-03-01T01:00Z,cold,19\n');
