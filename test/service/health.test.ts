@@ -1,5 +1,6 @@
 import parse from 'parse-prometheus-text-format';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOverload } from '../../src/service/http/limits.js';
 import { StorageFullError } from '../../src/storage/errors.js';
 import { openSqliteStorage } from '../../src/storage/index.js';
 import { itemWork } from '../../src/storage/tables/operations.js';
@@ -110,6 +111,13 @@ describe('7.2: 503', () => {
         expect.objectContaining({ correlationId, level: 40, statusCode: 503, reason: 'the store: the disk is full' }),
       ),
     );
+  });
+
+  it('overload is an event loop that is late from one look to the next, no stall that is over', () => {
+    const look = createOverload(2000);
+    const delaysMs = [9000, 0, 2001, 2000, 3000, 2001, 5000, 1999, 9000, 0];
+    const overloads = [false, false, false, false, false, true, true, false, false, false];
+    expect(delaysMs.map(look)).toEqual(overloads);
   });
 
   it('an overloaded process is 503 with Retry-After, but for those who ask how it is', async () => {

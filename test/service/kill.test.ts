@@ -174,8 +174,9 @@ describe(`killed at random moments (SEED=${seed})`, () => {
       const { data } = (await answer.json()) as { data: { timeseriesId: string; state: string }[] };
       return data;
     };
-    await expect.poll(async () => (await itemsOf()).map(({ state }) => state)).toEqual(ids.map(() => 'Active'));
-    expect((await itemsOf()).map(({ timeseriesId }) => timeseriesId).sort()).toEqual(ids);
+    await expect
+      .poll(async () => (await itemsOf()).map(({ timeseriesId, state }) => `${timeseriesId} ${state}`).sort())
+      .toEqual(ids.map((id) => `${id} Active`));
     for (const id of ids) {
       const isEqual = async () => {
         const raw = await readSeries(server.url, headers, id, 'Raw');

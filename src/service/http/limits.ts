@@ -12,14 +12,29 @@ const FLUSH_INTERVAL_MS = 1000;
 const DELAY_INTERVAL_MS = 1000;
 const DELAY_RESOLUTION_MS = 10;
 
-/** 503 with `Retry-After` while the process cannot keep up: while its event loop is late on average. */
+/**
+ * Tells at each look whether the process is overloaded, by how late its event loop was on average since the one before.
+ * One late look is a stall that is over, of a start on a busy machine or a suspended process; two in a row are not.
+ */
+export function createOverload(delayMsMax: number): (delayMs: number) => boolean {
+  let wasLate = false;
+  return (delayMs) => {
+    const isLate = delayMs > delayMsMax;
+    const isOverloaded = isLate && wasLate;
+    wasLate = isLate;
+    return isOverloaded;
+  };
+}
+
+/** 503 with `Retry-After` while the process cannot keep up. */
 export function addOverloadProtection(app: FastifyInstance, { settings, scheduler }: ServiceContext): void {
   const { eventLoopDelayMsMax } = settings;
   if (eventLoopDelayMsMax <= 0) return;
   const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  const look = createOverload(eventLoopDelayMsMax);
   let isOverloaded = false;
   const check = (): void => {
-    isOverloaded = delays.mean / 1e6 - DELAY_RESOLUTION_MS > eventLoopDelayMsMax;
+    isOverloaded = look(delays.mean / 1e6 - DELAY_RESOLUTION_MS);
     delays.reset();
     callOff = scheduler.after(DELAY_INTERVAL_MS, check);
   };

@@ -18,7 +18,8 @@ let folder: string | undefined;
  * that WINDROW_TEST_POSTGRES names is kept for the next run.
  */
 export function setup(project: TestProject): void {
-  if (findPostgres() === undefined) return;
+  // The projects of vitest.config.ts have what the root provides.
+  if (!project.isRootProject() || findPostgres() === undefined) return;
   const kept = process.env.WINDROW_TEST_POSTGRES;
   if (kept !== undefined) {
     mkdirSync(kept, { recursive: true, mode: 0o711 });
