@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { pow } from '../../../kernels/elementary.js';
 import { runningSums } from '../../../kernels/exact/running.js';
@@ -10,7 +11,7 @@ import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface MovingAverageMethods {
   /** @param window an ISO 8601 duration. */
-  movingAverage(window: string): StepDraft;
+  movingAverage(window: Duration): StepDraft;
 }
 
 export const movingAverage: Operation<MovingAverageMethods> = {
@@ -82,7 +83,7 @@ function movingAverager(windowMs: number, column: RunContext['column']): RegridR
 
 export interface ExponentialAverageMethods {
   /** @param halflife an ISO 8601 duration. */
-  exponentialAverage(halflife: string): StepDraft;
+  exponentialAverage(halflife: Duration): StepDraft;
 }
 
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {

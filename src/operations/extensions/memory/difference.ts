@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, StepDraft } from '../../operation.js';
@@ -7,7 +8,7 @@ import { scan } from './scan.js';
 /** What a sample adds to the one before it: Difference, Derivative, Counter. */
 
 export interface DifferenceMethods {
-  difference(parameters?: { readonly maxgap?: string }): StepDraft;
+  difference(parameters?: { readonly maxgap?: Duration }): StepDraft;
 }
 
 const maxgap = duration(0, { optional: true });
@@ -55,7 +56,7 @@ export const describeDifference: Describe = (parameters) => ({
 });
 
 export interface DerivativeMethods {
-  derivative(parameters?: { readonly unit?: string; readonly maxgap?: string }): StepDraft;
+  derivative(parameters?: { readonly unit?: Duration; readonly maxgap?: Duration }): StepDraft;
 }
 
 export const derivative: Operation<DerivativeMethods> = {

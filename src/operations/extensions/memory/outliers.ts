@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { lerp } from '../../../kernels/interpolate.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
@@ -7,7 +8,7 @@ import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface StuckValueMethods {
   /** @param duration an ISO 8601 duration. */
-  stuckValue(duration: string, parameters?: { readonly tolerance?: number }): StepDraft;
+  stuckValue(duration: Duration, parameters?: { readonly tolerance?: number }): StepDraft;
 }
 
 export const stuckValue: Operation<StuckValueMethods> = {

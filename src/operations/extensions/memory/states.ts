@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan, scanEach } from './scan.js';
@@ -75,7 +76,7 @@ export const describeHysteresis: Describe = (parameters) => ({
 
 export interface DelayMethods {
   /** @param parameters ISO 8601 durations. */
-  delay(parameters: { readonly on?: string; readonly off?: string }): StepDraft;
+  delay(parameters: { readonly on?: Duration; readonly off?: Duration }): StepDraft;
 }
 
 export const delay: Operation<DelayMethods> = {
