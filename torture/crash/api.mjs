@@ -21,8 +21,8 @@ export function createApi(url, authorization) {
     } catch (cause) {
       throw new UnansweredError(`${method} ${path}`, { cause });
     }
-    // Refused as a whole: it stops, or is overloaded.
-    if (status === 503) return { status, isRefused: true };
+    // Refused as a whole: it stops, or is overloaded; 408 where the machine stood still before the headers were read.
+    if (status === 503 || status === 408) return { status, isRefused: true };
     if (expect.includes(status)) return { status, isRefused: false, bytes };
     throw new UnexpectedError(`${method} ${path}: ${status} ${bytes.toString().slice(0, 500)}`);
   };

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { shardOf } from '../../../src/storage/shard.js';
+import { logProgress } from '../../../src/storage/tables/samples.js';
 import { linesOf } from '../../laws/running.js';
 import { item, START_MS } from './posted.js';
 import { openRig } from './rig.js';
@@ -89,4 +90,51 @@ it('a body that makes thousands of series lets others have turns while it is tak
     }
   };
   expect(await mostOf(4000)).toBeLessThanOrEqual(1.5 * (await mostOf(1000)));
+});
+
+test.each([
+  ['a body of 60 series', 60, 1],
+  ['a sample of one series', 1, 60],
+])('a write that comes while items take in %s does not wait for all of them', async (_, seriesCount, itemsOfSeries) => {
+  const rig = await openRig({ groups: 1, sizes: { workATransaction: 10 } });
+  try {
+    const { context, organisation } = rig;
+    const shard = shardOf(organisation);
+    const ids = Array.from({ length: seriesCount }, (_, i) => `series${i}`);
+    const hourly = ids.flatMap((id) =>
+      Array.from({ length: itemsOfSeries }, (_, i) =>
+        item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} hourly ${i}`),
+      ),
+    );
+    const write = (written: readonly string[], minute: number) =>
+      context.storage.transaction(shard, async (tx) => {
+        const timeMs = Float64Array.of(START_MS + 60_000 * minute);
+        const value = Float64Array.of(minute);
+        const changes = written.map((timeseriesId) => ({ timeseriesId, metric: 'Raw', timeMs, value }));
+        await context.samples.append(tx, organisation, changes);
+        rig.worker().wake(shard);
+        return tx.commit;
+      });
+    const takenIn = async (): Promise<number> => {
+      const progress = await context.storage.read(shard, (tx) => tx.get(logProgress, { name: 'log' }));
+      return progress!.absorbedCommit;
+    };
+    await write(ids, 0);
+    await rig.register(hourly);
+    await rig.worker().onIdle();
+    for (const minute of [10, 70, 130]) {
+      const commit = await write(ids, minute);
+      await write(['aside'], minute);
+      expect(await takenIn()).toBeLessThan(commit);
+      // Comes while the body is taken in, for an item that has not been settled, or has.
+      await write([ids[0]!, ids.at(-1)!], minute + 1);
+      expect(await takenIn()).toBeLessThan(commit);
+      await rig.worker().onIdle();
+      expect(await takenIn()).toBeGreaterThan(commit);
+      const { expected, found } = await rig.compare();
+      expect(linesOf(found)).toEqual(linesOf(expected));
+    }
+  } finally {
+    await rig.close();
+  }
 });

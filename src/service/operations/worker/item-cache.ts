@@ -6,6 +6,7 @@ import type { Reader } from '../../../storage/storage.js';
 import type { RowIn } from '../../../storage/table.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
 import { definitionOf, isPattern } from '../request.js';
+import { Backlog } from './backlog.js';
 import { type CheckpointHead, Checkpoints, checkpointHeads } from './checkpoints.js';
 import { Item, type ItemSession } from './item.js';
 import { PatternMembers } from './members.js';
@@ -31,6 +32,8 @@ export class ItemCache {
   /** The patterns of organisations, as of the commit of the catalogue. */
   readonly #patterns = new Map<string, PatternMembers>();
   readonly #shard: number;
+  /** What of the log it has begun to take in. */
+  readonly backlog = new Backlog();
   /** Of all shards. */
   readonly sources: SourceCache;
 
@@ -46,7 +49,10 @@ export class ItemCache {
    * @returns whether items have come, changed or gone.
    */
   begin(claimSequence: number, absorbedCommit: number, catalogCommit: number): boolean {
-    if (this.#claimSequence !== claimSequence || this.#absorbedCommit !== absorbedCommit) this.clear();
+    if (this.#claimSequence !== claimSequence || this.#absorbedCommit !== absorbedCommit) {
+      this.clear();
+      this.backlog.reset(absorbedCommit);
+    }
     const isCatalogNew = this.#catalogCommit !== catalogCommit;
     if (isCatalogNew) {
       this.#readers.clear();
@@ -61,6 +67,12 @@ export class ItemCache {
   /** Ends a transaction that has written, and will be this commit. */
   end(commit: number): void {
     this.#absorbedCommit = commit;
+    this.backlog.reset(commit);
+  }
+
+  /** Whether transactions before have taken in what the store does not say yet. */
+  get isBehind(): boolean {
+    return this.backlog.commit > this.#absorbedCommit;
   }
 
   clear(): void {
@@ -70,6 +82,7 @@ export class ItemCache {
     this.#items.clear();
     this.#readers.clear();
     this.#patterns.clear();
+    this.backlog.reset(-1);
     this.sources.clear(this.#shard);
   }
 
@@ -86,7 +99,7 @@ export class ItemCache {
   /** Between transactions: forgets the items that have not been used for longest where there are too many. */
   trim({ itemsKept }: WorkerSizes): void {
     if (this.#readers.size > READERS_MAX) this.#readers.clear();
-    if (this.#items.size <= itemsKept) return;
+    if (this.#items.size <= itemsKept || !this.backlog.isEmpty) return;
     for (const [itemId, { isRunning }] of this.#items) {
       if (!isRunning) this.#items.delete(itemId);
       if (this.#items.size <= KEPT_SHARE * itemsKept) return;

@@ -6,37 +6,14 @@ import type { Claim, Transaction } from '../../../storage/storage.js';
 import { itemCatalog } from '../../../storage/tables/operations.js';
 import { logProgress } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
+import type { Backlog, Delivery } from './backlog.js';
 import type { Item, ItemSession } from './item.js';
 import type { ItemCache } from './item-cache.js';
 import type { ResultChange, Results } from './results.js';
 import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
 
-const CHANGES_READ = 1000;
-
-/** Items that a transaction has touched, in the order in which they are settled: producers before their readers. */
-class TouchedItems {
-  /** By rank: whether each is replayed. */
-  readonly #byRank: Map<Item, boolean>[] = [];
-
-  add(item: Item, isReplay: boolean): void {
-    const { rank } = item.sources.producers;
-    while (this.#byRank.length <= rank) this.#byRank.push(new Map());
-    const ofRank = this.#byRank[rank]!;
-    ofRank.set(item, isReplay || ofRank.get(item) === true);
-  }
-
-  /** The items of the least rank, group after group: what is touched meanwhile comes in its turn. */
-  *takeGroups(): Generator<readonly (readonly [Item, boolean])[]> {
-    for (;;) {
-      const ofRank = this.#byRank.find(({ size }) => size > 0);
-      if (ofRank === undefined) return;
-      const group = [...ofRank];
-      ofRank.clear();
-      yield group;
-    }
-  }
-}
+const CHANGES_READ = 500;
 
 /** One transaction of the worker: what the cache knows is true of the state that it sees. */
 export class Session implements ItemSession {
@@ -47,13 +24,12 @@ export class Session implements ItemSession {
   readonly catalogCommit: number;
   replayRoom: number;
   readonly #cache: ItemCache;
-  /** The log up to this commit had been taken in before. */
-  readonly #absorbedCommit: number;
-  readonly #touched = new TouchedItems();
+  readonly #backlog: Backlog;
   /** Changes of results that are not in the log yet, by organisation. */
   readonly #published = new Map<string, { itemId: string; changes: SampleChange[] }>();
   readonly #forgottenMs = new Map<string, number | undefined>();
   #hasWritten = false;
+  #hasPublished = false;
   #isWorkDue: boolean;
   #workCount = 0;
 
@@ -69,7 +45,9 @@ export class Session implements ItemSession {
     if (catalog === undefined) return undefined;
     const absorbedCommit = (await tx.get(logProgress, { name: 'log' }))?.absorbedCommit ?? 0;
     const isCatalogNew = cache.begin(claim.sequence, absorbedCommit, catalog.commit);
-    return new Session(context, cache, sizes, tx, { absorbedCommit, catalogCommit: catalog.commit }, isCatalogNew);
+    const session = new Session(context, cache, sizes, tx, catalog.commit, isCatalogNew);
+    if (isCatalogNew && !cache.backlog.isEmpty) await session.#renewBacklog();
+    return session;
   }
 
   private constructor(
@@ -77,7 +55,7 @@ export class Session implements ItemSession {
     cache: ItemCache,
     sizes: WorkerSizes,
     tx: Transaction,
-    { absorbedCommit, catalogCommit }: { readonly absorbedCommit: number; readonly catalogCommit: number },
+    catalogCommit: number,
     isWorkDue: boolean,
   ) {
     this.context = context;
@@ -85,7 +63,7 @@ export class Session implements ItemSession {
     this.tx = tx;
     this.replayRoom = sizes.replaySamplesMax;
     this.#cache = cache;
-    this.#absorbedCommit = absorbedCommit;
+    this.#backlog = cache.backlog;
     this.catalogCommit = catalogCommit;
     this.#isWorkDue = isWorkDue;
   }
@@ -105,7 +83,7 @@ export class Session implements ItemSession {
   }
 
   touch(item: Item, isReplay: boolean): void {
-    this.#touched.add(item, isReplay);
+    this.#backlog.touched.add(item, isReplay);
   }
 
   get sources(): SourceCache {
@@ -132,20 +110,49 @@ export class Session implements ItemSession {
     return this.#forgottenMs.get(key);
   }
 
-  /** Takes in what the log holds that items have not seen. */
-  async absorb(): Promise<void> {
-    for (let after = this.#absorbedCommit; after < this.tx.lastCommit; ) {
-      const changes = await this.context.samples.changesAfter(this.tx, after, CHANGES_READ);
-      if (changes.length > 0) this.#hasWritten = true;
-      for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
-        const patterns = await this.#cache.patternsOf(this.tx, organisation);
-        this.#noteMembers(await patterns.admit(this, own));
-        await this.#cache.findReaders(this.tx, organisation, own);
-        await this.#tell(organisation, own);
-      }
-      if (changes.length < CHANGES_READ) return;
-      after = changes.at(-1)!.commit;
+  /**
+   * Takes in what the log holds that items have not seen, as far as one transaction goes.
+   *
+   * @returns whether that is all.
+   */
+  async absorb(): Promise<boolean> {
+    // Whoever settles reads what is stored, so before that all of it is told to all who read it.
+    do {
+      if (!(await this.#deliver(this.sizes.workATransaction))) return false;
+    } while (await this.#readOn());
+    return this.settle(this.sizes.workATransaction);
+  }
+
+  /** Reads on in the log; false where there is no more. */
+  async #readOn(): Promise<boolean> {
+    const backlog = this.#backlog;
+    if (backlog.commit >= this.tx.lastCommit) return false;
+    const read = await this.context.samples.changesAfter(this.tx, backlog.commit, CHANGES_READ);
+    if (read.length === 0) return false;
+    this.#hasWritten = true;
+    backlog.commit = read.at(-1)!.commit;
+    const changes = read.filter(({ commit }) => !backlog.ownCommits.has(commit));
+    for (const [organisation, own] of groupBy(changes, (change) => change.organisation)) {
+      const patterns = await this.#cache.patternsOf(this.tx, organisation);
+      this.#noteMembers(await patterns.admit(this, own));
+      await this.#cache.findReaders(this.tx, organisation, own);
+      await this.#tell(organisation, own);
     }
+    return true;
+  }
+
+  // Items have come, changed or gone since it was begun.
+  async #renewBacklog(): Promise<void> {
+    const now = new Map<Item, Item | undefined>();
+    for (const [organisation, own] of groupBy(this.#backlog.items(), ({ results }) => results.organisation)) {
+      const found = await this.itemsOf(
+        organisation,
+        own.map(({ results }) => results.itemId),
+      );
+      const byId = new Map(found.map((item) => [item.results.itemId, item]));
+      for (const item of own) now.set(item, byId.get(item.results.itemId));
+    }
+    this.#backlog.replace(now);
   }
 
   /** Takes changes of series of another shard into their replicas, and to the items that read these. */
@@ -153,6 +160,7 @@ export class Session implements ItemSession {
     await this.context.samples.append(this.writer, organisation, changes, itemId === null ? {} : { itemId });
     await this.#cache.findReaders(this.tx, organisation, changes);
     await this.#tell(organisation, changes);
+    await this.#deliver(Number.POSITIVE_INFINITY);
   }
 
   /** The same of the provisional samples of a result. */
@@ -194,39 +202,57 @@ export class Session implements ItemSession {
   }
 
   // Items, and who reads their results, are looked up for many at once before the first of them takes its change.
-  async #tell(organisation: string, changes: readonly LoggedChange[]): Promise<void> {
+  async #tell(organisation: string, changes: readonly Delivery['change'][]): Promise<void> {
     const ids: string[] = [];
     for (const change of changes) ids.push(...(await this.#cache.readersOf(this.tx, organisation, change)));
     await this.itemsOf(organisation, [...new Set(ids)]);
-    const told: (readonly [LoggedChange, readonly Item[]])[] = [];
+    const told: Delivery[] = [];
     for (const change of changes) {
-      told.push([change, await this.readersOf(organisation, change)]);
+      told.push({ organisation, change, readers: await this.readersOf(organisation, change), takenCount: 0 });
       await this.giveWay();
     }
-    const outputs = told.flatMap(([, readers]) => readers.map(({ results }) => results.series));
+    const outputs = told.flatMap(({ readers }) => readers.map(({ results }) => results.series));
     if (outputs.length > 0) await this.#cache.findReaders(this.tx, organisation, outputs);
-    for (const [change, readers] of told) await this.#pushTo(organisation, readers, change);
+    this.#backlog.deliveries.push(...told);
   }
 
-  async #pushTo(organisation: string, readers: readonly Item[], change: Parameters<Item['push']>[1]): Promise<void> {
+  /** Gives the changes that wait to their readers, so many. @returns whether that were all */
+  async #deliver(countMax: number): Promise<boolean> {
+    const { deliveries } = this.#backlog;
+    let doneCount = 0;
+    for (const delivery of deliveries) {
+      if (!(await this.#pushTo(delivery, countMax))) break;
+      doneCount++;
+    }
+    deliveries.splice(0, doneCount);
+    return deliveries.length === 0;
+  }
+
+  async #pushTo(delivery: Delivery, countMax: number): Promise<boolean> {
+    const { organisation, change, readers } = delivery;
     const { deleted, damage, timeMs } = change;
     const starts = [deleted?.fromMs, damage?.fromMs, timeMs[0]];
     const firstMs = Math.min(...starts.map((startMs) => startMs ?? Number.POSITIVE_INFINITY));
-    if (firstMs === Number.POSITIVE_INFINITY) return;
-    this.sources.changed(this.tx.shard, organisation, change, firstMs);
-    for (const item of readers) {
+    if (firstMs === Number.POSITIVE_INFINITY) return true;
+    if (delivery.takenCount === 0) this.sources.changed(this.tx.shard, organisation, change, firstMs);
+    while (delivery.takenCount < readers.length) {
+      if (this.#workCount >= countMax) return false;
+      const item = readers[delivery.takenCount++]!;
       if (!item.schedule.isOver) await item.push(this, change, firstMs);
       await this.giveWay();
     }
+    return true;
   }
 
   async publish({ organisation, itemId, series }: Results, change: ResultChange): Promise<void> {
     this.#hasWritten = true;
+    this.#hasPublished = true;
     const full = { ...series, ...change };
     const published = this.#published.get(organisation);
     if (published === undefined) this.#published.set(organisation, { itemId, changes: [full] });
     else published.changes.push(full);
-    await this.#pushTo(organisation, await this.readersOf(organisation, series), full);
+    const delivery = { organisation, change: full, readers: await this.readersOf(organisation, series), takenCount: 0 };
+    await this.#pushTo(delivery, Number.POSITIVE_INFINITY);
   }
 
   async flush(): Promise<void> {
@@ -236,20 +262,31 @@ export class Session implements ItemSession {
     this.#published.clear();
   }
 
-  /** Brings the items that were touched to where their results rest on all that is stored, or leaves them to a turn. */
-  async settle(): Promise<void> {
-    for (const group of this.#touched.takeGroups()) {
-      for (const [item, isReplay] of group) {
-        await item.settle(this, isReplay);
-        await this.giveWay();
-      }
+  /**
+   * Brings the items that were touched to where their results rest on all that is stored, or leaves them to a turn.
+   *
+   * @returns whether that were all.
+   */
+  async settle(countMax = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const { touched } = this.#backlog;
+    while (!touched.isEmpty) {
+      if (this.#workCount >= countMax) return false;
+      const [item, isReplay] = touched.take()!;
+      await item.settle(this, isReplay);
+      await this.giveWay();
     }
+    return true;
   }
 
-  /** Ends the transaction: what it has taken in and written is the worker's last commit. */
+  /** Ends the transaction: where nothing is left of the log, what it has taken in is the worker's last commit. */
   async seal(): Promise<void> {
     await this.flush();
-    if (!this.#hasWritten) return;
+    const backlog = this.#backlog;
+    if (!backlog.isEmpty) {
+      if (this.#hasPublished) backlog.ownCommits.add(this.tx.commit);
+      return;
+    }
+    if (!this.#hasWritten && !this.#cache.isBehind) return;
     await this.tx.put(logProgress, { name: 'log', absorbedCommit: this.tx.commit });
     this.#cache.end(this.tx.commit);
   }

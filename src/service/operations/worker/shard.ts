@@ -156,17 +156,18 @@ export class ShardWorker {
   async #run<Result>(work: (session: Session) => Promise<Result>, usesReserve = true): Promise<Result | undefined> {
     const { sizes } = this.#parts;
     let attemptCount = 0;
+    let isMore = false;
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
       this.#waiting = undefined;
+      isMore = false;
       // A transaction that is run again finds in memory what the first run has left there.
       if (attemptCount++ > 0) this.#cache.clear();
       const session = await Session.open(this.#context, this.#cache, sizes, this.claim, tx);
       if (session === undefined) return undefined;
-      await session.absorb();
-      await session.settle();
-      const result = await work(session);
+      isMore = !(await session.absorb());
+      const result = isMore ? undefined : await work(session);
       // What the work changed of a result, others may read.
-      await session.settle();
+      if (!isMore) await session.settle();
       await session.seal();
       this.#cache.trim(sizes);
       return result;
@@ -174,7 +175,11 @@ export class ShardWorker {
     // What was deleted frees room only once the items have taken it in.
     const options = { claim: this.claim, usesReserve };
     try {
-      return await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
+      for (;;) {
+        attemptCount = 0;
+        const result = await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
+        if (!isMore) return result;
+      }
     } catch (error) {
       this.#cache.clear();
       throw error;

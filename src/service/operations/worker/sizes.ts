@@ -12,6 +12,8 @@ const sizes = {
   stepsMax: 32,
   /** Items that are looked up or worked on before others are answered: some ten milliseconds of work. */
   itemsATurn: 100,
+  /** Changes that items are told of, and items that are settled, in one transaction: others write in between. */
+  workATransaction: 250,
   /** Items whose waiting work is begun in one transaction. */
   turnsATransaction: 50,
   /** So many samples of all items together are read again within a transaction for want of memory. */
