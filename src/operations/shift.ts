@@ -37,7 +37,6 @@ export interface ShiftMethods {
 export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { shift: (parameters) => ({ parameters }) },
   inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {

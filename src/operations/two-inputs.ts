@@ -24,7 +24,7 @@ export interface AlignParameters {
 }
 
 /** The method of an operation with a scalar or a second series. */
-export function withOperand(operand: Operand, parameters: object = {}): StepDraft {
+export function withOperand(operand: Operand, parameters: AlignParameters = {}): StepDraft {
   return typeof operand === 'number'
     ? { parameters: { scalar: operand, ...parameters } }
     : { parameters, others: [operand] };

@@ -1,8 +1,7 @@
 import { intervalNames } from '../core/interval.js';
-import { operationsByName } from '../operations/index.js';
+import { operationsByName, parameterSchemas, textsByName } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
-import { parameterSchemas, textsByName } from '../operations/texts.js';
 import { parameterRules, stepRules } from './schema-rules.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */

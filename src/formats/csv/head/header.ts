@@ -1,3 +1,4 @@
+import type { InTurns } from '../../../core/turns.js';
 import { type Dialect, dialectNotes, isUsual, tellDialect } from '../../table/dialect.js';
 import { factsOf } from '../../table/facts.js';
 import { type Fail, isTimeName, type Roles, tellRoles } from '../../table/roles.js';
@@ -45,19 +46,28 @@ type Options = Pick<
   | 'isNamed'
 >;
 
+/** Headers of so many columns take milliseconds to look at. */
+const WIDE_COLUMNS = 1000;
+
+/** Whether others should have their turns while a header is looked at. */
+export function isWide({ columns }: FoundHeader): boolean {
+  return columns.length >= WIDE_COLUMNS;
+}
+
 /**
- * Tells how a file is to be read; undefined where that takes more of its rows.
+ * Tells how a file is to be read; undefined where that takes more of its rows. It stops on the way where the header is
+ * wide.
  *
  * @param sample the first rows, as many as are needed to tell what their columns hold.
  * @param isWhole whether there is no more to come, so that what is open has to be asked.
  * @throws CsvError where the file does not say plainly what it holds
  */
-export function tellHeader(
+export function* tellHeader(
   found: FoundHeader,
   sample: Uint8Array,
   isWhole: boolean,
   options: Options,
-): Header | undefined {
+): InTurns<Header | undefined> {
   const { fileName: file, isNamed = options.wanted } = options;
   const { columns, line, text, separator, isAnnotated, defaults } = found;
   const fail: Fail = (reason, code = 'csv.header') => {
@@ -66,10 +76,15 @@ export function tellHeader(
   };
   const texts = sampleTexts(found, sample);
   const units = unitsOf(texts);
-  const numbers = texts.map((list, column) => list.map((one) => withoutUnit(one, units[column])));
+  const numbers = texts.map((list, column) => {
+    const unit = units[column];
+    return unit === undefined ? list : list.map((one) => withoutUnit(one, unit));
+  });
   const facts = columns.map((name, column) => factsOf(name, numbers[column]!));
+  if (isWide(found)) yield;
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = tellRoles(facts, { ...options, isAskedFor }, fail);
+  if (isWide(found)) yield;
   if (roles.layout !== 'days') failAtEqualNames(columns, roles, fail);
   const values = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');
   const valueTexts = values.flatMap(({ column }) => numbers[column]!);

@@ -17,7 +17,6 @@ export interface MovingAverageMethods {
 export const movingAverage: Operation<MovingAverageMethods> = {
   name: 'MovingAverage',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { movingAverage: (window) => ({ parameters: { window } }) },
   parameters: {
     window: duration(SHORTEST_MS),
@@ -90,7 +89,6 @@ export interface ExponentialAverageMethods {
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {
   name: 'ExponentialAverage',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
   parameters: {
     halflife: duration(SHORTEST_MS),
@@ -155,7 +153,7 @@ function exponentialAverager(halflifeMs: number, column: RunContext['column']): 
       weight = weight * decay + 1;
       const next = average + (x - average) / weight;
       // The difference of two numbers may overflow, though an average does not.
-      average = weight === 1 ? x : next - next === 0 ? next : average + (x / weight - average / weight);
+      average = weight === 1 ? x : next - next === 0 ? next : average - average / weight + x / weight;
       lastMs = t;
       results[i] = average;
     }

@@ -17,7 +17,7 @@ const maxgapText = 'No result where the sample before is older than this.';
 export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
   shape: 'regrid',
-  results: 'at most one a sample',
+  results: 'all but the first',
   methods: { difference: (parameters = {}) => ({ parameters }) },
   parameters: { maxgap },
   open: (parameters, { column }) => fromLast(parameters, column, changesOf),
@@ -62,7 +62,7 @@ export interface DerivativeMethods {
 export const derivative: Operation<DerivativeMethods> = {
   name: 'Derivative',
   shape: 'regrid',
-  results: 'at most one a sample',
+  results: 'all but the first',
   methods: { derivative: (parameters = {}) => ({ parameters }) },
   parameters: {
     unit: duration(SHORTEST_MS, { default: 'PT1S' }),
@@ -120,7 +120,7 @@ export interface CounterMethods {
 export const counter: Operation<CounterMethods> = {
   name: 'Counter',
   shape: 'regrid',
-  results: 'at most one a sample',
+  results: 'all but the first',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
     max: number({ optional: true }),

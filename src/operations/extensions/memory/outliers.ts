@@ -14,7 +14,6 @@ export interface StuckValueMethods {
 export const stuckValue: Operation<StuckValueMethods> = {
   name: 'StuckValue',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { stuckValue: (text, parameters = {}) => ({ parameters: { duration: text, ...parameters } }) },
   parameters: {
     duration: duration(0),
@@ -95,7 +94,6 @@ export interface HampelMethods {
 export const hampel: Operation<HampelMethods> = {
   name: 'Hampel',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { hampel: (parameters = {}) => ({ parameters }) },
   parameters: {
     samples: number({ integer: true, minimum: 1, maximum: 1000, default: 3 }),

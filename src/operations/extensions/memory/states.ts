@@ -12,7 +12,6 @@ export interface HysteresisMethods {
 export const hysteresis: Operation<HysteresisMethods> = {
   name: 'Hysteresis',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { hysteresis: (bounds) => ({ parameters: bounds }) },
   parameters: {
     on: number(),
@@ -167,7 +166,6 @@ export interface EdgeMethods {
 export const edge: Operation<EdgeMethods> = {
   name: 'Edge',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { edge: (direction) => ({ parameters: direction === undefined ? {} : { direction } }) },
   parameters: {
     direction: choice(['rising', 'falling', 'both'], { default: 'rising' }),

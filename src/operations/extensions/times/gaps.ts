@@ -12,7 +12,6 @@ export interface GapsMethods {
 export const gaps: Operation<GapsMethods> = {
   name: 'Gaps',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { gaps: (gap, parameters = {}) => ({ parameters: { gap, ...parameters } }) },
   parameters: {
     gap: duration(0),
