@@ -56,7 +56,7 @@ export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fa
 export function dialectNotes({ time, decimal, isGrouped, states }: Dialect): string[] {
   const notes = time === 'auto' || time === 'epoch' ? [] : [TIME_NOTES[time]];
   if (decimal === 'comma') notes.push('decimal commas');
-  else if (isGrouped) notes.push('digits grouped by commas');
+  else if (isGrouped) notes.push('digits in groups');
   const missing = states.filter(([, value]) => Number.isNaN(value)).map(([text]) => text);
   if (missing.length > 0) notes.push(`${missing.join(', ')} missing`);
   for (const [text, value] of states) if (!Number.isNaN(value)) notes.push(`${text} as ${value}`);
@@ -82,6 +82,16 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
     const told = `its dates, such as ${example}, may begin with the day or with the month`;
     return fail(`${told}; say which with the option timeFormat (--time-format dmy, or mdy)`, 'csv.unclear');
   }
+  // Two rows tell: the first of a day has no fraction.
+  const serials = times.filter((text) => /^[2-7]\d{4}(?:[.,]\d+)?$/.test(text));
+  if (isMost(serials)) {
+    if (times.length < 2 && !isWhole) return undefined;
+    const example = serials.find((text) => /[.,]\d{3,}$/.test(text));
+    const told = `its times, such as ${example}, may be days as a spreadsheet counts them`;
+    const mend =
+      'export them as dates, or say with the option timeFormat that they are epoch seconds (--time-format s)';
+    if (example !== undefined) return fail(`${told}; ${mend}`, 'csv.unclear');
+  }
   const digits = times.filter((text) => /^\d+$/.test(text));
   if (isMost(digits)) return tellDigits(digits, fail);
   const isOther = (text: string): boolean => !/^\d{4}-\d\d-\d\d/.test(text) && isWrittenDate(text) !== undefined;
@@ -98,9 +108,11 @@ function tellDigits(digits: readonly string[], fail: Fail): Dialect['time'] {
 }
 
 const POINT = /^[+-]?\d*\.\d+(?:e[+-]?\d+)?$/i;
-const COMMA = /^[+-]?(?:\d+|\d{1,3}(?:[. \u00a0']\d{3})+),\d+(?:e[+-]?\d+)?$/i;
+const COMMA = /^[+-]?(?:\d+|\d{1,3}(?:[. \u00a0\u202f']\d{3})+),\d+(?:e[+-]?\d+)?$/i;
 /** `1,234`: a group of thousands or three decimals. */
 const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+/** `1'234.5` and `1 234.5`: no decimal sign is in doubt. */
+const SPACED = /^[+-]?[1-9]\d{0,2}(?:[ \u00a0\u202f']\d{3})+(?:\.\d+)?$/;
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+|,\d{3})$/;
 
 function tellNumbers(
@@ -110,7 +122,7 @@ function tellNumbers(
 ): Pick<Dialect, 'decimal' | 'isGrouped'> {
   const withComma = values.filter((text) => text.includes(',') && /\d/.test(text));
   if (said === 'comma') return { decimal: 'comma', isGrouped: true };
-  if (withComma.length === 0) return { decimal: 'point', isGrouped: false };
+  if (withComma.length === 0) return { decimal: 'point', isGrouped: values.some((text) => SPACED.test(text)) };
   if (said === 'point') return { decimal: 'point', isGrouped: true };
   const isGrouped = withComma.some((text) => GROUPED.test(text));
   const isPoint = values.some((text) => POINT.test(text) && !/^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(text));

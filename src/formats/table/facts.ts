@@ -13,10 +13,15 @@ export interface ColumnFacts {
 
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
-const NUMBER = /^[+-]?(?:\d[\d.,' \u00a0]*|[.,]\d+)(?:e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d[\d.,' \u00a0\u202f]*|[.,]\d+)(?:e[+-]?\d+)?$/i;
 // No date is written so.
 const SHORT_NUMBER = /^-?\d{1,3}(?:\.\d+)?$/;
-const MISSING = /^(?:null|na|n\/a|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
+const MISSING = /^(?:null|\\n|na|n\/a|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
+
+/** Whether a text stands for no value in any column. */
+export function isMissing(text: string): boolean {
+  return MISSING.test(text);
+}
 
 /** Facts of a column of texts. */
 export function factsOf(name: string, texts: readonly string[]): ColumnFacts {

@@ -9,7 +9,8 @@ import type { Dialect } from './dialect.js';
 // holds it to this.
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const MISSING = /^(?:null|na|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
+// `\N` is what PostgreSQL's COPY writes.
+const MISSING = /^(?:null|\\n|na|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
 const EPOCH = /^[+-]?\d+(?:\.\d+)?$/;
 const COMPACT_DATE = /^(?:19|20)\d{6}$/;
 
@@ -55,13 +56,16 @@ export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>)
   }
   if (/^[+-]?\d+,\d+$/.test(text)) return 'has a decimal comma; say so with the option decimal (--decimal comma)';
   if (NUMBER.test(text)) return 'is beyond the range of a double; leave it empty where the value is missing';
-  const word = /^[a-z][\w -]*$/i.test(text) && !/^0x/i.test(text) ? text.toLowerCase() : undefined;
+  if (/^[+-]?\d[\d.,]*\s?[^\d\s]+$/.test(text)) {
+    return 'is not a number; a unit behind numbers is read where all values of the column have the same one';
+  }
+  const word = /^[^\d+"=.][^"=]{0,40}$/.test(text) && !/^-\d/.test(text) ? text.toLowerCase() : undefined;
   const mend = word === undefined ? '' : `; the option states says what it stands for (--states ${stateOf(word)})`;
   return `is not a number; expected a decimal such as 20.5 or 1e-3, or nothing where the value is missing${mend}`;
 }
 
 function stateOf(word: string): string {
-  const text = /\s/.test(word) ? `"${word}=…"` : `${word}=…`;
+  const text = /[^\w-]/.test(word) ? `"${word}=…"` : `${word}=…`;
   return text.replace(
     '…',
     /^(?:on|true|yes|open|t|y)$/.test(word) ? '1' : /^(?:off|false|no|f|n)$/.test(word) ? '0' : '',

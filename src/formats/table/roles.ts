@@ -67,8 +67,9 @@ export function tellRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   const [timeColumn, clockColumn] = table.times();
   const ids = table.ids(timeColumn);
   const notes = clockColumn < 0 ? [] : [`times of ${columns[timeColumn]!.name} and ${columns[clockColumn]!.name}`];
-  const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn]);
-  const used = [timeColumn, clockColumn, metricColumn, ...ids.map(({ column }) => column)];
+  const idColumns = ids.map(({ column }) => column);
+  const metricColumn = ids.length === 0 ? -1 : table.named(METRIC_NAMES, [timeColumn, ...idColumns]);
+  const used = [timeColumn, clockColumn, metricColumn, ...idColumns];
   const rest = columns.flatMap((_, column) => (used.includes(column) ? [] : [column]));
   const found = { timeColumn, clockColumn, ids, metricColumn };
   const days = table.days(timeColumn, clockColumn, rest);
@@ -166,7 +167,7 @@ class Table {
     if (layout !== undefined && layout !== 'long') return [];
     const id = this.named(ID_NAMES);
     if (id >= 0) return [{ column: id, prefix: '' }];
-    const series3 = this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series']) : -1;
+    const series3 = this.#names.length === 3 && this.named(VALUE_NAMES) >= 0 ? this.named(['series', 'metric']) : -1;
     if (series3 >= 0) return [{ column: series3, prefix: '' }];
     if (layout === 'long') {
       this.#fail('the long layout needs columns that name the series; give them with the option series (--series)');
@@ -182,7 +183,9 @@ class Table {
       .filter(({ name }) => !INFLUX_NAMES.includes(name.toLowerCase()))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map(({ column, prefix }) => ({ column, prefix }));
-    return measurement < 0 ? tags : [{ column: measurement, prefix: '' }, ...tags];
+    if (measurement >= 0) return [{ column: measurement, prefix: '' }, ...tags];
+    const field = this.#names.indexOf('_field');
+    return tags.length === 0 && field >= 0 ? [{ column: field, prefix: '' }] : tags;
   }
 
   /** The columns of a row a day; undefined where rows are no days. */
@@ -214,6 +217,8 @@ class Table {
     if (value !== undefined) return this.#valuesOf(this.#find(value, 'value'));
     const named = rest.filter((column) => this.#names[column] !== '');
     if (named.length === 0) this.#fail('the header has no column but the time; expected `timestamp,value`');
+    const unnamed = rest.filter((column) => this.#names[column] === '' && this.#kindOf(column) === 'text');
+    for (const column of unnamed) notes.push(`column ${column + 1} without a name left out`);
     const texts = named.filter((column) => areTextsLeft && this.#isText(column));
     if (texts.length === 0) return this.#valuesOf(named);
     const names = texts.map((column) => this.#columns[column]!.name).join(', ');
@@ -239,11 +244,21 @@ class Table {
       times,
       open.map((column) => this.#columns[column]!),
     );
-    if (key === undefined) return;
+    if (key !== undefined) this.#askKey(key, `the column ${JSON.stringify(key.name)}`, argumentOf(key.name));
+    // As pandas writes an index of several levels without names.
+    const index = rest.find((column) => {
+      const { name, kind, texts } = this.#columns[column]!;
+      return name === '' && kind === 'text' && distinctTexts(this.#columns[column]!).length < texts.length;
+    });
+    if (index !== undefined)
+      this.#askKey(this.#columns[index]!, `column ${index + 1}, without a name,`, String(index + 1));
+  }
+
+  #askKey(key: ColumnFacts, name: string, argument: string): never {
     const examples = distinctTexts(key).slice(0, 3).join(', ');
-    const told = `the column ${JSON.stringify(key.name)} (${examples}) seems to say which series a row belongs to`;
-    const mend = `if so, say it with the option series (--series ${argumentOf(key.name)})`;
-    this.#fail(`${told}; ${mend}; if each column is a series of its own, with --layout wide`, 'csv.unclear');
+    const told = `${name} (${examples}) seems to say which series a row belongs to`;
+    const mend = `if so, say it with the option series (--series ${argument})`;
+    return this.#fail(`${told}; ${mend}; if each column is a series of its own, with --layout wide`, 'csv.unclear');
   }
 
   idNotes(ids: Roles['ids']): string[] {
@@ -303,10 +318,15 @@ function noTimeReason(columns: readonly string[]): string {
   const names = TIME_NAMES.slice(0, 5);
   const expected = `one column must be called ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
   const isData = columns.some((name) => /^\d/.test(name));
+  const times = columns.filter((name) => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(name));
+  if (times.length > 0 && columns.some((name) => /^[a-z]/i.test(name))) {
+    return 'its columns are times, with a series in each row; turn the table, so that each row is a time';
+  }
   const mend = isData
     ? '; the first line looks like data: put a header such as `timestamp,value` before it'
-    : ', or be named by the option time (--time)';
-  return `the header has no time column: it has ${columns.join(', ')}; ${expected}${mend}`;
+    : `, or be named by the option time (--time ${columns[0] === '' ? '1, its number' : '…'})`;
+  const found = columns.map((name) => name || 'a column without a name').join(', ');
+  return `the header has no time column: it has ${found}; ${expected}${mend}`;
 }
 
 /** A name as it is typed in a shell. */

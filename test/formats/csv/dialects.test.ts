@@ -180,3 +180,48 @@ describe('columns', () => {
     expect(readCsv('time,a,b\n0,1,2\n', { as, value: ['b'] }).series[0]?.value[0]).toBe(2);
   });
 });
+
+describe('what is behind numbers, or stands for them', () => {
+  test('a unit that a whole column has is left aside, and said', () => {
+    const { series, summary } = readCsv('time,a,b\n2024-01-01,21.4 °C,12%\n2024-01-02,,13%\n2024-01-03,-1.5 °C,null\n');
+    expect(series.map(({ value }) => [...value])).toEqual([
+      [21.4, Number.NaN, -1.5],
+      [12, 13, Number.NaN],
+    ]);
+    expect(summary.notes).toEqual(['values of a in °C', 'values of b in %']);
+  });
+
+  test('units that differ are refused: no value is read in another unit than the column has', () => {
+    expect(problemOf(() => readCsv('time,a\n2024-01-01,1.25 GiB\n2024-01-02,980 MiB\n'))).toMatch(
+      /^csv\.number: .*line 2.*where all values of the column have the same one/,
+    );
+    const days = Array.from({ length: 5000 }, (_, day) => formatInstant(day * 86_400_000));
+    const late = `time,a\n${days.map((time, day) => `${time},1.5 ${day < 4999 ? 'GiB' : 'MiB'}\n`).join('')}`;
+    expect(problemOf(() => readCsv(late))).toMatch(/^csv\.number: .*line 5001.*with the unit GiB/);
+    expect(problemOf(() => readCsv(late.replace('1.5 MiB', '1.5')))).toMatch(/line 5001.*with the unit GiB/);
+  });
+
+  test('days as a spreadsheet counts them are asked for, also where the first has no fraction', () => {
+    const rows = 'time,value\n45323,1\n45323.0104166667,2\n';
+    expect(problemOf(() => readCsv(rows))).toMatch(/^csv\.unclear: .*such as 45323\.0104166667.*--time-format s/);
+    expect([...readCsv(rows, { timeFormat: 's' }).series[0]!.timeMs]).toEqual([45_323_000, 45_323_010.4166667]);
+  });
+
+  test('an error of a spreadsheet is asked for by the option that says what it means', () => {
+    const rows = 'time;value\n2024-01-01;#DIV/0!\n';
+    expect(problemOf(() => readCsv(rows))).toMatch(/the option states .*--states "#div\/0!="/);
+    expect([...readCsv(rows, { states: { '#DIV/0!': null } }).series[0]!.value]).toEqual([Number.NaN]);
+  });
+
+  test('levels of an index without names do not make one series of several', () => {
+    const rows = ',,temp\nx,2024-01-01 00:00:00,0\nx,2024-01-01 00:15:00,1\ny,2024-01-01 00:00:00,2\n';
+    expect(problemOf(() => readCsv(rows))).toMatch(/^csv\.unclear: .*column 1, without a name, \(x, y\).*--series 1/);
+    expect(readCsv(rows, { series: ['1'] }).series.map(({ timeseriesId }) => timeseriesId)).toEqual(['x', 'y']);
+  });
+
+  test('an index of the numbers of rows is left aside, and one of labels too, which is said', () => {
+    expect(readCsv(',time,a\n0,2024-01-01,1\n1,2024-01-02,2\n').summary.notes).toEqual([]);
+    const { series, summary } = readCsv(',time,a\nfirst,2024-01-01,1\nsecond,2024-01-02,2\n');
+    expect([series.length, summary.notes]).toEqual([1, ['column 1 without a name left out']]);
+  });
+});

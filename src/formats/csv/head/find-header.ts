@@ -17,6 +17,8 @@ export interface FoundHeader {
   readonly end: number;
   /** Whether there are annotations, as in the CSV of InfluxDB: lines that begin with `#`, before each of its tables. */
   readonly isAnnotated: boolean;
+  /** What the annotation `#default` of InfluxDB has for fields that are empty, by column; else nothing. */
+  readonly defaults: readonly string[];
 }
 
 const PIPE = 0x7c;
@@ -43,6 +45,7 @@ export function findHeader(
   let from = hasByteOrderMark(bytes) ? 3 : 0;
   let separator: number | undefined;
   let isAnnotated = false;
+  let defaultLine = new Uint8Array(0);
   // A line, and not a record: what is skipped may have any quotes.
   let lineEnd = bytes.indexOf(LINE_FEED, from) + 1;
   while (lineEnd > 0) {
@@ -50,6 +53,7 @@ export function findHeader(
     const said = /^"?sep=(.)"?$/i.exec(start)?.[1];
     separator = said?.charCodeAt(0) ?? separator;
     if (/^"?#(?:datatype|group|default)\b/.test(start)) isAnnotated = true;
+    if (/^"?#default\b/.test(start)) defaultLine = bytes.slice(from, lineEnd);
     if (line > skipLines && start !== '' && said === undefined && bytes[from] !== HASH) break;
     from = lineEnd;
     if (++line > skipLines + BLANK_LINES_MAX) {
@@ -65,7 +69,19 @@ export function findHeader(
   const found = splitHeader(bytes.subarray(from, to), file, line, separator, columnsMax);
   let nextLine = line;
   for (let at = from; at < to; at++) if (bytes[at] === LINE_FEED) nextLine++;
-  return { ...found, line, nextLine, end: to, isAnnotated };
+  const defaults = splitDefaults(defaultLine, found.separator);
+  return { ...found, line, nextLine, end: to, isAnnotated, defaults };
+}
+
+function splitDefaults(line: Uint8Array, separator: number): string[] {
+  const record = createRecord();
+  if (line.length === 0 || !splitRecord(record, line, 0, separator, true) || record.fault !== undefined) return [];
+  return defaultsOf(record);
+}
+
+/** The fields of an annotation `#default`, the first of which is its name. */
+export function defaultsOf(record: CsvRecord): string[] {
+  return Array.from({ length: record.fieldCount }, (_, index) => (index === 0 ? '' : (fieldText(record, index) ?? '')));
 }
 
 function failWithoutEnd(

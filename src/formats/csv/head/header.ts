@@ -2,6 +2,7 @@ import type { InTurns } from '../../../core/turns.js';
 import { type Dialect, dialectNotes, isUsual, tellDialect } from '../../table/dialect.js';
 import { factsOf } from '../../table/facts.js';
 import { type Fail, isTimeName, type Roles, tellRoles } from '../../table/roles.js';
+import { unitOf, withoutUnit } from '../../table/units.js';
 import { LINE_FEED } from '../bytes.js';
 import { CsvError } from '../errors.js';
 import type { CsvReaderOptions } from '../options.js';
@@ -18,6 +19,10 @@ export interface Header extends Roles {
   readonly isPlain: boolean;
   /** Whether lines that begin with `#` are left aside, and the columns begin anew after them. */
   readonly isAnnotated: boolean;
+  /** What stands for a field that is empty, by column; nothing in most files. */
+  readonly defaults: readonly string[];
+  /** What comes behind the numbers of a column, such as °C, by column. */
+  readonly units: Readonly<Record<number, string>>;
   /** The physical line of the first row. */
   readonly firstLine: number;
 }
@@ -64,46 +69,67 @@ export function* tellHeader(
   options: Options,
 ): InTurns<Header | undefined> {
   const { fileName: file, isNamed = options.wanted } = options;
-  const { columns, line, text, separator, isAnnotated } = found;
+  const { columns, line, text, separator, isAnnotated, defaults } = found;
   const fail: Fail = (reason, code = 'csv.header') => {
     const mend = code === 'csv.header' && reason.includes('no time column') ? laterHeader(sample, line) : '';
     throw new CsvError(code, { file, line }, `${reason}${mend}`, text);
   };
   const texts = sampleTexts(found, sample);
-  const facts = columns.map((name, column) => factsOf(name, texts[column]!));
+  const units = unitsOf(texts);
+  const numbers = texts.map((list, column) => {
+    const unit = units[column];
+    return unit === undefined ? list : list.map((one) => withoutUnit(one, unit));
+  });
+  const facts = columns.map((name, column) => factsOf(name, numbers[column]!));
   if (isWide(found)) yield;
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = tellRoles(facts, { ...options, isAskedFor }, fail);
   if (isWide(found)) yield;
   if (roles.layout !== 'days') failAtEqualNames(columns, roles, fail);
-  const numbers = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');
-  const valueTexts = numbers.flatMap(({ column }) => texts[column]!);
+  const values = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');
+  const valueTexts = values.flatMap(({ column }) => numbers[column]!);
   const isHomeAssistant = columns.some((name) => name.toLowerCase() === 'entity_id');
   const states = isHomeAssistant ? { unavailable: null, unknown: null, ...options.states } : options.states;
   const first = { times: texts[roles.timeColumn]!, values: valueTexts, isWhole };
   const dialect = tellDialect(first, { ...options, states }, fail);
   if (dialect === undefined) return undefined;
+  const inUnits = roles.values.filter(({ column }) => units[column] !== undefined);
+  const unitNotes = inUnits.map(({ column, name }) => `values of ${name} in ${units[column]}`);
+  const isBare = !isAnnotated && unitNotes.length === 0;
   const isRowASample = roles.layout !== 'days' && (roles.ids.length === 0 || roles.values.length === 1);
   return {
     ...roles,
     separator,
     columns,
     dialect,
-    isPlain: isRowASample && roles.ids.length <= 1 && roles.clockColumn < 0 && isUsual(dialect) && !isAnnotated,
+    isPlain: isRowASample && roles.ids.length <= 1 && roles.clockColumn < 0 && isUsual(dialect) && isBare,
     isAnnotated,
+    defaults,
+    units,
     firstLine: found.nextLine,
-    notes: [...roles.notes, ...dialectNotes(dialect)],
+    notes: [...roles.notes, ...dialectNotes(dialect), ...unitNotes],
   };
 }
 
+function unitsOf(texts: readonly (readonly string[])[]): Record<number, string> {
+  const units: Record<number, string> = {};
+  for (const [column, list] of texts.entries()) {
+    const unit = unitOf(list);
+    if (unit !== undefined) units[column] = unit;
+  }
+  return units;
+}
+
 // The texts of the first rows, by column.
-function sampleTexts({ columns, separator }: FoundHeader, bytes: Uint8Array): string[][] {
+function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8Array): string[][] {
   const texts = columns.map((): string[] => []);
   const record = createRecord();
   for (let at = 0; at < bytes.length; at = record.end) {
     if (bytes.indexOf(LINE_FEED, at) < 0 || !splitRecord(record, bytes, at, separator, false)) break;
     if (record.fault !== undefined || record.fieldCount !== columns.length || isBlank(record)) continue;
-    for (const [column, list] of texts.entries()) list.push(fieldText(record, column)?.trim() ?? '');
+    for (const [column, list] of texts.entries()) {
+      list.push(fieldText(record, column)?.trim() || (defaults[column] ?? ''));
+    }
   }
   return texts;
 }
@@ -127,7 +153,7 @@ function failAtEqualNames(columns: readonly string[], roles: Roles, fail: Fail):
   for (const column of [...new Set(named)].sort((a, b) => a - b)) {
     const name = columns[column]!;
     const first = firstColumn.get(name);
-    if (first !== undefined) {
+    if (first !== undefined && name !== '') {
       fail(`columns ${first + 1} (${columns[first]}) and ${column + 1} (${name}) have one meaning; rename one`);
     }
     firstColumn.set(name, column);

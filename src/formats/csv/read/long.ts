@@ -16,7 +16,7 @@ import {
   type Pairs,
 } from './names.js';
 import { parseNumber } from './number.js';
-import { type CsvRecord, fieldText } from './record.js';
+import type { CsvRecord } from './record.js';
 import {
   columnOf,
   countMissing,
@@ -49,7 +49,7 @@ export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unn
     if ('code' in time) return time;
     const samples = samplesOf(record, time, header, fields);
     if ('code' in samples) return samples;
-    const reference = referenceOf(record, header, unnamed);
+    const reference = referenceOf(record, header, fields, unnamed);
     if ('code' in reference) return reference;
     for (const { time, value, name } of samples) {
       const index = indexOf(name === undefined ? reference : { ...reference, metric: name });
@@ -158,11 +158,16 @@ function tooManySeries({ ids, columns }: Header, { timeseriesId }: SeriesReferen
   return { code: 'csv.row', column: { name: columns[column] ?? '', number: column + 1 }, text: timeseriesId, reason };
 }
 
-function referenceOf(record: CsvRecord, header: Header, unnamed: string): SeriesReference | RowProblem {
+function referenceOf(
+  record: CsvRecord,
+  header: Header,
+  fields: FieldReader,
+  unnamed: string,
+): SeriesReference | RowProblem {
   const { ids, metricColumn } = header;
   let timeseriesId = ids.length === 0 ? unnamed : '';
   for (const { column, prefix } of ids) {
-    const text = fieldText(record, column);
+    const text = fields.text(record, column);
     if (text === undefined) return notText(record, columnOf(header, column));
     // Of a series of several tags each table of InfluxDB has some.
     if (text !== '') timeseriesId += timeseriesId === '' ? text : prefix + text;
@@ -172,7 +177,7 @@ function referenceOf(record: CsvRecord, header: Header, unnamed: string): Series
     const reason = `names no series; every row needs a ${column.name}`;
     return { code: 'csv.row', column, text: timeseriesId, reason };
   }
-  const metric = metricColumn < 0 ? RAW_METRIC : fieldText(record, metricColumn);
+  const metric = metricColumn < 0 ? RAW_METRIC : fields.text(record, metricColumn);
   if (metric === undefined) return notText(record, columnOf(header, metricColumn));
   return { timeseriesId, metric: metric === '' ? RAW_METRIC : metric };
 }

@@ -4,7 +4,7 @@ import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js'
 import { RepeatedHours } from '../../table/repeated-hours.js';
 import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
-import { columnNames, type FoundHeader, findHeader } from '../head/find-header.js';
+import { columnNames, defaultsOf, type FoundHeader, findHeader } from '../head/find-header.js';
 import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
 import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
@@ -82,6 +82,8 @@ export class FileReader implements CsvReader {
   #rows: Rows | undefined;
   /** Whether annotations came after the rows, behind which the columns begin anew. */
   #isBetweenTables = false;
+  /** What the annotation `#default` of the next table says. */
+  #defaults: readonly string[] = [];
   /** Physical line of the next record. */
   #line = 1;
   #rejected = 0;
@@ -314,6 +316,8 @@ export class FileReader implements CsvReader {
   // Annotations come before the header of each table.
   #takeAnnotation(rows: Rows, record: CsvRecord): boolean {
     if (fieldText(record, 0)?.startsWith('#')) {
+      if (!this.#isBetweenTables) this.#defaults = [];
+      if (fieldText(record, 0) === '#default') this.#defaults = defaultsOf(record);
       this.#isBetweenTables = true;
       return true;
     }
@@ -321,7 +325,8 @@ export class FileReader implements CsvReader {
     this.#isBetweenTables = false;
     const before = this.#header as Header; // rows are read, so it was told
     const columns = columnNames(record, this.#file, this.#line);
-    const found = { ...before, columns, text: recordText(record), line: this.#line, nextLine: this.#line, end: 0 };
+    const place = { line: this.#line, nextLine: this.#line, end: 0 };
+    const found = { ...before, columns, text: recordText(record), defaults: this.#defaults, ...place };
     const header = finish(tellHeader(found, new Uint8Array(0), true, this.#options));
     if (header !== undefined) rows.relay?.({ ...header, dialect: before.dialect });
     return true;

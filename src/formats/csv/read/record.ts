@@ -79,10 +79,13 @@ export function recordText(record: CsvRecord): string {
   return showText(record.bytes, record.start, record.end).replace(/\r?\n$/, '');
 }
 
-/** Whether the record is a line with nothing on it. */
+/** Whether the record is a line with nothing on it or, as Excel writes empty rows, with nothing but separators. */
 export function isBlank(record: CsvRecord): boolean {
-  if (record.fieldCount !== 1 || record.isQuoted[0] === 1) return false;
-  return record.fieldStart[0] === record.fieldEnd[0];
+  if (record.fault !== undefined || (record.fieldCount === 1 && record.isQuoted[0] === 1)) return false;
+  for (let index = 0; index < record.fieldCount; index++) {
+    if (record.fieldStart[index] !== record.fieldEnd[index]) return false;
+  }
+  return true;
 }
 
 const UNCLOSED = 'opens a quote that is never closed; close it, or double the quotes inside a quoted field';

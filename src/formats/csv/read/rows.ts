@@ -2,6 +2,7 @@ import type { Zone } from '../../../core/zone.js';
 import { isAllFinite } from '../../../kernels/check.js';
 import { numberFault, timeReader, valueReader } from '../../table/read-text.js';
 import type { RepeatedHours } from '../../table/repeated-hours.js';
+import { withoutUnit } from '../../table/units.js';
 import type { CsvColumn, RowProblem } from '../errors.js';
 import type { Header } from '../head/header.js';
 import type { CsvSeriesCount, OnChunk } from '../options.js';
@@ -81,12 +82,18 @@ export class FieldReader {
     this.#header = header;
   }
 
+  /** The text of a field, or what the file says for one that is empty; undefined where it is not UTF-8. */
+  text(record: CsvRecord, column: number): string | undefined {
+    const text = fieldText(record, column);
+    return text === '' ? (this.#header.defaults[column] ?? '') : text;
+  }
+
   /** The time of a record, or of one of its values, which are named after it in a row a day. */
   time(record: CsvRecord, clockMs?: number): RowTime | RowProblem {
     const { timeColumn, clockColumn } = this.#header;
     const column = columnOf(this.#header, timeColumn);
-    const date = fieldText(record, timeColumn)?.trim();
-    const clock = clockColumn < 0 ? '' : fieldText(record, clockColumn)?.trim();
+    const date = this.text(record, timeColumn)?.trim();
+    const clock = clockColumn < 0 ? '' : this.text(record, clockColumn)?.trim();
     if (date === undefined || clock === undefined) return notText(record, column);
     const isWhole = date !== '' && (clockColumn < 0 || clock !== '');
     if (isWhole && clockMs === DAY_MS) return this.#dayEnd(record);
@@ -103,11 +110,18 @@ export class FieldReader {
 
   /** The value in a column of a record; NaN where it is missing. */
   value(record: CsvRecord, columnIndex: number): number | RowProblem {
-    const text = fieldText(record, columnIndex)?.trim();
-    const value = text === undefined ? undefined : this.#readValue(text);
-    if (value !== undefined) return value;
+    const text = this.text(record, columnIndex)?.trim();
+    const unit = this.#header.units[columnIndex];
+    const number = text === undefined ? undefined : withoutUnit(text, unit);
+    const value = number === undefined ? undefined : this.#readValue(number);
+    const isOfUnit = unit === undefined || number !== text || Number.isNaN(value);
+    if (value !== undefined && isOfUnit) return value;
     const column = columnOf(this.#header, columnIndex);
     if (text === undefined) return notText(record, column);
+    if (unit !== undefined) {
+      const reason = `is not a number with the unit ${unit}, which the first rows have; expected one unit in a column`;
+      return { code: 'csv.number', column, text, reason };
+    }
     return { code: 'csv.number', column, text, reason: numberFault(text, this.#header.dialect) };
   }
 }
