@@ -120,7 +120,7 @@ const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
 
 // Of the worked examples of each operation the plainest stands beside the list, and is what a new step begins with: all
 // of them would be a fifteenth of the page.
-const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]texts\.ts$/, async (text, path) => {
+const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]index\.ts$/, async (text, path) => {
   const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
   const { textsByName } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
   const weightOf = (example) => {
@@ -132,12 +132,16 @@ const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]texts\.ts$/, as
     return [name, { ...texts, examples: [plainest] }];
   });
   const list = JSON.stringify(Object.fromEntries(plain));
-  return text.replace(/(export const textsByName[^=]*= )\{[^}]*\};/, (_, before) => `${before}${list};`);
+  const written = /(export const textsByName[^=]*= )[^;]*;/;
+  if (!written.test(text)) throw new Error(`${path} has no textsByName any more`);
+  return text.replace(written, (_, before) => `${before}${list};`);
 });
 
 // The page writes no request by the builder.
 const withoutMethods = replacing(/[/\\]src[/\\]operations[/\\].*\.ts$/, (text) =>
-  text.replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},'),
+  text
+    .replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},')
+    .replace(/^(export const \w+ = \w+\()\{ \w+: \w+ \}, '/gm, "$1{}, '"),
 );
 
 /** A plugin that has `textOf` change the text of the files of a name. */
