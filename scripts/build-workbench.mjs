@@ -132,14 +132,16 @@ const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]index\.ts$/, as
     return [name, { ...texts, examples: [plainest] }];
   });
   const list = JSON.stringify(Object.fromEntries(plain));
-  const textsOfAll = /(export const textsByName[^=]*= )[^;]*;/;
-  if (!textsOfAll.test(text)) throw new Error(`${path} has no texts of operations any more`);
-  return text.replace(textsOfAll, (_, before) => `${before}${list};`);
+  const written = /(export const textsByName[^=]*= )[^;]*;/;
+  if (!written.test(text)) throw new Error(`${path} has no textsByName any more`);
+  return text.replace(written, (_, before) => `${before}${list};`);
 });
 
 // The page writes no request by the builder.
 const withoutMethods = replacing(/[/\\]src[/\\]operations[/\\].*\.ts$/, (text) =>
-  text.replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},'),
+  text
+    .replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},')
+    .replace(/^(export const \w+ = \w+\()\{ \w+: \w+ \}, '/gm, "$1{}, '"),
 );
 
 /** A plugin that has `textOf` change the text of the files of a name. */

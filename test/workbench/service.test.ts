@@ -52,6 +52,28 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByLabel('A page has').selectOption('10');
     await page.getByRole('button', { name: 'Read events' }).click();
     await eventually(() => page.getByText('5 events match').count()).toBe(1);
+    // More events than a page has; those of the first page are not on the second.
+    const authorized = await tokenOf(demo.url, { clientId, clientSecret });
+    const more = Array.from({ length: 12 }, (_, i) => ({
+      occurredAt: new Date(Date.UTC(2026, 0, 1, i)).toISOString(),
+      name: 'Door open',
+      descr: `Door ${i}`,
+    }));
+    const posted = await fetch(`${demo.url}/core/events`, {
+      method: 'POST',
+      headers: { ...authorized, 'content-type': 'application/json', ercollectionid: 'demo-building' },
+      body: JSON.stringify(more),
+    });
+    expect(posted.status, await posted.text()).toBe(201);
+    await page.getByLabel('Filter').fill("name eq 'Door open'");
+    await page.getByLabel('Order').fill('occurredAt asc');
+    await page.getByRole('button', { name: 'Read events' }).click();
+    await page.getByText('12 events match, 1 to 10 are shown').waitFor();
+    await page.getByRole('button', { name: 'Next events' }).click();
+    await page.getByText('12 events match, 11 to 12 are shown').waitFor();
+    expect(await page.getByRole('cell', { name: /^Door \d/ }).allTextContents()).toEqual(['Door 10', 'Door 11']);
+    expect(await page.getByRole('button', { name: 'Next events' }).isDisabled()).toBe(true);
+    await page.getByLabel('Order').fill('');
     await page.getByLabel('Filter').fill("severty eq 'Low'");
     await page.getByRole('button', { name: 'Read events' }).click();
     await eventually(() => page.getByText(/did you mean `severity`/).count()).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ const GROUPS = {
   map: 'A result for each sample',
   filter: 'Some of the samples',
   regrid: 'Results at times of their own',
-  recipe: 'Recipes: all steps at once, as a result of their own',
+  recipe: 'Recipes, for results of their own',
 };
 
 /** All operations, to be searched and chosen from. */

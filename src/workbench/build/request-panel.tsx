@@ -163,7 +163,8 @@ function ReportSection() {
       <p class="faint">
         {counted(state.answer.steps.length, 'step')} in {state.answer.durationMs.toFixed(1)} ms
       </p>
-      <div class="table-scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, by the keyboard too */}
+      <div class="table-scroll" tabIndex={0}>
         <table>
           <thead>
             <tr>

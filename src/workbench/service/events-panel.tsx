@@ -21,10 +21,13 @@ export function EventsPanel({ client, onSignedOut }: PartProps) {
   const [asked, setAsked] = useState({ collection: '', $filter: '', $orderby: '' });
   const [pageSize, setPageSize] = useState(10);
   const [page, setPage] = useState<Page<Readonly<Record<string, unknown>>>>();
+  /** How many events the pages before this one had. */
+  const [before, setBefore] = useState(0);
   const read = (after: string | null): Promise<void> =>
     attempt(async () => {
       const { collection, ...clauses } = asked;
       setPage(await client.events(collection, clauses, after, pageSize));
+      setBefore(after === null ? 0 : before + page!.entries.length);
     });
   return (
     <section class="panel" aria-labelledby="events-title">
@@ -69,6 +72,7 @@ export function EventsPanel({ client, onSignedOut }: PartProps) {
         <>
           <p class="faint" role="status">
             {page.totalCount === undefined ? '' : `${countText(page.totalCount)} events match`}
+            {page.entries.length > 0 && `, ${before + 1} to ${before + page.entries.length} are shown`}
           </p>
           <EventTable events={page.entries} />
         </>
