@@ -44,9 +44,11 @@ export default defineConfig({
     // Commands that tests run leave nothing in the home of who tests.
     env: { NODE_DISABLE_COMPILE_CACHE: '1' },
     isolate: false,
-    // Property tests run thousands of cases, and a laptop or a CI machine may be busy.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // No test is about time: these end what would never end. Property tests run thousands of cases, and a laptop or a
+    // CI machine may be busy. A poll gives up first, and says what it waited for.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     // One more than the cores that we count on: tests that start servers wait more than they compute.
     maxWorkers: 3,
     coverage: {

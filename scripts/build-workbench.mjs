@@ -50,6 +50,21 @@ function packed(path, stepMs) {
   return { stepMs, names, parts };
 }
 
+/** The recipes of docs/recipes.md that read one series: title, question, and steps as `src/workbench` reads them. */
+function recipes() {
+  const sections = readText('docs/recipes.md').split(/^## /m).slice(1);
+  return sections.flatMap((section) => {
+    const [, title, question, json] = /^(.+)\n\n([\s\S]+?)\n\n```json\n([\s\S]+?)```/.exec(section);
+    const [{ operations }] = JSON.parse(json);
+    const ids = operations.flatMap(({ input, output }) => [...input, ...output].map((one) => one.timeseriesId));
+    if (new Set(ids).size > 1) return [];
+    const steps = operations.map(({ operation, input, output, parameters = {} }) => {
+      return [operation, input.map(({ metric }) => metric), output[0].metric, parameters];
+    });
+    return [[title, question.replaceAll('\n', ' '), steps]];
+  });
+}
+
 // What the page has in other words than the sources say: `load` gives the text that stands in place of a file.
 
 // The kernels of WebAssembly would take a tenth of the page, and a policy that lets it compile code. Without them the
@@ -153,7 +168,7 @@ async function bundle(entry) {
       target: 'es2022',
       jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
       inject: { h: ['preact', 'h'], Fragment: ['preact', 'Fragment'] },
-      define: { SAMPLE_DATA: JSON.stringify(sampleData()) },
+      define: { SAMPLE_DATA: JSON.stringify(sampleData()), RECIPES: JSON.stringify(recipes()) },
     },
     plugins: [
       ...withoutWebAssembly,

@@ -1,39 +1,75 @@
-// A picture of each operation for the site: the samples of its longest worked example, before and after.
+// A picture of each operation for the site: samples before and after, as scripts/site-examples.mjs lists them.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { examples, signals } from './site-examples.mjs';
 
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
+const MINUTE_MS = 60_000;
+/** Between samples further apart there is a gap, which no line crosses. */
+const INPUT_GAP_MINUTES = 65;
 
-/** Writes `operations/<name>.svg` for each operation and gives their places by the names of the operations. */
-export async function drawOperations(operations, folder) {
-  const { createChartData, drawSvg } = await chartCode();
+/**
+ * Writes `operations/<name>.svg` for each operation and gives their places by the names of the operations.
+ *
+ * @param library what computes the results: the `operations`, `createPlan` and `runBatch` of the library.
+ */
+export async function drawOperations({ operations, createPlan, runBatch }, folder) {
+  const drawSvg = await chartCode();
   mkdirSync(join(folder, 'operations'), { recursive: true });
   const pictures = new Map();
-  for (const { name, examples } of operations.values()) {
-    const example = examples.reduce((most, one) => (sizeOf(one) > sizeOf(most) ? one : most));
+  for (const name of operations.keys()) {
+    const example = examples[name];
+    if (example === undefined) throw new Error(`scripts/site-examples.mjs has no picture of ${name}: add one`);
+    const inputs = inputsOf(example);
+    const { series } = runBatch(createPlan([requestOf(name, example)]), inputs);
     const place = `operations/${name.toLowerCase().replaceAll(' ', '-')}.svg`;
-    const data = createChartData();
-    data.add(seriesOf(example));
-    writeFileSync(join(folder, place), drawSvg(data.lines(), { width: 640, title: `${name}, before and after` }));
+    const lines = [
+      ...inputs.map((input) => lineOf(input, { gapMinutes: INPUT_GAP_MINUTES })),
+      lineOf(series[0], example),
+    ];
+    if (example.isBelow) lines.reverse();
+    writeFileSync(join(folder, place), drawSvg(lines, { width: 640, title: name }));
     pictures.set(name, { place, title: example.title, parameters: JSON.stringify(example.parameters) });
   }
   return pictures;
 }
 
-const sizeOf = ({ inputs, output }) => Math.min(...inputs.map(({ length }) => length), output.length);
+function inputsOf({ inputs }) {
+  const names = inputs.length === 1 ? ['input'] : ['first input', 'second input', 'third input'];
+  return inputs.map((signal, index) => ({ timeseriesId: names[index], metric: 'Raw', ...signals[signal] }));
+}
 
-function seriesOf({ inputs, output }) {
-  const column = (timeseriesId, samples) => ({
-    timeseriesId,
-    metric: timeseriesId === 'result' ? 'after' : 'before',
-    timeMs: Float64Array.from(samples, ([time]) => Date.parse(time.includes('T') ? time : `2024-03-01T${time}Z`)),
-    value: Float64Array.from(samples, ([, value]) => value ?? Number.NaN),
-  });
-  const names = inputs.length === 1 ? ['input'] : ['first input', 'second input'];
-  return [...inputs.map((samples, index) => column(names[index], samples)), column('result', output)];
+function requestOf(operation, { inputs, parameters }) {
+  const input = inputsOf({ inputs }).map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
+  const output = [{ timeseriesId: 'result', metric: operation }];
+  return { metric: operation, processingType: 'batch', operations: [{ operation, input, output, parameters }] };
+}
+
+/** A series as a line of a chart; the result of a window is drawn along all of it. */
+function lineOf(
+  { timeseriesId, timeMs, value },
+  { windowMinutes, gapMinutes = windowMinutes === undefined ? Infinity : 0 },
+) {
+  const points = [...timeMs].flatMap((time, i) =>
+    Array.from({ length: windowMinutes ?? 1 }, (_, minute) => ({
+      timeMs: time + minute * MINUTE_MS,
+      value: value[i],
+      isAfterGap: minute === 0 && time - timeMs[i - 1] > gapMinutes * MINUTE_MS,
+    })),
+  );
+  return {
+    name: timeseriesId,
+    timeMs: Float64Array.from(points, (point) => point.timeMs),
+    value: Float64Array.from(points, (point) => point.value),
+    isAfterGap: Uint8Array.from(points, (point) => Number(point.isAfterGap)),
+    sampleCount: timeMs.length,
+    min: Math.min(...value),
+    max: Math.max(...value),
+    isBinary: value.every((number) => number === 0 || number === 1),
+  };
 }
 
 // The charts of `windrow plot`, from the sources, as dist does not export them.
@@ -46,5 +82,6 @@ async function chartCode() {
     platform: 'node',
     logLevel: 'error',
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  const code = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  return code.drawSvg;
 }

@@ -17,7 +17,16 @@ const rootPath = fileURLToPath(new URL('../', import.meta.url));
 const GROUPS = [
   [
     'Start',
-    ['README.md', 'docs/workbench.md', 'docs/command.md', 'docs/library.md', 'docs/recipes.md', 'docs/coming-from.md'],
+    [
+      'README.md',
+      'docs/workbench.md',
+      'docs/command.md',
+      'docs/library.md',
+      'docs/stream.md',
+      'docs/fleets.md',
+      'docs/recipes.md',
+      'docs/coming-from.md',
+    ],
   ],
   ['Reference', ['docs/operations.md', 'docs/semantics.md', 'docs/errors.md', 'CHANGELOG.md']],
   ['Service', ['docs/service.md', 'docs/scale.md', 'docs/reliability.md', 'docs/security.md']],
@@ -27,14 +36,14 @@ const GROUPS = [
 
 const OTHERS = 'More';
 
-/** Builds the site and gives the names of its pages. */
-export async function buildSite(folder, operations) {
+/** Builds the site, with pictures that the library computes, and gives the names of its pages. */
+export async function buildSite(folder, library) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const groups = presentGroups();
   const sources = groups.flatMap(([, paths]) => paths);
   const titles = new Map(sources.map((path) => [path, titleOf(read(path))]));
-  const pictures = await drawOperations(operations, folder);
+  const pictures = await drawOperations(library, folder);
   for (const path of sources) {
     const navigation = groups.map(([name, paths]) => ({
       name,
@@ -58,7 +67,7 @@ function withPictures(html, pictures) {
     const picture = pictures.get(name);
     if (picture === undefined) return whole;
     const caption = `${escapeHtml(picture.title)}: <code>${escapeHtml(picture.parameters)}</code>`;
-    const alt = escapeHtml(`${name}: the samples of the example before and after, which the tables below list`);
+    const alt = escapeHtml(`${name}, before and after`);
     return `${whole}<figure><img src="${picture.place}" alt="${alt}"><figcaption>${caption}</figcaption></figure>\n`;
   });
 }
@@ -153,7 +162,7 @@ function movedTarget(target, path, sources, folder) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { operations } = await import('../dist/index.js');
+  const library = await import('../dist/index.js');
   const folder = process.argv[2] ?? join(rootPath, 'dist/site');
-  console.error(`${folder}: ${(await buildSite(folder, operations)).length} pages`);
+  console.error(`${folder}: ${(await buildSite(folder, library)).length} pages`);
 }

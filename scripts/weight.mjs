@@ -34,7 +34,8 @@ function sizeOf(text) {
 /** Empty lists in the place of what the interface does not have. */
 const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
 export const pairsInto = 0, openBetween = 0, ownParameters = {}, checkOwn = () => {};
-export const moreFunctions = new Map(), pairFunctions = new Map();`;
+export const moreFunctions = new Map(), pairFunctions = new Map();
+export const extensionTexts = {}, extensionDescriptions = {};`;
 
 const withoutExtensions = {
   name: 'without extensions',

@@ -1,3 +1,4 @@
+export type { Duration } from './core/duration.js';
 export {
   CheckpointError,
   type ErrorCode,

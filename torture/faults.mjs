@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 });
 
 const seed = Number(options.seed);
-const RUN_MS_MAX = 120_000;
+const RUN_MS_MAX = 600_000;
 const NAMES = ['windrow.db', 'windrow.db-wal'];
 const ERRORS = ['EIO', 'ENOSPC'];
 const CALLS_OF_STORE = ['pwrite64', 'fsync,fdatasync', 'ftruncate'];

@@ -32,9 +32,9 @@ export function exitCodeOf(error: unknown): number {
 
 /** What to tell the user: for mistakes of theirs the message, for ours an apology and the stack. */
 export function describeFailure(error: unknown): string {
-  // The library's name for it is not the command's.
+  // The library's names for options are not the command's.
   if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
-  if (error instanceof WindrowError) return error.message;
+  if (error instanceof WindrowError) return error.message.replace(/^(?=(?:from|until|timezone): )/, '--');
   const missing = missingPackageOf(error);
   if (missing !== undefined) {
     const cause = `this needs the package ${missing}, which is not installed (was it left out with --omit=optional?)`;

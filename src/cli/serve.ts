@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WindrowError } from '../core/errors.js';
 import type { Server } from '../service/server.js';
@@ -101,6 +102,7 @@ export const serve: Command = {
     );
     try {
       if (given.options.has('--demo')) await io.stderr.write(await service.prepareDemo(server, DEMO_DATA));
+      else if (await hasNoClients(server)) await io.stderr.write(firstClient(place));
     } catch (error) {
       await server.stop();
       throw error;
@@ -109,6 +111,23 @@ export const serve: Command = {
     return EXIT_DONE;
   },
 };
+
+// A hint is not worth the end of a service whose store has just gone away.
+async function hasNoClients({ service }: Server): Promise<boolean> {
+  const clients = await service.identity.administration.listClients({}).catch(() => undefined);
+  return clients?.length === 0;
+}
+
+// An address may hold a password, so it is not shown.
+function firstClient({ dataDirectory }: { readonly dataDirectory?: string }): string {
+  const store = dataDirectory === undefined ? '--store ADDRESS' : `--data-dir ${shellWord(resolve(dataDirectory))}`;
+  const line = `npx windrow client add me --org acme --scope "core_read core_write core_admin" ${store}`;
+  return `windrow: nobody may use it yet; to add a client, run in another terminal:\n  ${line}\n`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
 
 // What the system refuses is no bug in windrow.
 function startFailure(error: unknown, { dataDirectory = '', host, port }: StartOptions): unknown {
@@ -198,11 +217,11 @@ function limitsOf(given: Given): Partial<ServiceSettings> {
 
 // The first signal stops gracefully; the second one ends the process, as the default would.
 function stopOnSignals(server: Server, io: Io): Promise<void> {
-  return new Promise((resolve, reject) => {
+  return new Promise((done, reject) => {
     const removeListener = io.onInterrupt((signal: Interrupt) => {
       removeListener();
       void io.stderr.write(`windrow: ${signal} received, stopping; once more ends it at once\n`);
-      server.stop().then(resolve, reject);
+      server.stop().then(done, reject);
     });
   });
 }

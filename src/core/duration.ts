@@ -1,5 +1,8 @@
 import { DAY_MS } from './calendar.js';
 
+/** An ISO 8601 duration as far as a type can tell: `PT15M`, `P1D`, `P1DT12H`, but not `15M`, `P15M` or `P1M`. */
+export type Duration = `P${number}${'W' | 'D'}` | `P${number}W${number}D` | `P${string}T${string}${'H' | 'M' | 'S'}`;
+
 const N = '(\\d+(?:\\.\\d+)?)';
 const DURATION = new RegExp(`^P(?!$)(?:${N}W)?(?:${N}D)?(?:T(?=\\d)(?:${N}H)?(?:${N}M)?(?:${N}S)?)?$`);
 

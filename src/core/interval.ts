@@ -1,5 +1,5 @@
 import { DAY_MS } from './calendar.js';
-import { formatDuration, parseDuration } from './duration.js';
+import { type Duration, formatDuration, parseDuration } from './duration.js';
 
 /** The interface's names for windows of a fixed length. */
 const NAMED_MS = { QuarterHourly: 900_000, HalfHourly: 1_800_000, Hourly: 3_600_000, Daily: DAY_MS } as const;
@@ -10,7 +10,7 @@ const CALENDAR_NAMES = ['Weekly', 'Monthly', 'Yearly'] as const;
 export type CalendarName = (typeof CALENDAR_NAMES)[number];
 
 /** A name of the interface, or an ISO 8601 duration. */
-export type IntervalName = keyof typeof NAMED_MS | CalendarName | `P${string}`;
+export type IntervalName = keyof typeof NAMED_MS | CalendarName | 'P1M' | 'P1Y' | Duration;
 
 /** How long windows are: a fixed length, or a unit of the calendar. `Daily` is fixed until a zone makes it local. */
 export type Interval =

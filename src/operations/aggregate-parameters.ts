@@ -1,3 +1,4 @@
+import type { Duration } from '../core/duration.js';
 import type { Instant } from '../core/instant.js';
 import type { IntervalName } from '../core/interval.js';
 import {
@@ -42,7 +43,7 @@ export const functionParameters = {
 };
 
 /** Which parameters belong to which functions. */
-const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
+export const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   percentile: ['Percentile'],
   align: pairFunctionNames,
   maxgap: [...timeWeightedNames, ...pairFunctionNames],
@@ -87,15 +88,15 @@ export type AggregateStage = { readonly interval: IntervalName } & AggregateSett
 /** Windows other than those of an interval. `size` and `every` are intervals, `gap` is a duration. */
 export type AggregateWindow =
   | { readonly type: 'sliding'; readonly size: IntervalName; readonly every?: IntervalName }
-  | { readonly type: 'session'; readonly gap: string }
+  | { readonly type: 'session'; readonly gap: Duration }
   | { readonly type: 'running'; readonly since: IntervalName | Instant };
 
 export type AggregateSettings = {
   readonly empty?: 'omit' | 'zero' | 'hold';
-  readonly maxhold?: string;
-  readonly maxgap?: string;
+  readonly maxhold?: Duration;
+  readonly maxgap?: Duration;
   readonly method?: 'step' | 'linear';
-  readonly unit?: string;
+  readonly unit?: Duration;
   readonly max?: number;
   readonly lower?: number;
   readonly upper?: number;

@@ -22,6 +22,7 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
   name: 'Aggregate Pipeline',
   aliases: ['AggregatePipeline'],
   shape: 'regrid',
+  results: 'one a window',
   methods: { aggregatePipeline: (stages, parameters) => ({ parameters: { pipeline: stages, ...parameters } }) },
   parameters: {
     pipeline: listOf(objectOf(functionParameters, checkFunction), {

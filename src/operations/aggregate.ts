@@ -52,6 +52,7 @@ export interface AggregateMethods {
 export const aggregate: Operation<AggregateMethods> = {
   name: 'Aggregate',
   shape: 'regrid',
+  results: 'one a window',
   inputs: 'one or two',
   methods: { aggregate: (...[parameters, second]) => ({ parameters, others: second === undefined ? [] : [second] }) },
   parameters: {

@@ -1,17 +1,8 @@
 import type { ScalarKernel, VectorKernel } from '../kernels/arithmetic.js';
 import * as kernels from '../kernels/arithmetic.js';
-import type { Describe, Operation, OperationTexts, StepDraft } from './operation.js';
+import type { Describe, Operation, OperationTexts } from './operation.js';
 import { numberIn } from './parameters.js';
-import {
-  type AlignParameters,
-  alignParameters,
-  checkAlign,
-  describeOperand,
-  type Operand,
-  operandTexts,
-  scalar,
-  withOperand,
-} from './two-inputs.js';
+import { alignParameters, checkAlign, describeOperand, operandTexts, scalar, withOperand } from './two-inputs.js';
 
 export const add = arithmetic({ add: withOperand }, 'Add', kernels.addScalar, kernels.add);
 export const addTexts: OperationTexts = {
@@ -125,17 +116,13 @@ export const divTexts: OperationTexts = {
 
 export const describeDiv = /* @__PURE__ */ describeArithmetic('divided by');
 
-type ArithmeticMethods<Name extends string> = {
-  readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
-};
-
 /** An operation on a value and a scalar, or on two series, by kernels. */
-export function arithmetic<Name extends string>(
-  methods: ArithmeticMethods<Name>,
+export function arithmetic<M extends object>(
+  methods: M,
   name: string,
   ofScalar: ScalarKernel,
   ofVector: VectorKernel,
-): Operation<ArithmeticMethods<Name>> {
+): Operation<M> {
   return {
     name,
     shape: 'map',

@@ -25,10 +25,10 @@ const greater = { scalar: kernels.gtScalar, vector: kernels.gt };
 
 export const eq = comparison<EqualMethods<'eq'>>({ eq: withOperand }, 'Eq', { ...equal, yes: 1 });
 export const ne = comparison<EqualMethods<'ne'>>({ ne: withOperand }, 'Ne', { ...equal, yes: 0 });
-export const lte = comparison<OrderMethods<'lte'>>({ lte: withOperand }, 'Lte', { ...greater, yes: 0 });
-export const lt = comparison<OrderMethods<'lt'>>({ lt: withOperand }, 'Lt', { ...less, yes: 1 });
-export const gt = comparison<OrderMethods<'gt'>>({ gt: withOperand }, 'Gt', { ...greater, yes: 1 });
-export const gte = comparison<OrderMethods<'gte'>>({ gte: withOperand }, 'Gte', { ...less, yes: 0 });
+export const lte = comparison({ lte: withOperand }, 'Lte', { ...greater, yes: 0 });
+export const lt = comparison({ lt: withOperand }, 'Lt', { ...less, yes: 1 });
+export const gt = comparison({ gt: withOperand }, 'Gt', { ...greater, yes: 1 });
+export const gte = comparison({ gte: withOperand }, 'Gte', { ...less, yes: 0 });
 
 export const eqTexts = /* @__PURE__ */ comparisonTexts('equal to', [0, 1, 0], true);
 export const neTexts = /* @__PURE__ */ comparisonTexts('not equal to', [1, 0, 1], true);
@@ -43,10 +43,6 @@ export const describeLte = /* @__PURE__ */ describeComparison('at most');
 export const describeLt = /* @__PURE__ */ describeComparison('less than');
 export const describeGt = /* @__PURE__ */ describeComparison('greater than');
 export const describeGte = /* @__PURE__ */ describeComparison('at least');
-
-type OrderMethods<Name extends string> = {
-  readonly [name in Name]: (operand: Operand, parameters?: AlignParameters) => StepDraft;
-};
 
 type EqualMethods<Name extends string> = {
   readonly [name in Name]: (

@@ -1,4 +1,5 @@
 import type { Chunk } from '../core/chunk.js';
+import type { Duration } from '../core/duration.js';
 import type { IntervalName } from '../core/interval.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
@@ -11,7 +12,7 @@ export interface HoldLastValueMethods {
   holdLastValue(parameters: {
     readonly interval: IntervalName;
     readonly timezone?: string;
-    readonly maxhold?: string;
+    readonly maxhold?: Duration;
   }): StepDraft;
 }
 

@@ -1,17 +1,51 @@
-import { abs } from './abs.js';
+import { abs, absTexts, describeAbs } from './abs.js';
 import { aggregate } from './aggregate.js';
-import { aggregatePipeline } from './aggregate-pipeline.js';
-import { add, div, mul, sub } from './arithmetic.js';
-import { cleanse } from './cleanse.js';
-import { eq, gt, gte, lt, lte, ne } from './comparison.js';
-import { extensions } from './extensions/index.js';
-import { holdLastValue } from './hold-last-value.js';
-import { and, not, or } from './logic.js';
-import { mask, where } from './mask.js';
-import type { Operation } from './operation.js';
-import { resample } from './resample.js';
-import { round } from './round.js';
-import { shift } from './shift.js';
+import { aggregatePipeline, aggregatePipelineTexts, describeAggregatePipeline } from './aggregate-pipeline.js';
+import { aggregateTexts, describeAggregate } from './aggregate-texts.js';
+import {
+  add,
+  addTexts,
+  describeAdd,
+  describeDiv,
+  describeMul,
+  describeSub,
+  div,
+  divTexts,
+  mul,
+  mulTexts,
+  sub,
+  subTexts,
+} from './arithmetic.js';
+import { cleanse, cleanseTexts, describeCleanse } from './cleanse.js';
+import {
+  describeEq,
+  describeGt,
+  describeGte,
+  describeLt,
+  describeLte,
+  describeNe,
+  eq,
+  eqTexts,
+  gt,
+  gte,
+  gteTexts,
+  gtTexts,
+  lt,
+  lte,
+  lteTexts,
+  ltTexts,
+  ne,
+  neTexts,
+} from './comparison.js';
+import { extensionDescriptions, extensions, extensionTexts } from './extensions/index.js';
+import { describeHoldLastValue, holdLastValue, holdLastValueTexts } from './hold-last-value.js';
+import { and, andTexts, describeAnd, describeNot, describeOr, not, notTexts, or, orTexts } from './logic.js';
+import { describeMask, describeWhere, mask, maskTexts, where, whereTexts } from './mask.js';
+import type { Describe, Description, Operation, OperationTexts } from './operation.js';
+import type { JsonSchema, Parameters } from './parameters.js';
+import { describeResample, resample, resampleTexts } from './resample.js';
+import { describeRound, round, roundTexts } from './round.js';
+import { describeShift, shift, shiftTexts } from './shift.js';
 
 /** Every operation: those of the interface in its order, then the extensions. */
 const all = [
@@ -40,6 +74,69 @@ const all = [
   resample,
   ...extensions,
 ] as const satisfies readonly Operation[];
+
+/**
+ * The texts of every operation by its name, in the order of their list. They are not fields of the operations, which
+ * every application needs: bundlers leave out a constant that nobody reads, but never a property, nor a spread.
+ */
+export const textsByName: Readonly<Record<string, OperationTexts>> = /* @__PURE__ */ Object.assign(
+  {
+    Aggregate: aggregateTexts,
+    'Aggregate Pipeline': aggregatePipelineTexts,
+    Add: addTexts,
+    Sub: subTexts,
+    Mul: mulTexts,
+    Div: divTexts,
+    Eq: eqTexts,
+    Ne: neTexts,
+    Lte: lteTexts,
+    Lt: ltTexts,
+    Gt: gtTexts,
+    Gte: gteTexts,
+    Not: notTexts,
+    And: andTexts,
+    Or: orTexts,
+    Mask: maskTexts,
+    Where: whereTexts,
+    Round: roundTexts,
+    Abs: absTexts,
+    Cleanse: cleanseTexts,
+    Shift: shiftTexts,
+    HoldLastValue: holdLastValueTexts,
+    Resample: resampleTexts,
+  },
+  extensionTexts,
+);
+
+/** What `explain` says of every operation, likewise. */
+const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ Object.assign(
+  {
+    Aggregate: describeAggregate,
+    'Aggregate Pipeline': describeAggregatePipeline,
+    Add: describeAdd,
+    Sub: describeSub,
+    Mul: describeMul,
+    Div: describeDiv,
+    Eq: describeEq,
+    Ne: describeNe,
+    Lte: describeLte,
+    Lt: describeLt,
+    Gt: describeGt,
+    Gte: describeGte,
+    Not: describeNot,
+    And: describeAnd,
+    Or: describeOr,
+    Mask: describeMask,
+    Where: describeWhere,
+    Round: describeRound,
+    Abs: describeAbs,
+    Cleanse: describeCleanse,
+    Shift: describeShift,
+    HoldLastValue: describeHoldLastValue,
+    Resample: describeResample,
+  },
+  extensionDescriptions,
+);
 
 /** The methods of all operations: those of `pipeline(…)`. */
 export type OperationMethods = MethodsOf<(typeof all)[number]>;
@@ -70,4 +167,18 @@ export function findOperation(name: string): Operation | undefined {
   return all.find((operation: Operation) =>
     [operation.name, ...(operation.aliases ?? [])].some((known) => known.toLowerCase() === wanted),
   );
+}
+
+/** The JSON Schemas of an operation's parameters, with what they mean. */
+export function parameterSchemas({ name, parameters }: Operation): Readonly<Record<string, JsonSchema>> {
+  const { parameters: texts, schemas = {} } = textsByName[name]!;
+  const described = Object.entries(parameters).map(([parameter, { schema }]) => {
+    return [parameter, { description: texts[parameter], ...(schemas[parameter] ?? schema) }];
+  });
+  return Object.fromEntries(described);
+}
+
+/** What `explain` says of a step. */
+export function describeStep(operation: string, parameters: Parameters): Description {
+  return descriptionsByName[operation]!(parameters);
 }

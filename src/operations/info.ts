@@ -1,7 +1,6 @@
-import { isExtension, operationsByName } from './index.js';
+import { isExtension, operationsByName, parameterSchemas, textsByName } from './index.js';
 import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
-import { parameterSchemas, textsByName } from './texts.js';
 
 /** What a program can know about an operation, for forms, listings and docs: plain data. */
 export interface OperationInfo {

@@ -65,19 +65,11 @@ export const orTexts = /* @__PURE__ */ logicalTexts(EITHER, [0, 1, 1, 1]);
 export const describeAnd = /* @__PURE__ */ describeLogical(BOTH);
 export const describeOr = /* @__PURE__ */ describeLogical(EITHER);
 
-type LogicalMethods<Name extends string> = {
-  readonly [name in Name]: (second: OtherInput, parameters?: AlignParameters) => StepDraft;
-};
-
-function withSecond(second: OtherInput, parameters: object = {}): StepDraft {
+function withSecond(second: OtherInput, parameters: AlignParameters = {}): StepDraft {
   return { parameters, others: [second] };
 }
 
-function logical<Name extends string>(
-  methods: LogicalMethods<Name>,
-  name: string,
-  apply: VectorKernel,
-): Operation<LogicalMethods<Name>> {
+function logical<M extends object>(methods: M, name: string, apply: VectorKernel): Operation<M> {
   return {
     name,
     shape: 'map',

@@ -29,10 +29,10 @@ export interface Operation<M extends object = object> {
     run: RunContext,
   ) => Runner | readonly [Runner, ...RegridRunner[]] | readonly RegridRunner[];
   /**
-   * How many results there are, if the shape does not tell: one for each sample, whatever its value, or at
-   * most one.
+   * How many results there are: of a map, one for each sample whatever its value, which its shape does not tell; of a
+   * regrid, most likely, where it is neither one for each sample nor one at each start of one of `windows`.
    */
-  readonly results?: 'one a sample' | 'at most one a sample';
+  readonly results?: 'one a sample' | 'all but the first' | 'one a window';
   /** The windows that its results stand for, which steps after it may count by. */
   readonly windows?: (parameters: Parameters) => WindowsMade | undefined;
   /** The window of the result at a time, where that is not one of these. */

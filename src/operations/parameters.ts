@@ -94,7 +94,8 @@ export function readName(value: unknown, names: readonly string[], report: Repor
 /** An ISO 8601 duration of fixed length, not shorter than `leastMs`. */
 export function duration(leastMs: number, options: Options = {}): Parameter {
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
-  return parameter(options, { type: 'string', format: 'duration' }, (value, report) => {
+  const schema = { type: 'string', format: 'duration', ...(leastMs > 0 ? { pattern: '[1-9]' } : {}) };
+  return parameter(options, schema, (value, report) => {
     if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
     const lengthMs = parseDuration(value);
     if (lengthMs === undefined) return refuse(report, 'request.duration', expected, value, durationHint(value));

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../core/calendar.js';
 import { CHUNK_LENGTH, type Chunk } from '../core/chunk.js';
+import type { Duration } from '../core/duration.js';
 import { firstStartFrom, type Windows } from '../core/windows.js';
 import { lerp } from '../kernels/interpolate.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
@@ -20,9 +21,9 @@ import { checkedInterval, interval, inZone, openWindows } from './windowing.js';
 /** `frequency` and `maxgap` are ISO 8601 durations. */
 export interface ResampleMethods {
   resample(parameters: {
-    readonly frequency: string;
+    readonly frequency: Duration;
     readonly method?: 'step' | 'linear';
-    readonly maxgap?: string;
+    readonly maxgap?: Duration;
   }): StepDraft;
 }
 
@@ -97,7 +98,7 @@ function frequency(): Parameter {
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
   return {
     ...given,
-    schema: { type: 'string', format: 'duration' },
+    schema: { type: 'string', format: 'duration', pattern: '[1-9]' },
     read: (value, report, context) => {
       if (typeof value === 'string' && !/^P(?!\d+[YM])/.test(value)) {
         return refuse(report, 'request.duration', expected, value, durationHint(value));

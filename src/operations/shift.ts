@@ -1,5 +1,5 @@
 import { DAY_MS } from '../core/calendar.js';
-import { parseDuration } from '../core/duration.js';
+import { type Duration, parseDuration } from '../core/duration.js';
 import { describeValue } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
@@ -26,7 +26,7 @@ import { checkedInterval, checkInterval, interval, inZone, openWindows } from '.
 
 /** A shift by an ISO 8601 duration, or by a whole number of windows (0 or more). */
 export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
-  | { readonly function: 'ShiftByTime'; readonly shift: string }
+  | { readonly function: 'ShiftByTime'; readonly shift: Duration }
   | { readonly function: 'ShiftByWindow'; readonly shift: number; readonly window?: IntervalName }
 );
 
@@ -37,7 +37,6 @@ export interface ShiftMethods {
 export const shift: Operation<ShiftMethods> = {
   name: 'Shift',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { shift: (parameters) => ({ parameters }) },
   inheritsWindows: (parameters) => !isByTime(parameters) && parameters.window === undefined,
   parameters: {

@@ -1,3 +1,4 @@
+import type { Duration } from '../core/duration.js';
 import { type Describe, type Description, type OtherInput, ofEachSample, type StepDraft } from './operation.js';
 import {
   choice,
@@ -18,12 +19,12 @@ export type Operand = number | OtherInput;
 /** How two inputs meet. ISO 8601 durations: `maxhold` goes with `hold` and `asof`, `maxgap` with `linear`. */
 export interface AlignParameters {
   readonly align?: Align;
-  readonly maxhold?: string;
-  readonly maxgap?: string;
+  readonly maxhold?: Duration;
+  readonly maxgap?: Duration;
 }
 
 /** The method of an operation with a scalar or a second series. */
-export function withOperand(operand: Operand, parameters: object = {}): StepDraft {
+export function withOperand(operand: Operand, parameters: AlignParameters = {}): StepDraft {
   return typeof operand === 'number'
     ? { parameters: { scalar: operand, ...parameters } }
     : { parameters, others: [operand] };

@@ -17,7 +17,11 @@ export function interval(options: { optional?: true } = {}): Parameter {
   return {
     isRequired: options.optional !== true,
     isExtension: options.optional === true,
-    schema: { type: 'string', examples: ['QuarterHourly', 'HalfHourly', 'Hourly', 'Daily', 'PT10M'] },
+    schema: {
+      type: 'string',
+      format: 'interval',
+      examples: ['QuarterHourly', 'HalfHourly', 'Hourly', 'Daily', 'PT10M'],
+    },
     read: readInterval,
   };
 }

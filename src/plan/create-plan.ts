@@ -1,4 +1,5 @@
 import { describeValue, InputError, type Issue, RequestError } from '../core/errors.js';
+import { finish, type InTurns } from '../core/turns.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 import { checkPlan, type Plan, type PlanItem } from './plan.js';
 import { readRequest } from './read-request.js';
@@ -20,13 +21,22 @@ export interface PlanOptions {
  * @throws InputError if `timezone` is not an IANA time zone.
  */
 export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
+  return finish(planInTurns(request, options));
+}
+
+/** As `createPlan`, of a request that nothing is known of. */
+export function* planInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
   const timezone = checkTimezone(options?.timezone ?? 'UTC');
   const issues: Issue[] = [];
   const items = readRequest(request, timezone, issues);
+  yield;
   const resolved = resolve(items, issues);
+  yield;
   const parameters = fillWindows(resolved, issues);
   if (issues.length > 0) throw new RequestError(sortedByPlace(issues));
-  const plan: Plan = {
+  const copy = deepFreeze(JSON.parse(JSON.stringify(request)));
+  yield;
+  return deepFreeze({
     version: 1,
     timezone,
     sources: resolved.sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric })),
@@ -50,9 +60,8 @@ export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOp
         output: { timeseriesId: last.output.timeseriesId, metric },
       };
     }),
-    request: JSON.parse(JSON.stringify(request)),
-  };
-  return deepFreeze(plan);
+    request: copy,
+  });
 }
 
 /** The plan of the same request for a run in another zone. @throws InputError if it is not a plan, or not a zone. */

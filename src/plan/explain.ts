@@ -1,6 +1,6 @@
 import { formatDuration } from '../core/duration.js';
 import { seriesName } from '../core/series.js';
-import { describeStep as describe } from '../operations/descriptions.js';
+import { describeStep as describe } from '../operations/index.js';
 import type { Description, Reach } from '../operations/operation.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 

@@ -2,7 +2,8 @@ import { type Issue, RequestError } from '../core/errors.js';
 import { canMeet, filled, patternOf } from '../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../core/series.js';
 import { SourceMatcher } from '../core/source-matcher.js';
-import { createPlan, type PlanOptions } from './create-plan.js';
+import { finish, type InTurns } from '../core/turns.js';
+import { createPlan, type PlanOptions, planInTurns } from './create-plan.js';
 import { checkPlan, type Plan } from './plan.js';
 import type { RequestLike } from './request.js';
 
@@ -17,7 +18,13 @@ const PATTERNS_MAX = 100;
  */
 export function planEvery<const R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
   // `as`: the signature has checked it.
-  const plan = createPlan(request as unknown, options);
+  return finish(planEveryInTurns(request as unknown, options));
+}
+
+/** As `planEvery`, of a request that nothing is known of. */
+export function* planEveryInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
+  const plan = yield* planInTurns(request, options);
+  yield;
   const issues: Issue[] = [];
   const every = checkPatterns(plan, issues);
   if (issues.length > 0) throw new RequestError(issues);

@@ -1,7 +1,8 @@
-import { operationsByName } from '../operations/index.js';
+import { intervalNames } from '../core/interval.js';
+import { operationsByName, parameterSchemas, textsByName } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
-import { parameterSchemas, textsByName } from '../operations/texts.js';
+import { parameterRules, stepRules } from './schema-rules.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -17,7 +18,12 @@ export function requestSchema(): JsonSchema {
         additionalProperties: false,
       },
     ],
-    $defs: { items: { type: 'array', minItems: 1, items: itemSchema() }, series: seriesSchema, step: stepSchema() },
+    $defs: {
+      items: { type: 'array', minItems: 1, items: itemSchema() },
+      series: seriesSchema,
+      output: outputSchema,
+      step: stepSchema(),
+    },
   };
 }
 
@@ -37,6 +43,9 @@ const seriesSchema = {
   additionalProperties: false,
 };
 
+// Raw is what came from outside.
+const outputSchema = { $ref: '#/$defs/series', properties: { metric: { not: { const: 'Raw' } } } };
+
 function itemSchema(): JsonSchema {
   return {
     type: 'object',
@@ -52,6 +61,9 @@ function itemSchema(): JsonSchema {
     },
     required: ['metric', 'processingType', 'operations'],
     additionalProperties: false,
+    if: { required: ['frequency'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { processingType: { const: 'batch' } } },
   };
 }
 
@@ -62,7 +74,7 @@ function stepSchema(): JsonSchema {
     properties: {
       operation: { type: 'string', enum: operations.flatMap(({ name, aliases = [] }) => [name, ...aliases]) },
       input: { type: 'array', minItems: 1, items: { $ref: '#/$defs/series' } },
-      output: { type: 'array', minItems: 1, maxItems: 1, items: { $ref: '#/$defs/series' } },
+      output: { type: 'array', minItems: 1, maxItems: 1, items: { $ref: '#/$defs/output' } },
       parameters: { type: 'object' },
     },
     required: ['operation', 'input', 'output'],
@@ -83,20 +95,96 @@ const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
 
 // What the parameters of one operation are, and how many inputs it takes.
 function parametersOf(operation: Operation): JsonSchema {
-  const { name, aliases = [], parameters, inputs = 'one', either } = operation;
+  const { name, aliases = [], parameters, inputs = 'one', either = [] } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
     description: textsByName[name]!.summary,
-    properties: parameterSchemas(operation),
+    properties: mapped(parameterSchemas(operation)),
     additionalProperties: false,
-    ...(either === undefined ? {} : { oneOf: either.map((one) => ({ required: [one] })) }),
+    ...allOf(parameterRules(operation)),
   };
   return {
     if: { properties: { operation: { enum: [name, ...aliases] } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: {
       properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
-      ...(required.length === 0 ? {} : { required: ['parameters'] }),
+      ...(required.length + either.length === 0 && !NEEDED.has(name) ? {} : { required: ['parameters'] }),
+      ...allOf(stepRules(operation)),
     },
   };
+}
+
+/** Operations that need parameters, though none of them by itself. */
+const NEEDED: ReadonlySet<string> = new Set(['Clamp', 'Mask', 'Scale', 'Schedule', 'Where']);
+
+function allOf(rules: readonly JsonSchema[]): JsonSchema {
+  return rules.length === 0 ? {} : { allOf: rules };
+}
+
+const WHOLE = '\\d+';
+const DECIMAL = '\\d+(\\.\\d+)?';
+const DATE = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
+const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d';
+const OFFSET = '(Z|[+-]([01]\\d|2[0-3])(:?[0-5]\\d)?)';
+
+/** Parts in order, of which one at least is there, and only the last has decimals. */
+function parts(units: readonly string[]): string {
+  const ways = units.map((unit, index) => {
+    const before = units.slice(0, index).map((one) => `(${WHOLE}${one})?`);
+    return `${before.join('')}${DECIMAL}${unit}`;
+  });
+  return `(${ways.join('|')})`;
+}
+
+const DURATION = `P(${parts(['W', 'D'])}|(${WHOLE}W)?(${WHOLE}D)?T${parts(['H', 'M', 'S'])})`;
+const INSTANT = `${DATE}([T ]${CLOCK}(:[0-5]\\d(\\.\\d+)?)?${OFFSET}?)?`;
+
+const whole = (pattern: string): string => `^${pattern}$`;
+const intervals: readonly JsonSchema[] = [
+  { enum: [...intervalNames, 'P1M', 'P1Y'] },
+  { pattern: whole(`(?=.*[1-9])${DURATION}`) },
+];
+
+/** What texts have to be, where an editor would know only the name of a format, or none. */
+const FORMATS: Readonly<Record<string, JsonSchema>> = {
+  // Beside a pattern of the parameter's own.
+  duration: { allOf: [{ pattern: whole(DURATION) }] },
+  interval: { anyOf: intervals },
+  'date-time': { pattern: whole(INSTANT) },
+  date: { pattern: whole(DATE) },
+  timezone: { pattern: '^[A-Za-z]' },
+};
+
+/** Texts that no format describes, by the names of their fields. */
+const TEXTS: Readonly<Record<string, JsonSchema>> = {
+  since: { anyOf: [...intervals, { pattern: whole(INSTANT) }] },
+  start: { pattern: whole(`${CLOCK}(:[0-5]\\d)?`) },
+  end: { pattern: whole(`(${CLOCK}(:[0-5]\\d)?|24:00)`) },
+};
+
+/** The schema with patterns for formats, and with objects that have no fields but their own. */
+function strict(schema: JsonSchema): JsonSchema {
+  const { format, items, properties, oneOf, ...rest } = schema;
+  const ofFormat = typeof format === 'string' ? FORMATS[format] : {};
+  if (ofFormat === undefined) throw new Error(`assertion failed: no pattern for the format ${String(format)}`);
+  return {
+    ...rest,
+    ...ofFormat,
+    ...(isSchema(items) ? { items: strict(items) } : {}),
+    ...(Array.isArray(oneOf) ? { oneOf: oneOf.map((one) => strict(one)) } : {}),
+    ...(isSchema(properties) ? { properties: mapped(properties), additionalProperties: false } : {}),
+  };
+}
+
+function mapped(schemas: JsonSchema): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      isSchema(schema) ? { ...strict(schema), ...TEXTS[name] } : schema,
+    ]),
+  );
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import type { Duration } from '../core/duration.js';
 import type { SeriesReference } from '../core/series.js';
 import type { OperationMethods } from '../operations/index.js';
 import type { StepDraft } from '../operations/operation.js';
@@ -20,14 +21,36 @@ type NameOf<M extends Method> = M extends keyof MethodNames ? MethodNames[M] : C
 /** The name of an operation as it is spelled in the interface. */
 export type OperationName = NameOf<Method>;
 
+/** What methods take apart from an object, as parameters of the step. */
+interface GivenApart {
+  readonly movingAverage: { readonly window: Duration };
+  readonly exponentialAverage: { readonly halflife: Duration };
+  readonly stuckValue: { readonly duration: Duration };
+  readonly gaps: { readonly gap: Duration };
+  readonly round: { readonly roundtodigits: number };
+  readonly deadband: { readonly tolerance: number };
+  readonly swingingDoor: { readonly tolerance: number };
+  readonly clamp: { readonly function: string; readonly lowerbound: number; readonly upperbound: number };
+  readonly anomalies: GivenApart['clamp'];
+  readonly edge: { readonly direction?: Parameters<OperationMethods['edge']>[0] };
+  readonly log: { readonly base?: number };
+}
+
 // What a method takes as one object are the parameters of the step.
 type ParametersOf<M extends Method> = M extends 'aggregate'
   ? Parameters<OperationMethods[M]>[0]
   : M extends 'aggregatePipeline'
-    ? { readonly pipeline: Parameters<OperationMethods[M]>[0] } & NonNullable<Parameters<OperationMethods[M]>[1]>
-    : OperationMethods[M] extends (parameters: infer P extends object) => StepDraft
-      ? P & { readonly function?: string }
-      : object;
+    ? { readonly pipeline: Parameters<OperationMethods[M]>[0] } & SecondOf<M>
+    : M extends 'select'
+      ? Omit<SecondOf<M>, 'else'> & { readonly else?: number }
+      : M extends keyof GivenApart
+        ? GivenApart[M] & SecondOf<M>
+        : OperationMethods[M] extends (parameters: infer P extends object) => StepDraft
+          ? P & { readonly function?: string }
+          : SecondOf<M> & { readonly scalar?: number };
+
+type SecondOf<M extends Method> =
+  Parameters<OperationMethods[M]> extends [unknown, (infer P extends object)?] ? P : object;
 
 /** A step of an item: one reference in `output`, one or two in `input`. */
 export type RequestStep = {
@@ -35,8 +58,9 @@ export type RequestStep = {
     readonly operation: NameOf<M>;
     readonly input: readonly SeriesReference[];
     readonly output: readonly SeriesReference[];
-    readonly parameters?: ParametersOf<M>;
-  };
+  } & (object extends ParametersOf<M>
+    ? { readonly parameters?: ParametersOf<M> }
+    : { readonly parameters: ParametersOf<M> });
 }[Method];
 
 /** How often a batch runs, at its multiples in UTC. */

@@ -25,7 +25,8 @@ export function groupIntoPanels(lines: readonly ChartLine[]): Panel[] {
 }
 
 function fits(panel: readonly ChartLine[], line: ChartLine): boolean {
-  if (panel.length >= LINES_MAX || panel.some(({ isBinary }) => isBinary !== line.isBinary)) return false;
+  // Lines of zeros and ones would hide each other.
+  if (panel.length >= LINES_MAX || line.isBinary || panel.some(({ isBinary }) => isBinary)) return false;
   const all = [...panel, line];
   const { min, max } = extentOf(all);
   const needed = (max - min) * FILLED_MIN;

@@ -26,6 +26,8 @@ const BINARY_HEIGHT = 80;
 /** Letters of a title are larger than others by this. */
 const TITLE_SCALE = 1.45;
 const TICK_SPACING = { x: 80, y: 32 };
+/** Samples that have so much room each are marked with dots, so that they are told from the lines between them. */
+const DOT_SPACING = 8;
 
 /** Lines as a chart in SVG: panels of like values below each other over one time axis, legible on light and dark. */
 export function drawSvg(lines: readonly ChartLine[], options: ChartOptions = {}): string {
@@ -134,15 +136,16 @@ function drawLegend(panel: Panel, firstColour: number, left: number, top: number
 function drawLine(line: ChartLine, frame: Frame, colour: number): string {
   const curves = curvesOf(line, frame, 1);
   const long = curves.filter(({ length }) => length > 1);
-  // A point between two gaps is a dot: a line of no length with round ends.
-  const dots = curves.filter(({ length }) => length === 1);
+  // A point between two gaps is a dot in any case. A dot is a line of no length with round ends.
+  const isSparse = !line.isBinary && line.timeMs.length * DOT_SPACING <= frame.width;
+  const dots = isSparse ? curves.flat() : curves.filter(({ length }) => length === 1).flat();
   // Where strokes lie side by side, thinner ones leave something to see between them.
   const thin = line.timeMs.length > frame.width ? ' thin' : '';
   const parts = [
     `<g class="${classOf(colour)}${thin}"><title>${escapeXml(line.name)}: ${escapeXml(describeLine(line))}</title>`,
   ];
   if (long.length > 0) parts.push(`<path class="line" d="${long.map(pathOf).join('')}"/>`);
-  if (dots.length > 0) parts.push(`<path class="dot" d="${dots.map((dot) => `${pathOf(dot)}h0`).join('')}"/>`);
+  if (dots.length > 0) parts.push(`<path class="dot" d="${dots.map((dot) => `${pathOf([dot])}h0`).join('')}"/>`);
   parts.push('</g>');
   return parts.join('');
 }

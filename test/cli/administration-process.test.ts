@@ -22,7 +22,7 @@ async function serve(world: World): Promise<{ url: string; child: ChildProcess }
   child.stderr.on('data', (text) => {
     said += text;
   });
-  await expect.poll(() => said, { timeout: 30_000 }).toMatch(/listens at http:\S+;/);
+  await expect.poll(() => said).toMatch(/listens at http:\S+;/);
   return { url: /listens at (http:[^;]+);/.exec(said)?.[1] ?? '', child };
 }
 

@@ -186,10 +186,10 @@ describe('arguments that are wrong', () => {
     [[...RUN, '--lateness', 'PT5M'], '--lateness: expected only with --mode stream'],
     [
       [...RUN, '--timezone', 'Mars/Olympus'],
-      'timezone: expected an IANA time zone like Europe/Berlin, received "Mars/Olympus"',
+      '--timezone: expected an IANA time zone like Europe/Berlin, received "Mars/Olympus"',
     ],
-    [[...RUN, '--from', 'yesterday'], 'from: expected an ISO 8601 instant'],
-    [[...RUN, '--from', '2025-01-01', '--until', '2024-01-01'], 'until: expected an instant after from'],
+    [[...RUN, '--from', 'yesterday'], '--from: expected an ISO 8601 instant'],
+    [[...RUN, '--from', '2025-01-01', '--until', '2024-01-01'], '--until: expected an instant after from'],
     [[...RUN, '--warmup', 'P1D'], 'add --from TIME'],
     [[...RUN, '--from', '2025-01-01', '--warmup', '1d'], '--warmup: expected an ISO 8601 duration like P1D, or all'],
     [[...RUN, '--from', '2025-01-01', '--warmup', 'P1D', '--mode', 'stream'], 'leave --mode stream out'],

@@ -131,7 +131,7 @@ describe('windrow run of a request with patterns', () => {
     expect(stdout).toContain(told[command as keyof typeof told]);
   });
 
-  test('10,000 series take memory by state: four times the rows take no more of it', { timeout: 120_000 }, () => {
+  test('10,000 series take memory by state: four times the rows take no more of it', () => {
     writeFileSync(at('some.csv'), zonesText(10_000, 24));
     const some = windrow('run', 'zones.json', '--input', 'some.csv', '--output', 'some-out.csv');
     expect(some.stderr).toContain('samples of 10,000 series');

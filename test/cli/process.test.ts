@@ -59,7 +59,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
       stderr += text;
     });
     child.stdin.write(minutesCsv([1, 2, 3]));
-    await expect.poll(() => world.files().length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => world.files().length).toBe(3);
     const ended = new Promise((resolve) => child.on('close', resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(130);
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     });
     const turns = (): number => stderr.split('windrow: watching 2 files; Ctrl-C ends it\n').length - 1;
     const lastValue = (): string | undefined => world.read('out.csv').trim().split(',').at(-1);
-    const turn = (count: number) => expect.poll(turns, { timeout: 20_000 }).toBe(count);
+    const turn = (count: number) => expect.poll(turns).toBe(count);
     await turn(1);
     expect(lastValue()).toBe('4');
     world.write('office.csv', minutesCsv([1, 2, 3, 21]));

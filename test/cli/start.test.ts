@@ -94,7 +94,7 @@ async function feedAtTerminal(world: World, expected: string): Promise<string> {
     input.write(`${new Date(60_000 * row++).toISOString()},office,1\n`);
     return shown;
   };
-  await expect.poll(feed, { timeout: 20_000, interval: 50 }).toContain(expected);
+  await expect.poll(feed, { interval: 50 }).toContain(expected);
   input.end();
   await ended;
   return shown;

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildSite } from '../../scripts/site.mjs';
-import { operations } from '../../src/index.js';
+import { createPlan, operations, runBatch } from '../../src/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'windrow-site-'));
 let pages: string[] = [];
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
 beforeAll(async () => {
-  pages = await buildSite(folder, operations);
+  pages = await buildSite(folder, { operations, createPlan, runBatch });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -40,12 +40,14 @@ describe('the site of docs/', () => {
     expect(broken).toEqual([]);
   });
 
-  it('has a picture of each operation', () => {
+  it('has a picture of each operation, with samples before and after', () => {
     const html = read('operations.html');
     for (const name of operations.keys()) {
       const place = `operations/${name.toLowerCase().replaceAll(' ', '-')}.svg`;
       expect(html).toContain(`src="${place}"`);
-      expect(read(place)).toMatch(/^<svg /);
+      const summary = /^<svg .*<desc>([^<]*)<\/desc>/s.exec(read(place))?.[1];
+      expect(summary).toMatch(/input: \d+ samples/);
+      expect(summary).toMatch(/result: \d+ samples/);
     }
   });
 

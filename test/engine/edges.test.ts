@@ -134,3 +134,14 @@ test('windows of a zone begin where the clock shows a multiple of their length',
   ]);
   expect(counts.map(([, count]) => count)).toEqual([7, 6, 6, 6]);
 });
+
+test('an exponential average of the greatest numbers does not overflow', () => {
+  const stream = streamOf('ExponentialAverage', { halflife: 'PT30M' });
+  const results = stream.push([series(['2024-03-01T00:00', -1e308], ['2024-03-01T10:00', 1e308])]);
+  const weight = 1 + 2 ** -20;
+  const last = stream.close().series;
+  expect([...results, ...last].flatMap(({ value }) => [...value])).toEqual([
+    -1e308,
+    -1e308 + 1e308 / weight + 1e308 / weight,
+  ]);
+});

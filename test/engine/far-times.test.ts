@@ -4,7 +4,7 @@ import { chainPlan, pairsOf, seriesOf } from './streams.js';
 
 /** Times and lengths at the ends of what doubles can tell apart: a run over them ends. */
 
-test('the promise of a shift beyond all time does not hold up the steps after it', { timeout: 10_000 }, () => {
+test('the promise of a shift beyond all time does not hold up the steps after it', () => {
   for (const direction of ['forward', 'backward']) {
     for (const interval of ['Hourly', 'PT0.1S', 'Monthly']) {
       for (const timezone of ['UTC', 'Europe/Berlin']) {
@@ -26,7 +26,7 @@ test('the promise of a shift beyond all time does not hold up the steps after it
   }
 });
 
-test('the shortest windows are told apart in all known years', { timeout: 10_000 }, () => {
+test('the shortest windows are told apart in all known years', () => {
   const plan = chainPlan([['Aggregate', { function: 'Sum', interval: 'PT0.0001S' }]]);
   for (const startMs of [-62_135_596_800_000, 1.7e12, 253_402_300_000_000]) {
     for (let k = 0; k < 200; k++) {

@@ -13,7 +13,7 @@ describe('a shift far beyond the known years drops and counts its samples, and s
   const windows = ['QuarterHourly', 'Daily', 'Weekly', 'Monthly', 'Yearly'];
   const cases = zones.flatMap((timezone) => windows.map((window) => [window, timezone] as const));
 
-  test.each(cases)('%s in %s', { timeout: 20_000 }, (window, timezone) => {
+  test.each(cases)('%s in %s', (window, timezone) => {
     for (const shift of [1e9, Number.MAX_SAFE_INTEGER]) {
       for (const direction of ['forward', 'backward']) {
         const parameters = { function: 'ShiftByWindow', shift, direction, window };

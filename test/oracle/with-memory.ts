@@ -51,7 +51,7 @@ export function exponentialAverage(samples: Samples, halflifeMs: number): Outcom
     weight = last === undefined ? 1 : weight * exactPow(0.5, (timeMs - last.timeMs) / halflifeMs) + 1;
     const next = average + (value - average) / weight;
     if (weight === 1) average = value;
-    else average = Number.isFinite(next) ? next : average + (value / weight - average / weight);
+    else average = Number.isFinite(next) ? next : average - average / weight + value / weight;
     return { timeMs, value: average };
   });
   return settle(results, {});

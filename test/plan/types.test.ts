@@ -68,6 +68,67 @@ test('a Percentile without `percentile` is refused by the compiler', () => {
   expect(() => createPlan([pipeline('office').aggregate(quarter).as('P')])).toThrow(RequestError);
 });
 
+test('what is no duration is refused by the compiler, wherever a duration is meant', () => {
+  const office = pipeline('office');
+  const refused = [
+    // @ts-expect-error: `15M` is no duration
+    () => office.resample({ frequency: '15M' }),
+    // @ts-expect-error: minutes are parts of a time
+    () => office.resample({ frequency: 'P15M' }),
+    // @ts-expect-error: a month has no fixed length
+    () => office.resample({ frequency: 'P1M' }),
+    // @ts-expect-error: lower case
+    () => office.movingAverage('PT15m'),
+    // @ts-expect-error: no unit
+    () => office.exponentialAverage('PT15'),
+    // @ts-expect-error: as Grafana has it
+    () => office.stuckValue('1h'),
+    // @ts-expect-error: as Grafana has it
+    () => office.gaps('1h'),
+    // @ts-expect-error: as pandas has it
+    () => office.delay({ on: '5min' }),
+    // @ts-expect-error: as pandas has it
+    () => office.difference({ maxgap: '5min' }),
+    // @ts-expect-error: as pandas has it
+    () => office.fill({ frequency: '5min' }),
+    // @ts-expect-error: as pandas has it
+    () => office.sub(pipeline('outside'), { align: 'hold', maxhold: '1h' }),
+    // @ts-expect-error: as pandas has it
+    () => office.holdLastValue({ interval: '15min' }),
+    // @ts-expect-error: a week is a duration, `1W` is none
+    () => office.shift({ function: 'ShiftByTime', shift: '1W', direction: 'forward' }),
+    // @ts-expect-error: as pandas has it
+    () => office.aggregate({ function: 'Integral', interval: 'Daily', unit: '1h' }),
+  ];
+  for (const write of refused) expect(() => createPlan([write().as('X')])).toThrow(RequestError);
+  for (const frequency of ['P1W', 'P7D', 'P1W2D', 'P1DT12H', 'PT1.5H', 'PT1H30M', 'PT0.1S'] as const) {
+    expect(createPlan([office.resample({ frequency }).as('X')]).items).toHaveLength(1);
+  }
+});
+
+test('the parameters of a plain step are typed as those of the builder', () => {
+  const window = { operation: 'MovingAverage', ...common, parameters: { window: '15M' } } as const;
+  const none = { operation: 'MovingAverage', ...common } as const;
+  const text = { operation: 'Round', ...common, parameters: { roundtodigits: '2' } } as const;
+  const scalar = { operation: 'Add', ...common, parameters: { scalar: '2' } } as const;
+  const refused = [
+    // @ts-expect-error: `15M` is no duration
+    () => createPlan([{ ...item, operations: [window] }]),
+    // @ts-expect-error: which window?
+    () => createPlan([{ ...item, operations: [none] }]),
+    // @ts-expect-error: a text
+    () => createPlan([{ ...item, operations: [text] }]),
+    // @ts-expect-error: a text
+    () => createPlan([{ ...item, operations: [scalar] }]),
+  ];
+  for (const plan of refused) expect(plan).toThrow(RequestError);
+  const operations = [
+    { operation: 'Abs', ...common, output: [{ ...office, metric: 'A' }] },
+    { operation: 'Add', input: [{ ...office, metric: 'A' }], output, parameters: { scalar: 2 } },
+  ] as const;
+  expect(createPlan([{ ...item, operations }]).items).toHaveLength(1);
+});
+
 test('an Aggregate has an interval or a window, and a window what belongs to its type', () => {
   const sum = { function: 'Sum' } as const;
   const windows = [

@@ -23,10 +23,36 @@ describe('SVG chart', () => {
   });
 
   it('breaks the line at a gap, and draws a lone sample as a dot', () => {
-    const samples = minutes(40, (i) => i).filter((_, i) => i < 10 || i === 20 || i > 30);
+    const samples = minutes(400, (i) => i).filter((_, i) => i < 190 || i === 200 || i > 210);
     const svg = drawSvg(linesOf(seriesOf('x', samples)));
     expect(curvesIn(svg)[0]?.match(/M/g)).toHaveLength(2);
     expect(svg).toMatch(/<path class="dot" d="M[\d.]+ [\d.]+h0"\/>/);
+  });
+
+  it('marks samples with dots where they have room, so that few samples are told from the lines between them', () => {
+    const dotCount = (count: number): number => {
+      const svg = drawSvg(
+        linesOf(
+          seriesOf(
+            'x',
+            minutes(count, (i) => i),
+          ),
+        ),
+      );
+      return svg.match(/h0/g)?.length ?? 0;
+    };
+    expect(dotCount(100)).toBe(100);
+    expect(dotCount(120)).toBe(0);
+  });
+
+  it('draws each series of zeros and ones in a panel of its own, as one would hide the other', () => {
+    const switched = (name: string, length: number) =>
+      seriesOf(
+        name,
+        minutes(12, (i) => Math.floor(i / length) % 2),
+      );
+    const svg = drawSvg(linesOf(switched('fan', 2), switched('pump', 3)));
+    expect(svg.match(/class="grid"/g)).toHaveLength(2);
   });
 
   it('draws zeros and ones as steps, in a panel of their own', () => {

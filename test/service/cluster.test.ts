@@ -28,5 +28,4 @@ it.runIf(findPostgres() !== undefined)(
     expect(results.wrong).toBe(0);
     expect(takeovers.database).toHaveLength(1);
   },
-  240_000,
 );

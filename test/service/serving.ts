@@ -48,7 +48,7 @@ export async function listening(child: ChildProcess, awaited = /listens at (http
   void ended.then(() => {
     hasEnded = true;
   });
-  await expect.poll(() => hasEnded || awaited.test(stderr), { timeout: 50_000 }).toBe(true);
+  await expect.poll(() => hasEnded || awaited.test(stderr)).toBe(true);
   expect(hasEnded, stderr).toBe(false);
   const [, url = ''] = /listens at (http:[^;]+);/.exec(stderr) ?? [];
   return {

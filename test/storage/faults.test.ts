@@ -169,7 +169,11 @@ describe('failures under the store', () => {
       });
       const reader = storage.read(SHARD, () => new Promise(() => {}));
       const ended = [stuck, reader].map((work) => expect(work).rejects.toMatchObject({ code: 'storage.ended' }));
-      for (let turn = 0; turn < 10; turn++) {
+      let areEnded = false;
+      void Promise.allSettled(ended).then(() => {
+        areEnded = true;
+      });
+      while (!areEnded) {
         await new Promise<void>((resolve) => setImmediate(resolve));
         await vi.advanceTimersByTimeAsync(10_000);
       }
@@ -215,7 +219,7 @@ describe('failures under the store', () => {
     await fill(40);
     const greatestBytes = fileBytes();
     await storage.transaction(SHARD, (tx) => tx.delete(blobs, [['series', '>=', 20]]));
-    await vi.waitUntil(() => fileBytes() < 0.7 * greatestBytes, { timeout: 20_000 });
+    await expect.poll(fileBytes).toBeLessThan(0.7 * greatestBytes);
     expect(held.database!.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 });
@@ -284,16 +288,15 @@ describe('a disk that is full', () => {
       expect(await next.read(SHARD, (tx) => tx.count(blobs))).toBe(count);
       await next.transaction(SHARD, (tx) => tx.delete(blobs, [['series', '>', 1]]), { usesReserve: true });
       // What was deleted goes back to the disk, and then to those that wait.
-      await vi.waitUntil(
-        async () => {
+      await expect
+        .poll(() => {
           advance(2000);
           return next.transaction(SHARD, putBlob(100)).then(
             () => true,
             () => false,
           );
-        },
-        { timeout: 20_000 },
-      );
+        })
+        .toBe(true);
       expect(statSync(join(directory, 'windrow.reserve')).size).toBe(options.reserveBytes);
       expect(await next.read(SHARD, ids)).toHaveLength(50);
       rmSync(join(disk!.path, 'ballast'));

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStorage, StaleClaimError } from '../../src/storage/index.js';
 import type { Reader, Storage, Transaction } from '../../src/storage/storage.js';
 import { thing } from './conformance/some-things.js';
@@ -76,7 +76,7 @@ describe('several processes over one file', () => {
     other.exec('COMMIT');
     other.close();
     expect(await storage.transaction(SHARD, insert('third'))).toBe(3);
-  }, 40_000);
+  });
 
   it('the claims of a process that lives hold until they run out; those of one that died end at once', async () => {
     const [a, b] = [await open(), await open()];
@@ -107,7 +107,7 @@ describe('several processes over one file', () => {
       });
       return [before, await ids(tx)];
     });
-    await vi.waitFor(() => expect(end.length).toBe(1));
+    await expect.poll(() => end.length).toBe(1);
     await a.transaction(SHARD, insert('second'));
     const later = b.read(SHARD, ids);
     end();
@@ -119,6 +119,6 @@ describe('several processes over one file', () => {
   it('two that open a new store at once make one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
-    await vi.waitFor(async () => expect(await opened[0]!.read(SHARD, ids)).toHaveLength(3));
+    await expect.poll(() => opened[0]!.read(SHARD, ids)).toHaveLength(3);
   });
 });

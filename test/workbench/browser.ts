@@ -23,7 +23,7 @@ export const fileHtml = (): string => readFileSync(pagePath, 'utf8');
  * How long anything may take before a test says what it waits for. Many browsers start at once on a busy machine: the
  * half minute that playwright gives one by itself was not enough there. The bound of the test as a whole comes later.
  */
-const WAIT_MS = 100_000;
+const WAIT_MS = 120_000;
 
 /** One browser for the tests of a file. */
 export function useBrowser() {

@@ -58,10 +58,10 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     });
     await sendButton(page).click();
     await eventually(() => page.getByRole('alert').allTextContents()).toContainEqual(expect.stringMatching(/fetch/i));
-    expect(await page.getByText('meter/Raw: sent').textContent()).toContain(
+    await eventually(() => page.getByText('meter/Raw: sent').textContent()).toContain(
       'sent 100,000 of 201,000 samples; the service left out 1 missing',
     );
-    expect(await sendButton(page).textContent()).toBe('Go on sending, and run it there');
+    await eventually(() => sendButton(page).textContent()).toBe('Go on sending, and run it there');
     await sendButton(page).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Stopped: what was sent stays in the service').waitFor();
@@ -69,11 +69,11 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     expect(await violations(page)).toEqual([]);
     await sendButton(page).click();
     await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 3 results equal/);
-    expect(await page.getByText('meter/Raw: sent').textContent()).toMatch(
+    await eventually(() => page.getByText('meter/Raw: sent').textContent()).toMatch(
       /sent 201,000 of 201,000 samples; the service left out 1 missing, 1 replaced by a later sample of the same time$/,
     );
     await eventually(() => page.locator('.legend').textContent()).toContain('meter/Mean, stored');
-    expect(await page.locator('.timeline').textContent()).toContain('Active');
+    await eventually(() => page.locator('.timeline').textContent()).toContain('Active');
     expect(await violations(page)).toEqual([]);
 
     const headers = { ...(await tokenOf(demo.url, demo)), accept: 'text/csv' };
@@ -106,7 +106,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await eventually(() => met.textContent()).toContain('7,267 samples of office-temperature/Raw, 2013-07-04T00:00:00');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Do not send' }).click();
-    expect(await page.getByText('to be sent from this page').count()).toBe(1);
+    await eventually(() => page.getByText('to be sent from this page').count()).toBe(1);
     await sendButton(page).click();
     await page.getByRole('button', { name: 'Send all the same' }).click();
     await eventually(() => verdict(page).textContent()).toMatch(/^6,267 of 7,267 results differ/);
@@ -129,7 +129,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await page.route('**/core/samples', (route) => route.abort());
     await sendButton(page).click();
     await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 7,888 results equal/);
-    expect(await page.getByText('the service has these 7,267 samples already').count()).toBe(1);
+    await eventually(() => page.getByText('the service has these 7,267 samples already').count()).toBe(1);
     // Lines keep their places, and so their colours; the stored one comes last.
     const names = await page.locator('.legend tbody th').allTextContents();
     expect(names).toEqual(['Raw', 'Aggregate', 'Aggregate, stored'].map((metric) => `office-temperature/${metric}`));

@@ -57,22 +57,26 @@ describe.skipIf(missingBrowser !== undefined)('why, in the page', () => {
       '2024-03-01T00:00:00Z',
     );
     const stages = panel(page).getByRole('listitem');
-    expect(await stages.getByRole('heading').allTextContents()).toEqual([
+    await eventually(() => stages.getByRole('heading').allTextContents()).toEqual([
       ...told.steps.map(({ operation, does }) => `${operation}: ${does}`),
       'Input meter/Raw',
     ]);
-    expect(await stages.nth(1).textContent()).toContain('Window from 2024-03-01 00:00:00 to 2024-03-01 01:00:00 (UTC)');
+    await eventually(() => stages.nth(1).textContent()).toContain(
+      'Window from 2024-03-01 00:00:00 to 2024-03-01 01:00:00 (UTC)',
+    );
     const source = panel(page).getByRole('listitem').last();
-    expect(await source.getByRole('table').allTextContents()).toEqual([
+    await eventually(() => source.getByRole('table').allTextContents()).toEqual([
       'used 2 samples of meter/Raw2024-03-01 00:00:001sample 12024-03-01 00:20:003sample 3',
       'left out 1 sample of meter/Raw' + '2024-03-01 00:20:002sample 2: a later sample of the same time replaced it',
     ]);
     expect(await violations(page)).toEqual([]);
     // The keys go there, and back again.
-    expect(await page.evaluate('document.activeElement.id')).toBe('why-title');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('why-title');
     await page.keyboard.press('Escape');
-    expect(await panel(page).count()).toBe(0);
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Why the value at 2024-03-01 00:00:00?');
+    await eventually(() => panel(page).count()).toBe(0);
+    await eventually(() => page.evaluate('document.activeElement.ariaLabel')).toBe(
+      'Why the value at 2024-03-01 00:00:00?',
+    );
     expect(faults).toEqual([]);
   });
 
@@ -92,7 +96,7 @@ describe.skipIf(missingBrowser !== undefined)('why, in the page', () => {
     await eventually(() => title.textContent()).toMatch(/^Why supply\/Spread is [\d.]+ at 2024-01-1\d \d\d:00:00$/);
     await eventually(() => panel(page).getByRole('listitem').count()).toBe(4);
     const dropped = panel(page).getByRole('table', { name: /^dropped \d+ samples? of supply\/Raw/ });
-    expect(await dropped.textContent()).toContain('Sub has no result at this time');
+    await eventually(() => dropped.textContent()).toContain('Sub has no result at this time');
     const before = await title.textContent();
     await page.getByRole('listitem', { name: 'Step 2, Aggregate' }).getByLabel('function').selectOption('Max');
     await eventually(() => title.textContent()).not.toBe(before);

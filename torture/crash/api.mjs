@@ -59,11 +59,11 @@ function basicOf({ clientId, clientSecret }) {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }
 
-const READ_MS_MAX = 60_000;
+const READ_MS_MAX = 300_000;
 const PAUSE_MS = 200;
 
 /** Asks until it is not refused: a service may be overloaded for a while. */
-async function insist(what, ask) {
+export async function insist(what, ask) {
   for (const untilMs = performance.now() + READ_MS_MAX; ; ) {
     const answer = await ask();
     if (!answer.isRefused) return answer;

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import {
   bodyOf,
   forms,
+  insist,
   RefusedError,
   readAll,
   requestToken,
@@ -95,7 +96,10 @@ export class Lane {
       sendAgain:
         origin === undefined
           ? undefined
-          : async (api) => JSON.parse((await send(api)).bytes.toString()).data.isRepeated,
+          : async (api) => {
+              const { bytes } = await insist('POST /core/samples', () => send(api));
+              return JSON.parse(bytes.toString()).data.isRepeated;
+            },
       apply: (ledger, isDone = () => true) => {
         for (const { id, slots, values } of parts.filter((part) => isDone(part.id))) {
           const stored = ledger.seriesOf(id);

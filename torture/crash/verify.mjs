@@ -3,7 +3,7 @@
 import { isTokenGood, readAll, readSeries, slotOf, UnexpectedError } from './api.mjs';
 import { sourcesOf } from './items.mjs';
 
-const SETTLED_MS_MAX = 60_000;
+const SETTLED_MS_MAX = 300_000;
 const POLL_MS = 50;
 
 /** What was acknowledged is not there, or something else is. */

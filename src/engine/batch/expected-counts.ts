@@ -2,12 +2,12 @@ import { OutputLimitError } from '../../core/errors.js';
 import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../core/series.js';
 import { operationsByName } from '../../operations/index.js';
 import type { Operation } from '../../operations/operation.js';
+import { openWindows } from '../../operations/windowing.js';
 import type { Plan, PlanStep } from '../../plan/plan.js';
 import type { RunSettings } from '../options.js';
 
 /** How many samples an item's result is likely to have. */
 export interface Expected {
-  /** 0 where it cannot be told. */
   readonly count: number;
   /** Whether a step on the way drops samples: then there may be far fewer. */
   readonly isFiltered: boolean;
@@ -37,20 +37,24 @@ export function checkExpectedCounts(plan: Plan, inputs: readonly Series[], setti
 
 /**
  * How many results each item is likely to have: a map as many as its samples, a filter at most as many, a grid as many
- * as it has points in the span of its input.
+ * as it has points in the span of its input. A result of just this length is copied once, any other twice.
  */
 export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: RunSettings): Expected[] {
-  const ofSteps: Expected[] = [];
+  const ofSteps: (Expected & { readonly timeMs: Float64Array })[] = [];
   for (const step of plan.steps) {
     const operation = operationOf(step);
-    const read = step.inputs.map(({ from, index }): Expected => {
-      return from === 'source' ? { count: inputs[index]!.timeMs.length, isFiltered: false } : ofSteps[index]!;
+    const read = step.inputs.map(({ from, index }) => {
+      if (from === 'step') return ofSteps[index]!;
+      const { timeMs } = inputs[index]!;
+      return { count: timeMs.length, isFiltered: false, timeMs };
     });
-    if (operation.shape === 'regrid' && operation.results === undefined) {
-      ofSteps.push({ count: pointCount(operation, step, inputs, settings), isFiltered: false });
+    const { timeMs } = read[0]!;
+    const least = Math.min(...read.map(({ count }) => count));
+    if (operation.shape === 'regrid') {
+      ofSteps.push({ count: regridCount(operation, step, least, timeMs, settings), isFiltered: false, timeMs });
     } else {
       const isFiltered = operation.shape === 'filter' || read.some((one) => one.isFiltered);
-      ofSteps.push({ count: Math.min(...read.map(({ count }) => count)), isFiltered });
+      ofSteps.push({ count: least, isFiltered, timeMs });
     }
   }
   return plan.items.map(({ step }) => ofSteps[step]!);
@@ -62,15 +66,24 @@ function operationOf({ operation }: PlanStep): Operation {
   return found;
 }
 
-function pointCount(operation: Operation, step: PlanStep, inputs: readonly Series[], settings: RunSettings): number {
-  const [first] = step.inputs;
-  const everyMs = operation.pointsEveryMs?.(step.parameters);
-  const timeMs = first?.from === 'source' ? inputs[first.index]!.timeMs : undefined;
-  const firstMs = timeMs?.[0];
-  const lastMs = timeMs?.[timeMs.length - 1];
-  if (everyMs === undefined || firstMs === undefined || lastMs === undefined) return 0;
-  const count = Math.floor(lastMs / everyMs) - Math.ceil(firstMs / everyMs) + 1;
-  return Math.min(Math.max(0, count), settings.maxOutputSamples);
+// `timeMs`: the times that the step's samples come from, if not just theirs.
+function regridCount(
+  { results, windows, pointsEveryMs }: Operation,
+  { parameters }: PlanStep,
+  sampleCount: number,
+  timeMs: Float64Array,
+  settings: RunSettings,
+): number {
+  if (results === 'all but the first') return Math.max(0, sampleCount - 1);
+  const made = windows?.(parameters);
+  if (made === undefined || sampleCount === 0) return sampleCount;
+  const everyMs = openWindows(made.window, made.timezone).lengthMsMax;
+  const first = timeMs[0]! / everyMs;
+  const last = Math.floor(timeMs[timeMs.length - 1]! / everyMs);
+  const count = last - (results === undefined ? Math.ceil(first) : Math.floor(first)) + 1;
+  const countMax = pointsEveryMs?.(parameters) === undefined ? sampleCount : settings.maxOutputSamples;
+  // Times may not rise, and need not be numbers: that is seen later.
+  return count > 0 ? Math.min(count, countMax) : 0;
 }
 
 interface Span {

@@ -25,6 +25,7 @@ export function factsOf(name: string, texts: readonly string[]): ColumnFacts {
 
 // The kind of most values: a bad row must not change what the others are.
 function kindOf(texts: readonly string[]): ColumnKind {
+  if (texts.length === 1) return kindOfText(texts[0]!);
   const counts = new Map<ColumnKind, number>();
   for (const text of texts) {
     const kind = kindOfText(text);

@@ -6,6 +6,7 @@
 // processor then predicts that the next row begins where the form says, and need not wait for what it reads.
 
 import { DAY_MS, startOf, ZERO } from './date';
+import { powers } from './number';
 
 const PLACES = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
@@ -33,8 +34,6 @@ let valueLimits: v128 = i64x2(0, 0);
 let digitOrder: v128 = i64x2(0, 0);
 let divisors: v128 = f64x2(1, 1);
 let signs: v128 = i64x2(0, 0);
-
-const powers: StaticArray<f64> = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 /**
  * Reads rows from `bytes` on, up to `length` bytes and `rowMax` rows, and gives their count. The day is given as for

@@ -4,15 +4,9 @@
 // Behind the bytes stand zeros, which are nothing that JSON has, so no loop asks where the end is.
 
 import { startOf, twoDigits } from './date';
+import { isNumberEnd, number, readNumber } from './number';
 
 const SAMPLE_BYTES_MAX: usize = 4096;
-/** Whole numbers of so many digits are below 2^64, and all up to this one are doubles. */
-const DIGITS_MAX: i32 = 19;
-const EXACT_MAX: u64 = 9007199254740992;
-const SCALE_MAX: i32 = 22;
-const SPLITTER: f64 = 134217729;
-/** A few roundings of 2^-53, with plenty to spare. */
-const CORRECTION_ERROR: f64 = 1.4210854715202004e-14;
 /** Where a whole number is a time in milliseconds. */
 const EPOCH_MS_START: u64 = 100000000000;
 const EPOCH_MS_END: u64 = 100000000000000;
@@ -31,11 +25,6 @@ const AMP: u32 = 0x22706d61;
 const VAL: u32 = 0x6c617622;
 const NULL: u32 = 0x6c6c756e;
 const PLUS_ZERO: u32 = 0x3a30302b;
-
-const powers: StaticArray<f64> = [
-  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-  1e21, 1e22,
-];
 
 /** Where the last call stopped: behind the comma of its last sample, and of the array behind its bracket. */
 export let samplesEnd: i32 = 0;
@@ -356,80 +345,20 @@ function readEpoch(from: usize): usize {
   return at;
 }
 
-// @ts-ignore: decorator
-@inline
-function isNumberEnd(byte: u8): bool {
-  return byte == 0x2c || byte == 0x7d || byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
-}
-
-// A number of JSON; one that is missing is not a number.
+// A number; one that is missing is not a number.
 function readValue(from: usize): usize {
   if (load<u32>(from) == NULL) {
     value = NaN;
     return from + 4;
   }
-  const isNegative = load<u8>(from) == 0x2d;
-  const start = from + <usize>isNegative;
-  let at = start;
-  let digits: u64 = 0;
-  for (; <u32>load<u8>(at) - 0x30 <= 9; at++) digits = 10 * digits + (<u64>load<u8>(at) - 0x30);
-  let count = <i32>(at - start);
-  if (count == 0 || (count > 1 && load<u8>(start) == 0x30)) return 0;
-  let scale: i32 = 0;
-  if (load<u8>(at) == 0x2e) {
-    const point = at++;
-    for (; <u32>load<u8>(at) - 0x30 <= 9; at++) digits = 10 * digits + (<u64>load<u8>(at) - 0x30);
-    scale = <i32>(at - point) - 1;
-    if (scale == 0) return 0;
-    count += scale;
-  }
-  const end = isNumberEnd(load<u8>(at)) ? at : skipExponent(at);
+  const end = readNumber(from);
   if (end == 0) return 0;
-  const isShort = end == at && count <= DIGITS_MAX && scale <= SCALE_MAX;
-  const magnitude = isShort ? quotient(digits, scale) : NaN;
-  if (magnitude == magnitude) {
-    value = isNegative ? -magnitude : magnitude;
-    return end;
+  value = number;
+  if (number != number) {
+    numberAt = from;
+    numberLength = <i32>(end - from);
   }
-  numberAt = from;
-  numberLength = <i32>(end - from);
   return end;
-}
-
-// The place behind an exponent, and so behind a number; 0 where there is none.
-function skipExponent(from: usize): usize {
-  if ((load<u8>(from) | 0x20) != 0x65) return 0;
-  let at = from + 1;
-  const sign = load<u8>(at);
-  if (sign == 0x2b || sign == 0x2d) at++;
-  const start = at;
-  while (<u32>load<u8>(at) - 0x30 <= 9) at++;
-  return at > start && isNumberEnd(load<u8>(at)) ? at : 0;
-}
-
-/**
- * The double nearest to digits / 10^scale, or NaN where it lies too close to the middle of two to be sure. Where both
- * are doubles it is their quotient (Clinger, "How to Read Floating Point Numbers Accurately", 1990); else a quotient
- * that is corrected by its exact remainder (Dekker, "A Floating-Point Technique for Extending the Available
- * Precision", 1971).
- */
-function quotient(digits: u64, scale: i32): f64 {
-  const power = unchecked(powers[scale]);
-  const a = <f64>digits;
-  const q = a / power;
-  if (digits <= EXACT_MAX) return q;
-  const b = <f64>(<i64>(digits - <u64>a));
-  const product = q * power;
-  const qScaled = q * SPLITTER;
-  const qHigh = qScaled - (qScaled - q);
-  const qLow = q - qHigh;
-  const powerScaled = power * SPLITTER;
-  const powerHigh = powerScaled - (powerScaled - power);
-  const powerLow = power - powerHigh;
-  const productLost = qLow * powerLow - (product - qHigh * powerHigh - qLow * powerHigh - qHigh * powerLow);
-  const correction = (a - product - productLost + b) / power;
-  const nearest = q + correction * (1 + CORRECTION_ERROR);
-  return nearest == q + correction * (1 - CORRECTION_ERROR) ? nearest : NaN;
 }
 
 function leaveNumber(row: i32): void {

@@ -1,4 +1,5 @@
 import { firstAmongEight } from './points';
+import { productError } from './product';
 
 // Windows that follow each other in a chunk, as in ../windows.ts; returns how many there are now.
 export function findWindows(
@@ -153,15 +154,3 @@ function quotient(high: f64, low: f64, divisor: f64): f64 {
 
 const SMALL: f64 = 1.1830521861667747e-271;
 const LARGE: f64 = 8.452712498170644e270;
-
-// @ts-ignore: decorator
-@inline
-function productError(x: f64, y: f64, product: f64): f64 {
-  const xScaled = 134217729 * x;
-  const xHigh = xScaled - (xScaled - x);
-  const xLow = x - xHigh;
-  const yScaled = 134217729 * y;
-  const yHigh = yScaled - (yScaled - y);
-  const yLow = y - yHigh;
-  return xLow * yLow - (product - xHigh * yHigh - xLow * yHigh - xHigh * yLow);
-}

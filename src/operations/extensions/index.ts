@@ -1,26 +1,86 @@
-import type { Operation } from '../operation.js';
+import type { Describe, Operation, OperationTexts } from '../operation.js';
 import { openBetween } from './aggregates/between.js';
 import { checkOwn, ownParameters } from './aggregates/function-parameters.js';
 import { moreFunctions } from './aggregates/more-functions.js';
 import { pairFunctions, pairsInto } from './aggregates/pair-functions.js';
 import { windowIn, windowParameters } from './aggregates/window-parameter.js';
-import { exponentialAverage, movingAverage } from './memory/averages.js';
-import { deadband, swingingDoor } from './memory/compression.js';
-import { cumulativeSum } from './memory/cumulative-sum.js';
-import { counter, derivative, difference } from './memory/difference.js';
-import { downsample } from './memory/downsample.js';
-import { hampel, stuckValue } from './memory/outliers.js';
-import { delay, edge, hysteresis } from './memory/states.js';
-import { fill } from './times/fill.js';
-import { gaps } from './times/gaps.js';
-import { schedule } from './times/schedule.js';
-import { clamp } from './values/clamp.js';
-import { coalesce } from './values/coalesce.js';
-import { ceil, exp, floor, log, sign, sqrt } from './values/math.js';
-import { max, min } from './values/min-max.js';
-import { mod, pow } from './values/pow-mod.js';
-import { scale } from './values/scale.js';
-import { select } from './values/select.js';
+import {
+  describeExponentialAverage,
+  describeMovingAverage,
+  exponentialAverage,
+  exponentialAverageTexts,
+  movingAverage,
+  movingAverageTexts,
+} from './memory/averages.js';
+import {
+  deadband,
+  deadbandTexts,
+  describeDeadband,
+  describeSwingingDoor,
+  swingingDoor,
+  swingingDoorTexts,
+} from './memory/compression.js';
+import { cumulativeSum, cumulativeSumTexts, describeCumulativeSum } from './memory/cumulative-sum.js';
+import {
+  counter,
+  counterTexts,
+  derivative,
+  derivativeTexts,
+  describeCounter,
+  describeDerivative,
+  describeDifference,
+  difference,
+  differenceTexts,
+} from './memory/difference.js';
+import { describeDownsample, downsample, downsampleTexts } from './memory/downsample.js';
+import {
+  describeHampel,
+  describeStuckValue,
+  hampel,
+  hampelTexts,
+  stuckValue,
+  stuckValueTexts,
+} from './memory/outliers.js';
+import {
+  delay,
+  delayTexts,
+  describeDelay,
+  describeEdge,
+  describeHysteresis,
+  edge,
+  edgeTexts,
+  hysteresis,
+  hysteresisTexts,
+} from './memory/states.js';
+import { describeFill, fill, fillTexts } from './times/fill.js';
+import { describeGaps, gaps, gapsTexts } from './times/gaps.js';
+import { describeSchedule, schedule, scheduleTexts } from './times/schedule.js';
+import { clamp, clampTexts, describeClamp } from './values/clamp.js';
+import { coalesce, coalesceTexts, describeCoalesce } from './values/coalesce.js';
+import {
+  ceil,
+  ceilTexts,
+  describeCeil,
+  describeExp,
+  describeFloor,
+  describeLog,
+  describeSign,
+  describeSqrt,
+  exp,
+  expTexts,
+  floor,
+  floorTexts,
+  log,
+  logTexts,
+  sign,
+  signTexts,
+  sqrt,
+  sqrtTexts,
+} from './values/math.js';
+import { describeMax, describeMin, max, maxTexts, min, minTexts } from './values/min-max.js';
+import { describeMod, describePow, mod, modTexts, pow, powTexts } from './values/pow-mod.js';
+import { describeScale, scale, scaleTexts } from './values/scale.js';
+import { describeSelect, select, selectTexts } from './values/select.js';
 
 /**
  * The operations that the interface does not have: on each value, with a memory, and of times; and what else Aggregate
@@ -60,5 +120,75 @@ export const extensions = [
   fill,
   gaps,
 ] as const satisfies readonly Operation[];
+
+/** Their texts, in the order of their list. */
+export const extensionTexts: Readonly<Record<string, OperationTexts>> = {
+  Min: minTexts,
+  Max: maxTexts,
+  Pow: powTexts,
+  Mod: modTexts,
+  Sqrt: sqrtTexts,
+  Exp: expTexts,
+  Log: logTexts,
+  Sign: signTexts,
+  Floor: floorTexts,
+  Ceil: ceilTexts,
+  Scale: scaleTexts,
+  Clamp: clampTexts,
+  Select: selectTexts,
+  Coalesce: coalesceTexts,
+  Difference: differenceTexts,
+  Derivative: derivativeTexts,
+  CumulativeSum: cumulativeSumTexts,
+  Counter: counterTexts,
+  MovingAverage: movingAverageTexts,
+  ExponentialAverage: exponentialAverageTexts,
+  Hysteresis: hysteresisTexts,
+  Delay: delayTexts,
+  Edge: edgeTexts,
+  StuckValue: stuckValueTexts,
+  Hampel: hampelTexts,
+  Deadband: deadbandTexts,
+  SwingingDoor: swingingDoorTexts,
+  Downsample: downsampleTexts,
+  Schedule: scheduleTexts,
+  Fill: fillTexts,
+  Gaps: gapsTexts,
+};
+
+/** What `explain` says of them. */
+export const extensionDescriptions: Readonly<Record<string, Describe>> = {
+  Min: describeMin,
+  Max: describeMax,
+  Pow: describePow,
+  Mod: describeMod,
+  Sqrt: describeSqrt,
+  Exp: describeExp,
+  Log: describeLog,
+  Sign: describeSign,
+  Floor: describeFloor,
+  Ceil: describeCeil,
+  Scale: describeScale,
+  Clamp: describeClamp,
+  Select: describeSelect,
+  Coalesce: describeCoalesce,
+  Difference: describeDifference,
+  Derivative: describeDerivative,
+  CumulativeSum: describeCumulativeSum,
+  Counter: describeCounter,
+  MovingAverage: describeMovingAverage,
+  ExponentialAverage: describeExponentialAverage,
+  Hysteresis: describeHysteresis,
+  Delay: describeDelay,
+  Edge: describeEdge,
+  StuckValue: describeStuckValue,
+  Hampel: describeHampel,
+  Deadband: describeDeadband,
+  SwingingDoor: describeSwingingDoor,
+  Downsample: describeDownsample,
+  Schedule: describeSchedule,
+  Fill: describeFill,
+  Gaps: describeGaps,
+};
 
 export { checkOwn, moreFunctions, openBetween, ownParameters, pairFunctions, pairsInto, windowIn, windowParameters };

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
 import { parseJsonBody } from './json.js';
 
@@ -7,9 +8,22 @@ import { parseJsonBody } from './json.js';
 export function addJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    const text = readTextBody(request, body);
+    const text = await readTextBody(request, body);
     return text.trim() === '' ? undefined : parseJsonBody(text);
   });
+}
+
+/** Longer bodies take milliseconds to decode, in which nobody else is answered. */
+const TURN_BYTES = 1024 * 1024;
+
+/** Text of a body of any length, whose parts came one by one. @throws ServiceError 400 where it is not UTF-8. */
+export async function decodeParts(parts: readonly Uint8Array[]): Promise<string> {
+  const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  if (bytes.length < TURN_BYTES) return decodeBody(bytes);
+  await nextTurn();
+  const text = decodeBody(bytes);
+  await nextTurn();
+  return text;
 }
 
 /** Text of a body. @throws ServiceError 400 where it is not UTF-8. */
@@ -24,9 +38,9 @@ export function decodeBody(bytes: Uint8Array, place = 'the body'): string {
  *
  * @throws ServiceError 415 for one that is packed, 400 where it is not UTF-8.
  */
-export function readTextBody({ headers }: FastifyRequest, body: Buffer): string {
+export async function readTextBody({ headers }: FastifyRequest, body: Buffer): Promise<string> {
   const { 'content-encoding': encoding = 'identity' } = headers;
-  if (encoding.toLowerCase() === 'identity') return decodeBody(body);
+  if (encoding.toLowerCase() === 'identity') return decodeParts([body]);
   const received = JSON.stringify(encoding);
   throw new ServiceError(415, `Content-Encoding: expected none at this endpoint, received ${received}`);
 }

@@ -4,8 +4,8 @@ import { placeOf } from '../../formats/json-place.js';
 import { nextTurn } from '../../storage/next-turn.js';
 import { badRequest, ServiceError } from './errors.js';
 
-/** So much text is parsed before others are answered: some milliseconds of work. */
-const SLICE_CHARS = 256 * 1024;
+/** So much text is parsed before others are answered: some milliseconds of work, also in code that has not run yet. */
+const SLICE_CHARS = 64 * 1024;
 /** What stands between two commas of the outermost array is parsed at once. */
 const ELEMENT_CHARS_MAX = 1024 * 1024;
 /** Deeper than any request of ours, and shallow enough for what walks it. */
@@ -60,7 +60,11 @@ export async function parseJsonBody(text: string, sliceChars = SLICE_CHARS): Pro
     // A slice ends behind a comma of the outermost array, which the bracket takes the place of.
     const slice = `${from === 0 ? '' : '['}${isLast ? text.slice(from) : `${text.slice(from, to - 1)}]`}`;
     const value = parseSlice(slice, text, from, elements.length, scan.memberCount);
-    if (from === 0 && isLast) return value;
+    if (from === 0 && isLast) {
+      // What is done with it comes in a turn of its own.
+      await nextTurn();
+      return value;
+    }
     const found = value as readonly unknown[]; // in brackets, so it is an array
     // Nothing between two commas, or before a bracket.
     if (found.length === 0) throw notJson(text, from, 'a value is missing');

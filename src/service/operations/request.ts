@@ -3,8 +3,8 @@ import { hashText } from '../../core/hash.js';
 import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
 import { type Issue, type Plan, RequestError } from '../../index.js';
-import { planEvery } from '../../plan/patterns.js';
-import { nextTurn } from '../../storage/next-turn.js';
+import { planEvery, planEveryInTurns } from '../../plan/patterns.js';
+import { inPauses, nextTurn } from '../../storage/next-turn.js';
 import { badRequest } from '../http/errors.js';
 import { defaultSettings } from '../settings.js';
 import { nameProblem } from '../timeseries/write/json.js';
@@ -16,13 +16,13 @@ const STEPS_MAX = 3000;
 /** Steps of the plans of all its items together: each has those of the items it reads too. */
 const PLANNED_STEPS_MAX = 20_000;
 /** So many steps are planned before others are answered. */
-const STEPS_A_TURN = 1000;
+const STEPS_A_TURN = 300;
 const FAULTS_MAX = 500;
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
 export async function readOperations(body: unknown, rangesMax = defaultSettings.requestRangesMax) {
   if (Array.isArray(body)) checkSize(body, rangesMax);
-  const plan = planEvery(body);
+  const plan = await inPauses(planEveryInTurns(body));
   checkNames(plan);
   const definitions: ItemDefinition[] = [];
   let stepCount = 0;

@@ -2,25 +2,31 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type OperationInfo, operations } from '../../index.js';
 import { isObject, type Parameters } from '../request/draft.js';
 import { Words } from './fields.js';
+import { type Recipe, recipes } from './recipes.js';
+
+/** An operation with the parameters that were chosen with it, or a recipe. */
+export type Choice = { readonly operation: string; readonly parameters: Parameters } | { readonly recipe: Recipe };
 
 interface PaletteProps {
   readonly title: string;
-  /** Called with the operation, and the parameters that were chosen with it. */
-  readonly onChoose: (operation: string, parameters: Parameters) => void;
+  readonly onChoose: (choice: Choice) => void;
   readonly onClose: () => void;
 }
 
-/** An operation, or one with a choice that was searched for: `Aggregate` with the function `TimeInState`. */
+/** An operation, or one with a choice that was searched for: `Aggregate` with the function `TimeInState`; a recipe. */
 interface Entry {
-  readonly info: OperationInfo;
-  readonly choice: Parameters;
+  readonly info?: OperationInfo;
+  readonly choice: Choice;
   readonly label: string;
+  readonly summary: string;
+  readonly group: keyof typeof GROUPS;
 }
 
-const SHAPES: Readonly<Record<OperationInfo['shape'], string>> = {
+const GROUPS = {
   map: 'A result for each sample',
   filter: 'Some of the samples',
   regrid: 'Results at times of their own',
+  recipe: 'Recipes: all steps at once, as a result of their own',
 };
 
 /** All operations, to be searched and chosen from. */
@@ -35,7 +41,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));
     else if (event.key === 'ArrowUp') setAt(Math.max(0, at - 1));
-    else if (event.key === 'Enter' && chosen !== undefined) onChoose(chosen.info.name, chosen.choice);
+    else if (event.key === 'Enter' && chosen !== undefined) onChoose(chosen.choice);
     else return;
     event.preventDefault();
   };
@@ -46,7 +52,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
           type="search"
           list={undefined}
           aria-label="Search operations"
-          placeholder={`Search ${operations.size} operations`}
+          placeholder={`Search ${operations.size} operations, and recipes`}
           // biome-ignore lint/a11y/noRedundantRoles: without a list of the browser's own, it has it not
           role="combobox"
           aria-expanded
@@ -65,11 +71,11 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
       </div>
       <div class="palette-body">
         <div id="palette-list" role="listbox" aria-label="Operations" tabIndex={-1}>
-          {Object.entries(SHAPES).map(([shape, words]) => {
-            const group = found.filter(({ info }) => info.shape === shape);
+          {Object.entries(GROUPS).map(([name, words]) => {
+            const group = found.filter((entry) => entry.group === name);
             return group.length === 0 ? null : (
               // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
-              <div role="group" aria-label={words} key={shape}>
+              <div role="group" aria-label={words} key={name}>
                 <div class="group-title" aria-hidden>
                   {words}
                 </div>
@@ -85,7 +91,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
               </div>
             );
           })}
-          {found.length === 0 && <p class="empty">No operation has these letters.</p>}
+          {found.length === 0 && <p class="empty">No operation or recipe has these letters.</p>}
         </div>
         {chosen !== undefined && <Detail {...chosen} />}
       </div>
@@ -95,7 +101,7 @@ export function Palette({ title, onChoose, onClose }: PaletteProps) {
 
 function Option(props: { entry: Entry; isChosen: boolean; onChoose: PaletteProps['onChoose']; onPoint: () => void }) {
   const { entry, isChosen, onChoose, onPoint } = props;
-  const { info, choice, label } = entry;
+  const { choice, label, summary } = entry;
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isChosen) element.current?.scrollIntoView({ block: 'nearest' });
@@ -108,23 +114,29 @@ function Option(props: { entry: Entry; isChosen: boolean; onChoose: PaletteProps
       role="option"
       tabIndex={-1}
       aria-selected={isChosen}
-      onClick={() => onChoose(info.name, choice)}
+      onClick={() => onChoose(choice)}
       onPointerMove={onPoint}
     >
-      <strong>{label}</strong> <span>{info.summary}</span>
+      <strong>{label}</strong> <span>{summary}</span>
     </div>
   );
 }
 
-/** What an operation does, by its examples. */
-function Detail({ info, label }: Entry) {
+/** What an operation does, by its examples; the steps of a recipe. */
+function Detail({ info, choice, label, summary }: Entry) {
   return (
     <div class="detail">
       <h3>{label}</h3>
       <p>
-        <Words text={info.summary} />
+        <Words text={summary} />
       </p>
-      {info.examples.map(({ title, parameters, inputs, output }) => (
+      {'recipe' in choice &&
+        choice.recipe[2].map(([operation, , output, parameters]) => (
+          <p class="example" key={output}>
+            {operation} <code>{JSON.stringify(parameters)}</code>
+          </p>
+        ))}
+      {info?.examples.map(({ title, parameters, inputs, output }) => (
         <div key={title} class="example">
           <p>
             <Words text={title} />
@@ -155,21 +167,27 @@ function samplesText(samples: readonly (readonly [string, number])[]): string {
 function matching(search: string): Entry[] {
   const words = search.toLowerCase().split(/\s+/);
   const fits = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
-  const all = [...operations.values()].flatMap((info): Entry[] => {
-    const { name, aliases, summary, parameters } = info;
+  const ofOperations = [...operations.values()].flatMap((info): Entry[] => {
+    const { name, aliases, summary, parameters, shape } = info;
     const chosen =
       search.trim().length < LETTERS_OF_CHOICE_MIN ? [] : choicesOf(parameters).filter(([, one]) => fits(one));
     const own = [name, ...aliases, summary, ...(chosen.length === 0 ? [JSON.stringify(parameters)] : [])].join(' ');
+    const entry = (label: string, given: Parameters): Entry => {
+      return { info, choice: { operation: name, parameters: given }, label, summary, group: shape };
+    };
     return [
-      ...(fits(own) ? [{ info, choice: {}, label: name }] : []),
-      ...chosen.map(([parameter, one]) => ({ info, choice: { [parameter]: one }, label: `${name}: ${one}` })),
+      ...(fits(own) ? [entry(name, {})] : []),
+      ...chosen.map(([parameter, one]) => entry(`${name}: ${one}`, { [parameter]: one })),
     ];
   });
+  const ofRecipes = recipes
+    .filter(([title, question]) => fits(`${title} ${question}`))
+    .map((recipe): Entry => ({ choice: { recipe }, label: recipe[0], summary: recipe[1], group: 'recipe' }));
   // In the order in which they are shown, those whose name fits first.
-  const shapes = Object.keys(SHAPES);
+  const groups = Object.keys(GROUPS);
   const isFirst = isNamed(search);
-  return all.sort(
-    (a, b) => shapes.indexOf(a.info.shape) - shapes.indexOf(b.info.shape) || Number(isFirst(b)) - Number(isFirst(a)),
+  return [...ofOperations, ...ofRecipes].sort(
+    (a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || Number(isFirst(b)) - Number(isFirst(a)),
   );
 }
 

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { referenceOf } from '../engine/protocol.js';
-import type { Draft, Parameters, Place } from '../request/draft.js';
+import { type Draft, type Place, resultOf } from '../request/draft.js';
 import { addItem, addStep, withItem } from '../request/edit.js';
 import { issuesAt, useWorkbench } from '../state.js';
 import { Problems } from './fields.js';
-import { Palette } from './palette.js';
+import { type Choice, Palette } from './palette.js';
+import { addRecipe } from './recipes.js';
 import { StepCard } from './step-card.js';
 
 /** Where a step that is being chosen goes; an item of its own where undefined. */
@@ -17,9 +18,12 @@ export function PipelinePanel() {
   const [target, setTarget] = useState<Target>();
   const edit = (next: Draft): void => act({ type: 'edited', draft: next });
   const source = referenceOf(state.sets[0]?.series[0] ?? { timeseriesId: 'series', metric: 'Raw' });
-  const choose = (operation: string, parameters: Parameters): void => {
-    if (target?.after === undefined) edit(addItem(draft, operation, parameters, source));
-    else edit(addStep(draft, target.after, operation, parameters, source));
+  const choose = (choice: Choice): void => {
+    const after = target?.after;
+    if ('recipe' in choice)
+      edit(addRecipe(draft, choice.recipe, after === undefined ? source : resultOf(draft, after)));
+    else if (after === undefined) edit(addItem(draft, choice.operation, choice.parameters, source));
+    else edit(addStep(draft, after, choice.operation, choice.parameters, source));
     setTarget(undefined);
   };
   return (

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createInlinePool, type StepPool } from '../../../src/service/operations/compute/pool.js';
 import { createDatabase, hasPostgres } from '../../storage/postgres/open.js';
 import { storeIn } from '../../storage/under-test.js';
@@ -19,7 +19,7 @@ describe.runIf(hasPostgres)('over PostgreSQL', () => {
         run: async (...step) => {
           // The turn holds still until no transaction is open: one that waited for the turn would stay open for ever.
           // Others, of background work, may be open for a moment.
-          await vi.waitFor(async () => expect(Number(await database.query(OPEN))).toBe(0), { timeout: 10_000 });
+          await expect.poll(() => database.query(OPEN)).toBe('0');
           turns++;
           return inline.run(...step);
         },

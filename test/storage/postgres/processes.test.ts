@@ -51,7 +51,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     const heard: [number, boolean][] = [];
     a.onCommit((_, commit, isOwn) => heard.push([commit, isOwn]));
     for (let i = 0; i < 6; i++) await (i % 2 === 0 ? a : b).transaction(SHARD, insert(`${i}`));
-    await expect.poll(() => heard.length, { timeout: 30_000 }).toBe(6);
+    await expect.poll(() => heard.length).toBe(6);
     expect(heard.map(([commit]) => commit)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(heard.at(-1)).toEqual([6, false]);
   });
@@ -62,7 +62,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await b.claim(SHARD, 'b', LEASE_MS)).toBeUndefined();
     // As a process that is killed, it gives nothing back.
     await a.close();
-    await expect.poll(() => b.claim(SHARD, 'b', LEASE_MS), { timeout: 30_000 }).toMatchObject({ sequence: 2 });
+    await expect.poll(() => b.claim(SHARD, 'b', LEASE_MS)).toMatchObject({ sequence: 2 });
     await expect(b.transaction(SHARD, insert('late'), { claim })).rejects.toBeInstanceOf(StaleClaimError);
   });
 
@@ -99,9 +99,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     const [a, b, c] = [await open({ clock }), await open({ clock }), await open({ clock })];
     expect((await keepers([a, b, c])).sort()).toEqual([10, 11, 11]);
     await b.close();
-    await expect
-      .poll(async () => (await keepers([a, c]).catch(() => [])).sort(), { timeout: 30_000 })
-      .toEqual([16, 16]);
+    await expect.poll(async () => (await keepers([a, c]).catch(() => [])).sort()).toEqual([16, 16]);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import type { InTurns } from '../../../core/turns.js';
 import { type Dialect, dialectNotes, isUsual, tellDialect } from '../../table/dialect.js';
 import { factsOf } from '../../table/facts.js';
 import { type Fail, isTimeName, type Roles, tellRoles } from '../../table/roles.js';
@@ -40,19 +41,28 @@ type Options = Pick<
   | 'isNamed'
 >;
 
+/** Headers of so many columns take milliseconds to look at. */
+const WIDE_COLUMNS = 1000;
+
+/** Whether others should have their turns while a header is looked at. */
+export function isWide({ columns }: FoundHeader): boolean {
+  return columns.length >= WIDE_COLUMNS;
+}
+
 /**
- * Tells how a file is to be read; undefined where that takes more of its rows.
+ * Tells how a file is to be read; undefined where that takes more of its rows. It stops on the way where the header is
+ * wide.
  *
  * @param sample the first rows, as many as are needed to tell what their columns hold.
  * @param isWhole whether there is no more to come, so that what is open has to be asked.
  * @throws CsvError where the file does not say plainly what it holds
  */
-export function tellHeader(
+export function* tellHeader(
   found: FoundHeader,
   sample: Uint8Array,
   isWhole: boolean,
   options: Options,
-): Header | undefined {
+): InTurns<Header | undefined> {
   const { fileName: file, isNamed = options.wanted } = options;
   const { columns, line, text, separator, isAnnotated } = found;
   const fail: Fail = (reason, code = 'csv.header') => {
@@ -61,8 +71,10 @@ export function tellHeader(
   };
   const texts = sampleTexts(found, sample);
   const facts = columns.map((name, column) => factsOf(name, texts[column]!));
+  if (isWide(found)) yield;
   const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: 'Raw' }) ?? false;
   const roles = tellRoles(facts, { ...options, isAskedFor }, fail);
+  if (isWide(found)) yield;
   if (roles.layout !== 'days') failAtEqualNames(columns, roles, fail);
   const numbers = roles.values.filter(({ column }) => facts[column]!.kind !== 'text');
   const valueTexts = numbers.flatMap(({ column }) => texts[column]!);

@@ -1,3 +1,4 @@
+import { productError } from '../../../kernels/exact/sums.js';
 import { CARRIAGE_RETURN, DIGIT_0, LINE_FEED, MINUS, POINT } from '../bytes.js';
 
 // From this many digits on, an int32 no longer holds them.
@@ -5,7 +6,6 @@ const INT_DIGITS_MAX = 9;
 // Up to this many, a double holds any integer exactly; up to the next, two doubles do.
 const DOUBLE_DIGITS_MAX = 15;
 const PAIR_DIGITS_MAX = 19;
-const SPLITTER = 2 ** 27 + 1;
 // A few roundings of 2^-53, with plenty to spare.
 const CORRECTION_ERROR = 2 ** -46;
 const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
@@ -81,8 +81,7 @@ function longDecimal(bytes: Uint8Array, start: number, end: number, count: numbe
 
 /**
  * (high · 10^9 + low) / power, correctly rounded, or NaN where it lies too close to the middle of two doubles to be
- * sure. `high` is below 10^10, `low` below 10^9. The quotient `q` of doubles is corrected by its exact remainder
- * (Dekker, "A Floating-Point Technique for Extending the Available Precision", 1971).
+ * sure. `high` is below 10^10, `low` below 10^9. The quotient `q` of doubles is corrected by its exact remainder.
  */
 function pairQuotient(high: number, low: number, power: number): number {
   // 10^9 has 21 significant bits, so both products are exact, and so is a + b.
@@ -93,14 +92,7 @@ function pairQuotient(high: number, low: number, power: number): number {
   const b = y - (a - x);
   const q = a / power;
   const product = q * power;
-  const qScaled = q * SPLITTER;
-  const qHigh = qScaled - (qScaled - q);
-  const qLow = q - qHigh;
-  const powerScaled = power * SPLITTER;
-  const powerHigh = powerScaled - (powerScaled - power);
-  const powerLow = power - powerHigh;
-  const productLost = qLow * powerLow - (product - qHigh * powerHigh - qLow * powerHigh - qHigh * powerLow);
-  const correction = (a - product - productLost + b) / power;
+  const correction = (a - product - productError(q, power, product) + b) / power;
   const value = q + correction * (1 + CORRECTION_ERROR);
   return value === q + correction * (1 - CORRECTION_ERROR) ? value : Number.NaN;
 }

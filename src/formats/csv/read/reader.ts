@@ -1,10 +1,11 @@
 import { InputError } from '../../../core/errors.js';
+import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
 import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
 import { columnNames, type FoundHeader, findHeader } from '../head/find-header.js';
-import { type Header, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from '../head/header.js';
+import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
 import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
@@ -120,7 +121,7 @@ export class FileReader implements CsvReader {
   tellHeader(bytes: Uint8Array, isWhole: boolean): { readonly header: Header; readonly headBytes: number } | undefined {
     this.#append(bytes);
     if (isWhole && bytes.at(-1) !== LINE_FEED) this.#append(lineEnd);
-    if (this.#utf16 !== undefined || !this.#openRows(false, isWhole)) return undefined;
+    if (this.#utf16 !== undefined || !finish(this.#openRows(false, isWhole))) return undefined;
     const { end } = this.#found as FoundHeader; // #openRows has found it
     return { header: this.#header as Header, headBytes: end }; // set by #openRows
   }
@@ -142,9 +143,14 @@ export class FileReader implements CsvReader {
   }
 
   push(bytes: Uint8Array): void {
+    finish(this.pushInTurns(bytes));
+  }
+
+  /** As `push`, but stops between the parts of reading a wide header, so that others may work meanwhile. */
+  *pushInTurns(bytes: Uint8Array): InTurns<void> {
     if (this.#rows === undefined) {
       this.#append(bytes);
-      this.#readHead(false);
+      yield* this.#readHead(false);
       if (this.#rows === undefined) this.#checkHead();
     } else if (this.#utf16 === undefined) this.#pushRows(this.#rows, bytes);
     else this.#pushRows(this.#rows, this.#utf16.decode(bytes));
@@ -207,7 +213,7 @@ export class FileReader implements CsvReader {
   }
 
   flush(): void {
-    if (this.#rows === undefined && this.#pending.length > 0) this.#readHead(false, true);
+    if (this.#rows === undefined && this.#pending.length > 0) finish(this.#readHead(false, true));
     this.#rows?.flush();
   }
 
@@ -216,56 +222,62 @@ export class FileReader implements CsvReader {
     const last = this.#utf16?.end();
     if (last !== undefined) pending.append(last, 0, last.length);
     if (pending.length > 0 && pending.view().at(-1) !== LINE_FEED) pending.append(lineEnd, 0, 1);
-    if (this.#rows === undefined) this.#readHead(true);
+    if (this.#rows === undefined) finish(this.#readHead(true));
     else pending.drop(this.#readRows(this.#rows, pending.view(), true));
     this.flush();
     const { layout, rows, rejected, missing, notes } = this.progress();
     return { layout, rows, rejected, missing, series: this.series(), notes };
   }
 
-  #readHead(isLast: boolean, isFlushed = isLast): void {
-    if (!this.#openRows(isLast, isFlushed)) return;
+  *#readHead(isLast: boolean, isFlushed = isLast): InTurns<void> {
+    if (!(yield* this.#openRows(isLast, isFlushed))) return;
     this.#pending.drop((this.#found as FoundHeader).end); // #openRows has found it
     this.#pending.drop(this.#readRows(this.#rows as Rows, this.#pending.view(), isLast)); // set by #openRows
   }
 
   // Looks at the header and the first rows, and makes ready to read them; false where it takes more of them.
-  #openRows(isLast: boolean, isFlushed = isLast): boolean {
-    const { fileName, skipLines = 0, areTextsLeft = false } = this.#options;
+  *#openRows(isLast: boolean, isFlushed = isLast): InTurns<boolean> {
+    const { fileName, skipLines = 0 } = this.#options;
     const bytes = this.#pending.view();
     this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
-    if (this.#found === undefined) return false;
-    const { end } = this.#found;
+    const found = this.#found;
+    if (found === undefined) return false;
+    if (isWide(found)) yield;
+    const usual = yield* this.#tellUsual(found, bytes);
+    const header = usual ?? (yield* this.#tellPatiently(found, bytes, isFlushed));
+    if (header === undefined) return false;
+    if (isWide(found)) yield;
+    this.open(header);
+    if (isWide(found)) yield;
+    return true;
+  }
+
+  // By the first row alone, where nothing about it is open.
+  *#tellUsual(found: FoundHeader, bytes: Uint8Array): InTurns<Header | undefined> {
     // Which columns hold texts, one row does not say.
-    const isPatient = this.#isPatient || areTextsLeft;
-    if (!isPatient && this.#openUsual(this.#found, bytes)) return true;
-    for (;;) {
-      const isThere = bytes.length - end >= this.#sampleBytes;
-      if (!isThere && !isFlushed) return false;
-      const sample = bytes.subarray(end, end + this.#sampleBytes);
-      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
-      const header = tellHeader(this.#found, sample, isWhole, this.#options);
-      if (header !== undefined) {
-        this.open(header);
-        return true;
-      }
-      this.#sampleBytes *= 4;
+    if (this.#isPatient || this.#options.areTextsLeft === true) return undefined;
+    const start = firstNotBlank(bytes, found.end);
+    const to = bytes.indexOf(LINE_FEED, start) + 1;
+    if (to === 0) return undefined;
+    try {
+      const header = yield* tellHeader(found, bytes.subarray(start, to), false, this.#options);
+      return header?.isPlain && header.notes.length === 0 ? header : undefined;
+    } catch (error) {
+      if (error instanceof CsvError) return undefined;
+      throw error;
     }
   }
 
-  // Goes by the first row alone, where nothing about it is open.
-  #openUsual(found: FoundHeader, bytes: Uint8Array): boolean {
-    const start = firstNotBlank(bytes, found.end);
-    const to = bytes.indexOf(LINE_FEED, start) + 1;
-    if (to === 0) return false;
-    try {
-      const header = tellHeader(found, bytes.subarray(start, to), false, this.#options);
-      if (header === undefined || !header.isPlain || header.notes.length > 0) return false;
-      this.open(header);
-      return true;
-    } catch (error) {
-      if (error instanceof CsvError) return false;
-      throw error;
+  *#tellPatiently(found: FoundHeader, bytes: Uint8Array, isFlushed: boolean): InTurns<Header | undefined> {
+    const { end } = found;
+    for (;;) {
+      const isThere = bytes.length - end >= this.#sampleBytes;
+      if (!isThere && !isFlushed) return undefined;
+      const sample = bytes.subarray(end, end + this.#sampleBytes);
+      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
+      const header = yield* tellHeader(found, sample, isWhole, this.#options);
+      if (header !== undefined) return header;
+      this.#sampleBytes *= 4;
     }
   }
 
@@ -310,7 +322,7 @@ export class FileReader implements CsvReader {
     const before = this.#header as Header; // rows are read, so it was told
     const columns = columnNames(record, this.#file, this.#line);
     const found = { ...before, columns, text: recordText(record), line: this.#line, nextLine: this.#line, end: 0 };
-    const header = tellHeader(found, new Uint8Array(0), true, this.#options);
+    const header = finish(tellHeader(found, new Uint8Array(0), true, this.#options));
     if (header !== undefined) rows.relay?.({ ...header, dialect: before.dialect });
     return true;
   }
@@ -329,6 +341,7 @@ export class FileReader implements CsvReader {
 }
 
 const lineEnd = Uint8Array.of(LINE_FEED);
+
 function findZone(name: string | undefined): Zone | undefined {
   if (name === undefined || isUtc(name)) return undefined;
   const zone = zoneOf(name);

@@ -16,7 +16,7 @@ export function createRows(settings: RowsSettings, options: CsvReaderOptions): R
   const series = header.values.map(({ column, name }) => {
     const timeseriesId = header.layout === 'single' ? unnamed : name;
     const { reference, isWanted } = naming.nameColumn({ timeseriesId, metric: RAW_METRIC });
-    return { ...reference, column, isWanted };
+    return { timeseriesId: reference.timeseriesId, metric: reference.metric, column, isWanted };
   });
   return createTableRows(settings, series, naming.notes);
 }

@@ -90,12 +90,15 @@ function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: r
     slots[column] = slot;
   });
   const columns = isAlone && kept.length === 1 ? scanColumns(chunkRows) : undefined;
+  // Arrays of their own take thousands of columns ten times as long to make.
+  const room = new Float64Array(columns === undefined ? chunkRows * kept.length : 0);
+  const columnOf = (slot: number): Float64Array => room.subarray(slot * chunkRows, (slot + 1) * chunkRows);
   return {
     slots,
     separator: header.separator,
     clock: createClock(zone),
     timeMs: columns?.timeMs ?? new Float64Array(chunkRows),
-    values: columns === undefined ? kept.map(() => new Float64Array(chunkRows)) : [columns.value],
+    values: columns === undefined ? kept.map((_, slot) => columnOf(slot)) : [columns.value],
     count: 0,
     patience: PATIENCE_MIN,
   };

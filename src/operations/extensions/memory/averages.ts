@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { pow } from '../../../kernels/elementary.js';
 import { runningSums } from '../../../kernels/exact/running.js';
@@ -10,13 +11,12 @@ import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface MovingAverageMethods {
   /** @param window an ISO 8601 duration. */
-  movingAverage(window: string): StepDraft;
+  movingAverage(window: Duration): StepDraft;
 }
 
 export const movingAverage: Operation<MovingAverageMethods> = {
   name: 'MovingAverage',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { movingAverage: (window) => ({ parameters: { window } }) },
   parameters: {
     window: duration(SHORTEST_MS),
@@ -83,13 +83,12 @@ function movingAverager(windowMs: number, column: RunContext['column']): RegridR
 
 export interface ExponentialAverageMethods {
   /** @param halflife an ISO 8601 duration. */
-  exponentialAverage(halflife: string): StepDraft;
+  exponentialAverage(halflife: Duration): StepDraft;
 }
 
 export const exponentialAverage: Operation<ExponentialAverageMethods> = {
   name: 'ExponentialAverage',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { exponentialAverage: (halflife) => ({ parameters: { halflife } }) },
   parameters: {
     halflife: duration(SHORTEST_MS),
@@ -154,7 +153,7 @@ function exponentialAverager(halflifeMs: number, column: RunContext['column']): 
       weight = weight * decay + 1;
       const next = average + (x - average) / weight;
       // The difference of two numbers may overflow, though an average does not.
-      average = weight === 1 ? x : next - next === 0 ? next : average + (x / weight - average / weight);
+      average = weight === 1 ? x : next - next === 0 ? next : average - average / weight + x / weight;
       lastMs = t;
       results[i] = average;
     }

@@ -12,7 +12,6 @@ export interface CompressionMethods {
 export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
   name: 'Deadband',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { deadband: (tolerance) => ({ parameters: { tolerance } }) },
   parameters: { tolerance: number({ minimum: 0 }) },
   open: (parameters) => {
@@ -71,7 +70,6 @@ export const describeDeadband: Describe = (parameters) => ({
 export const swingingDoor: Operation<Pick<CompressionMethods, 'swingingDoor'>> = {
   name: 'SwingingDoor',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { swingingDoor: (tolerance) => ({ parameters: { tolerance } }) },
   parameters: { tolerance: number({ minimum: 0 }) },
   open: (parameters) => door(numberIn(parameters, 'tolerance')),

@@ -15,7 +15,6 @@ export interface CumulativeSumMethods {
 export const cumulativeSum: Operation<CumulativeSumMethods> = {
   name: 'CumulativeSum',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { cumulativeSum: (parameters = {}) => ({ parameters }) },
   parameters: {
     interval: interval({ optional: true }),

@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { div, divScalar, sub } from '../../../kernels/arithmetic.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, StepDraft } from '../../operation.js';
@@ -7,7 +8,7 @@ import { scan } from './scan.js';
 /** What a sample adds to the one before it: Difference, Derivative, Counter. */
 
 export interface DifferenceMethods {
-  difference(parameters?: { readonly maxgap?: string }): StepDraft;
+  difference(parameters?: { readonly maxgap?: Duration }): StepDraft;
 }
 
 const maxgap = duration(0, { optional: true });
@@ -16,7 +17,7 @@ const maxgapText = 'No result where the sample before is older than this.';
 export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
   shape: 'regrid',
-  results: 'at most one a sample',
+  results: 'all but the first',
   methods: { difference: (parameters = {}) => ({ parameters }) },
   parameters: { maxgap },
   open: (parameters, { column }) => fromLast(parameters, column, changesOf),
@@ -55,13 +56,13 @@ export const describeDifference: Describe = (parameters) => ({
 });
 
 export interface DerivativeMethods {
-  derivative(parameters?: { readonly unit?: string; readonly maxgap?: string }): StepDraft;
+  derivative(parameters?: { readonly unit?: Duration; readonly maxgap?: Duration }): StepDraft;
 }
 
 export const derivative: Operation<DerivativeMethods> = {
   name: 'Derivative',
   shape: 'regrid',
-  results: 'at most one a sample',
+  results: 'all but the first',
   methods: { derivative: (parameters = {}) => ({ parameters }) },
   parameters: {
     unit: duration(SHORTEST_MS, { default: 'PT1S' }),
@@ -119,7 +120,7 @@ export interface CounterMethods {
 export const counter: Operation<CounterMethods> = {
   name: 'Counter',
   shape: 'regrid',
-  results: 'at most one a sample',
+  results: 'all but the first',
   methods: { counter: (parameters = {}) => ({ parameters }) },
   parameters: {
     max: number({ optional: true }),

@@ -19,7 +19,6 @@ export interface DownsampleMethods {
 export const downsample: Operation<DownsampleMethods> = {
   name: 'Downsample',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { downsample: (parameters) => ({ parameters }) },
   parameters: {
     interval: interval(),

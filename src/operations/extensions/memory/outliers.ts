@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { lerp } from '../../../kernels/interpolate.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
@@ -7,13 +8,12 @@ import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface StuckValueMethods {
   /** @param duration an ISO 8601 duration. */
-  stuckValue(duration: string, parameters?: { readonly tolerance?: number }): StepDraft;
+  stuckValue(duration: Duration, parameters?: { readonly tolerance?: number }): StepDraft;
 }
 
 export const stuckValue: Operation<StuckValueMethods> = {
   name: 'StuckValue',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { stuckValue: (text, parameters = {}) => ({ parameters: { duration: text, ...parameters } }) },
   parameters: {
     duration: duration(0),
@@ -94,7 +94,6 @@ export interface HampelMethods {
 export const hampel: Operation<HampelMethods> = {
   name: 'Hampel',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { hampel: (parameters = {}) => ({ parameters }) },
   parameters: {
     samples: number({ integer: true, minimum: 1, maximum: 1000, default: 3 }),

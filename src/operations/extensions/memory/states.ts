@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import type { Describe, Operation, OperationTexts, RegridRunner, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan, scanEach } from './scan.js';
@@ -11,7 +12,6 @@ export interface HysteresisMethods {
 export const hysteresis: Operation<HysteresisMethods> = {
   name: 'Hysteresis',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { hysteresis: (bounds) => ({ parameters: bounds }) },
   parameters: {
     on: number(),
@@ -76,7 +76,7 @@ export const describeHysteresis: Describe = (parameters) => ({
 
 export interface DelayMethods {
   /** @param parameters ISO 8601 durations. */
-  delay(parameters: { readonly on?: string; readonly off?: string }): StepDraft;
+  delay(parameters: { readonly on?: Duration; readonly off?: Duration }): StepDraft;
 }
 
 export const delay: Operation<DelayMethods> = {
@@ -166,7 +166,6 @@ export interface EdgeMethods {
 export const edge: Operation<EdgeMethods> = {
   name: 'Edge',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { edge: (direction) => ({ parameters: direction === undefined ? {} : { direction } }) },
   parameters: {
     direction: choice(['rising', 'falling', 'both'], { default: 'rising' }),

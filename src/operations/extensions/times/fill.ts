@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { lerp } from '../../../kernels/interpolate.js';
 import type {
@@ -21,7 +22,7 @@ import {
 } from '../../parameters.js';
 
 /** ISO 8601 durations: how far apart samples should be, and the longest gap to fill. */
-export type FillParameters = { readonly frequency: string; readonly maxgap?: string } & (
+export type FillParameters = { readonly frequency: Duration; readonly maxgap?: Duration } & (
   | { readonly method?: 'previous' | 'linear' }
   | { readonly method: 'constant'; readonly value: number }
 );
@@ -29,7 +30,7 @@ export type FillParameters = { readonly frequency: string; readonly maxgap?: str
 export interface FillMethods {
   fill(parameters: FillParameters): StepDraft;
   /** Fills gaps with the samples of another series. */
-  fillFrom(other: OtherInput, parameters: { readonly frequency: string; readonly maxgap?: string }): StepDraft;
+  fillFrom(other: OtherInput, parameters: { readonly frequency: Duration; readonly maxgap?: Duration }): StepDraft;
 }
 
 export const fill: Operation<FillMethods> = {

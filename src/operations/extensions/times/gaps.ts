@@ -1,3 +1,4 @@
+import type { Duration } from '../../../core/duration.js';
 import { SHORTEST_MS } from '../../../core/interval.js';
 import type { Describe, Operation, OperationTexts, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
@@ -5,13 +6,12 @@ import { scan } from '../memory/scan.js';
 
 export interface GapsMethods {
   /** @param gap an ISO 8601 duration, as `unit` is. */
-  gaps(gap: string, parameters?: { readonly unit?: string }): StepDraft;
+  gaps(gap: Duration, parameters?: { readonly unit?: Duration }): StepDraft;
 }
 
 export const gaps: Operation<GapsMethods> = {
   name: 'Gaps',
   shape: 'regrid',
-  results: 'at most one a sample',
   methods: { gaps: (gap, parameters = {}) => ({ parameters: { gap, ...parameters } }) },
   parameters: {
     gap: duration(0),

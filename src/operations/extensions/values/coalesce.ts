@@ -1,10 +1,11 @@
+import type { Duration } from '../../../core/duration.js';
 import type { Describe, Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
 import { duration, durationMsIn, textIn } from '../../parameters.js';
 import { joined } from '../joined.js';
 
 export interface CoalesceMethods {
   /** This series or, where it has no value, the first of the others that does. */
-  coalesce(others: OtherInput | readonly OtherInput[], parameters?: { readonly maxhold?: string }): StepDraft;
+  coalesce(others: OtherInput | readonly OtherInput[], parameters?: { readonly maxhold?: Duration }): StepDraft;
 }
 
 export const coalesce: Operation<CoalesceMethods> = {

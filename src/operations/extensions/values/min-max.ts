@@ -1,24 +1,18 @@
 import type { ScalarKernel, VectorKernel } from '../../../kernels/arithmetic.js';
 import * as kernels from '../../../kernels/values.js';
+import { arithmetic } from '../../arithmetic.js';
 import type { Operation, OperationTexts, OtherInput, StepDraft } from '../../operation.js';
-import { numberIn } from '../../parameters.js';
 import {
   type AlignParameters,
   alignOf,
-  alignParameters,
   checkAlign,
   describeOperand,
   type Operand,
   operandTexts,
-  scalar,
 } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
-export const min = extreme({ min: withOperands }, 'Min', {
-  scalar: kernels.minScalar,
-  vector: kernels.min,
-  of: Math.min,
-});
+export const min = extreme({ min: withOperands }, 'Min', kernels.minScalar, kernels.min, Math.min);
 
 export const minTexts: OperationTexts = {
   summary: 'Gives the smallest of a value and a scalar, or of several series.',
@@ -50,11 +44,7 @@ export const describeMin = /* @__PURE__ */ describeOperand(
   'the smallest of each value and $',
 );
 
-export const max = extreme({ max: withOperands }, 'Max', {
-  scalar: kernels.maxScalar,
-  vector: kernels.max,
-  of: Math.max,
-});
+export const max = extreme({ max: withOperands }, 'Max', kernels.maxScalar, kernels.max, Math.max);
 
 export const maxTexts: OperationTexts = {
   summary: 'Gives the greatest of a value and a scalar, or of several series.',
@@ -89,48 +79,36 @@ export const describeMax = /* @__PURE__ */ describeOperand(
 /** A scalar, a second series, or several. */
 export type Operands = Operand | readonly OtherInput[];
 
-function withOperands(operand: Operands, parameters: object = {}): StepDraft {
+function withOperands(operand: Operands, parameters: AlignParameters = {}): StepDraft {
   if (typeof operand === 'number') return { parameters: { scalar: operand, ...parameters } };
   return { parameters, others: 'length' in operand ? operand : [operand] };
 }
 
-type ExtremeMethods<Name extends string> = {
-  readonly [name in Name]: (operand: Operands, parameters?: AlignParameters) => StepDraft;
-};
-
-interface Code {
-  readonly scalar: ScalarKernel;
-  readonly vector: VectorKernel;
-  readonly of: (...values: number[]) => number;
-}
-
-function extreme<Name extends string>(
-  methods: ExtremeMethods<Name>,
+/** An operation on a value and a scalar, or on two series, by kernels; on more of them by `of`. */
+function extreme<M extends object>(
+  methods: M,
   name: string,
-  code: Code,
-): Operation<ExtremeMethods<Name>> {
+  ofScalar: ScalarKernel,
+  ofVector: VectorKernel,
+  of: (left: number, right: number) => number,
+): Operation<M> {
+  const ofTwo = arithmetic(methods, name, ofScalar, ofVector);
   return {
-    name,
-    shape: 'map',
+    ...ofTwo,
     inputs: 'one and a scalar, or more',
-    methods,
-    parameters: { scalar, ...alignParameters },
     check: (parameters, report, inputCount) => {
       checkAlign(parameters, report);
       if (inputCount <= 2 || alignOf(parameters) !== 'linear') return;
       report('/align', 'request.conflict', 'align `linear` with two inputs only', `${inputCount} inputs`);
     },
-    open: (parameters, { inputCount }) => {
-      if (inputCount > 2) {
-        return aligned(parameters, inputCount, (value) => {
-          let result = value[0]!;
-          for (let i = 1; i < inputCount; i++) result = code.of(result, value[i]!);
-          return result;
-        });
-      }
-      if (parameters.scalar === undefined) return { kind: 'combine', apply: code.vector };
-      const operand = numberIn(parameters, 'scalar');
-      return { kind: 'map', apply: (value, count, out) => code.scalar(value, count, operand, out) };
+    open: (parameters, run) => {
+      const { inputCount } = run;
+      if (inputCount <= 2) return ofTwo.open(parameters, run);
+      return aligned(parameters, inputCount, (value) => {
+        let result = value[0]!;
+        for (let i = 1; i < inputCount; i++) result = of(result, value[i]!);
+        return result;
+      });
     },
   };
 }

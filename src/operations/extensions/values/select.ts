@@ -21,7 +21,6 @@ const OTHER = 2;
 export const select: Operation<SelectMethods> = {
   name: 'Select',
   shape: 'regrid',
-  results: 'at most one a sample',
   inputs: 'two or three',
   methods: {
     select: (condition, { else: other, ...parameters } = {}) => {

@@ -1,6 +1,6 @@
 import type { Series } from '../../../core/series.js';
 import { FileReader } from '../../../formats/csv/read/reader.js';
-import { inTurns } from '../../../storage/next-turn.js';
+import { inPauses, inTurns } from '../../../storage/next-turn.js';
 import { ServiceError } from '../../http/errors.js';
 import type { ServiceSettings } from '../../settings.js';
 import { addColumns, seriesIndexOf } from './batch.js';
@@ -53,7 +53,7 @@ export async function takeCsv(
   const reader = new FileReader({ fileName: BODY }, take, { limits });
   for await (const part of partsOf(body)) {
     for (let from = 0; from < part.length; from += PIECE_BYTES) {
-      reader.push(part.subarray(from, from + PIECE_BYTES));
+      await inPauses(reader.pushInTurns(part.subarray(from, from + PIECE_BYTES)));
       if (waiting.length > 0) await takeWaiting();
     }
     await flushWhenFull();

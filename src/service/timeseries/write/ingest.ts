@@ -2,7 +2,7 @@ import { type Series, TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { nextTurn } from '../../../storage/next-turn.js';
 import { ResultSeriesError } from '../../../storage/samples/samples.js';
 import type { ServiceContext } from '../../context.js';
-import { decodeBody } from '../../http/bodies.js';
+import { decodeParts } from '../../http/bodies.js';
 import { ServiceError } from '../../http/errors.js';
 import { createFrameReader } from '../columns-format.js';
 import { addColumns, seriesIndexOf } from './batch.js';
@@ -68,7 +68,7 @@ async function gather(gatherer: Gatherer, job: Ingest, whole: WholeBody): Promis
   });
   if (gathered !== undefined || reader.state === 'done') return gathered;
   const issues = new SampleIssues();
-  const samples = await parseSamples(textOf(whole), issues);
+  const samples = await parseSamples(await decodeParts(whole.parts), issues);
   issues.refuse(0);
   return gatherer.take(job, (batch) => {
     readSamples(samples, 0, samples.length, batch, issues, job.defaults);
@@ -90,16 +90,12 @@ async function takeUsual({ parts }: WholeBody, { defaults }: Ingest, { batch, ch
 }
 
 async function takeParsed(whole: WholeBody, { defaults }: Ingest, { batch, issues, checkSize }: Sink): Promise<void> {
-  const samples = await parseSamples(textOf(whole), issues);
+  const samples = await parseSamples(await decodeParts(whole.parts), issues);
   for (let from = 0; from < samples.length; from += SAMPLES_A_TURN) {
     if (from > 0) await nextTurn();
     readSamples(samples, from, from + SAMPLES_A_TURN, batch, issues, defaults);
     checkSize();
   }
-}
-
-function textOf({ parts }: WholeBody): string {
-  return decodeBody(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
 }
 
 /**

@@ -1,4 +1,4 @@
-// A good client of test/torture/attack.mjs, in a thread of its own: it writes and reads, by turns on connections that
+// A good client of torture/attack.mjs, in a thread of its own: it writes and reads, by turns on connections that
 // it keeps and on new ones, and tells how long its requests took.
 import http from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,0 +1,15 @@
+/** 2^27 + 1: cuts a double into two halves of its digits. */
+const SPLIT: f64 = 134217729;
+
+/** What rounding has cut off `product`, which is x·y (Dekker, 1971). exact/sums.ts has the same in JavaScript. */
+// @ts-ignore: decorator
+@inline
+export function productError(x: f64, y: f64, product: f64): f64 {
+  const xScaled = SPLIT * x;
+  const xHigh = xScaled - (xScaled - x);
+  const xLow = x - xHigh;
+  const yScaled = SPLIT * y;
+  const yHigh = yScaled - (yScaled - y);
+  const yLow = y - yHigh;
+  return xLow * yLow - (product - xHigh * yHigh - xLow * yHigh - xHigh * yLow);
+}

@@ -1,0 +1,22 @@
+import type { SeriesReference } from '../../index.js';
+import type { Draft, Parameters } from '../request/draft.js';
+
+/** A problem that docs/recipes.md solves for one series, whose metric there is Raw. */
+export type Recipe = readonly [title: string, question: string, steps: readonly RecipeStep[]];
+type RecipeStep = readonly [operation: string, inputs: readonly string[], output: string, parameters: Parameters];
+
+/** Put in by the build, from the page. */
+declare const RECIPES: readonly Recipe[];
+export const recipes = RECIPES;
+
+/** Adds a recipe as a result of its own, over this series. */
+export function addRecipe(draft: Draft, [, , steps]: Recipe, source: SeriesReference): Draft {
+  const named = (metric: string): SeriesReference => ({ ...source, metric });
+  const operations = steps.map(([operation, inputs, output, parameters]) => ({
+    operation,
+    input: inputs.map((metric) => (metric === 'Raw' ? source : named(metric))),
+    output: [named(output)],
+    parameters,
+  }));
+  return [...draft, { metric: steps.at(-1)![2], processingType: 'batch', operations }];
+}

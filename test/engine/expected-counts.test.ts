@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { expectedCounts } from '../../src/engine/batch/expected-counts.js';
+import { readOptions } from '../../src/engine/options.js';
+import { InputError, runBatch } from '../../src/index.js';
+import { chainPlan, seriesOf } from './streams.js';
+
+/** A sample each minute, or within each: most series are like that. */
+const COUNT = 3000;
+const START_MS = Date.UTC(2024, 2, 1);
+const times = Array.from({ length: COUNT }, (_, i) => START_MS + i * 60_000);
+const values = times.map((_, i) => 20 + Math.sin(i / 7));
+const regular = seriesOf(times, values);
+const jittered = seriesOf(
+  times.map((t, i) => t + 500 + ((i * 7919) % 59_000)),
+  values,
+);
+
+const chains: readonly Parameters<typeof chainPlan>[0][] = [
+  [['Mul', { scalar: 2 }]],
+  [['Difference', {}]],
+  [['Derivative', { unit: 'PT1H' }]],
+  [['Counter', {}]],
+  [['CumulativeSum', {}]],
+  [['Hampel', { samples: 3 }]],
+  [['Shift', { function: 'ShiftByTime', shift: 'PT1H', direction: 'forward' }]],
+  [['Aggregate', { function: 'Average', interval: 'QuarterHourly' }]],
+  [['Aggregate', { function: 'Sum', interval: 'PT1S' }]],
+  [['Aggregate', { function: 'TimeWeightedAverage', interval: 'Hourly' }]],
+  [['Aggregate', { function: 'Max', interval: 'Hourly', empty: 'hold', label: 'end' }]],
+  [
+    [
+      'Aggregate Pipeline',
+      {
+        pipeline: [
+          { function: 'Max', interval: 'PT5M' },
+          { function: 'Sum', interval: 'PT1H' },
+        ],
+      },
+    ],
+  ],
+  [['HoldLastValue', { interval: 'QuarterHourly' }]],
+  [['HoldLastValue', { interval: 'QuarterHourly', maxhold: 'PT1H' }]],
+  [['Resample', { frequency: 'PT7S' }]],
+  [['Resample', { frequency: 'PT2M', method: 'linear', maxgap: 'PT5M' }]],
+  [
+    ['Mul', { scalar: 2 }],
+    ['Aggregate', { function: 'Average', interval: 'PT5M' }],
+    ['Difference', {}],
+  ],
+];
+
+describe('as many results are expected as come, so that they are copied once', () => {
+  test.each(chains)('%j', (...steps) => {
+    const plan = chainPlan(steps);
+    for (const input of [regular, jittered]) {
+      const [expected] = expectedCounts(plan, [input], readOptions({}, 'UTC'));
+      expect(expected?.count).toBe(runBatch(plan, [input]).series[0]?.value.length);
+    }
+  });
+});
+
+test('a time that is no number is refused as such, whatever is expected', () => {
+  for (const timeMs of [
+    [0, 1000, Number.NaN],
+    [Number.NaN, 1000],
+    [0, Number.POSITIVE_INFINITY],
+    // More than a chunk: results have come by then.
+    Array.from({ length: 40_000 }, (_, i) => (i === 39_999 ? Number.NaN : 1000 * i)),
+  ]) {
+    for (const steps of chains) {
+      const input = seriesOf(
+        timeMs,
+        timeMs.map(() => 1),
+      );
+      expect(() => runBatch(chainPlan(steps), [input])).toThrow(InputError);
+    }
+  }
+});

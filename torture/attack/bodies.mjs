@@ -1,0 +1,101 @@
+import { gzipSync } from 'node:zlib';
+import { check } from './report.mjs';
+import { isAlive, longestTurn, pause, peakMb, probe, show, start, stop } from './server.mjs';
+
+const TIME = '2026-01-01T00:00:00Z';
+
+/** What one request may hold others up. */
+const TURN_MS_MAX = 50;
+
+/** 3: bodies that take memory or time out of proportion. */
+export async function bodies() {
+  const server = await start();
+  const wide = (count) => `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n`;
+  const row = (count) => `${TIME}${',1'.repeat(count)}\n`;
+  const frame = (id) => {
+    const head = Buffer.from(JSON.stringify({ timeseriesId: id, metric: 'Raw' }));
+    const padded = Buffer.concat([head, Buffer.alloc((8 - (head.length % 8)) % 8, 0x20)]);
+    const prefix = Buffer.alloc(8);
+    prefix.writeUInt32LE(padded.length, 0);
+    return Buffer.concat([prefix, padded]);
+  };
+  const MIB16 = 16 * 2 ** 20;
+  const filled = (element) => `[${element.repeat(Math.floor((MIB16 - 10) / element.length)).replace(/,$/, '')}]`;
+  const ranges = Array.from({ length: 400_000 }, () => ({ lower: 1, upper: 2 }));
+  const step = { operation: 'Mask', input: [{ timeseriesId: 'a', metric: 'Raw' }], output: [] };
+  const item = {
+    metric: 'M',
+    processingType: 'stream',
+    operations: [{ ...step, parameters: { valuerangelist: ranges } }],
+  };
+  const chain = (count) => {
+    const at = (k) => [{ timeseriesId: 'a', metric: k === 0 ? 'Raw' : `Step${k}` }];
+    const operations = Array.from({ length: count }, (_, k) => {
+      return { operation: 'Mul', input: at(k), output: at(k + 1), parameters: { scalar: 1.1 } };
+    });
+    return { metric: `Step${count}`, processingType: 'stream', operations };
+  };
+  const fresh = Array.from({ length: 250_000 }, (_, i) => `{"timeseriesId":"f${i}","timestamp":0,"val":1}`);
+  function* longLine() {
+    yield Buffer.from('timestamp,value\n');
+    for (let i = 0; i < 2048; i++) yield Buffer.alloc(2 ** 20, 0x78);
+  }
+  function* frames() {
+    for (let i = 0; i < 400; i++) {
+      yield Buffer.concat(Array.from({ length: 5000 }, (_, j) => frame(`frame-${i}-${j}`)));
+    }
+  }
+  const [json, csv, columns] = ['application/json', 'text/csv', 'application/vnd.windrow.columns'];
+  const gzip = { 'content-encoding': 'gzip' };
+  const blank = gzipSync(Buffer.alloc(2 ** 30, 0x0a), { level: 1 });
+  const cases = [
+    ['CSV of 200,000 columns and two rows', csv, wide(200_000) + row(200_000).repeat(2)],
+    ['CSV of 10,000 columns and 20 rows', csv, wide(9999) + row(9999).repeat(20)],
+    ['CSV with a line of 2 GB', csv, longLine],
+    ['2,000,000 frames without samples', columns, frames],
+    ['JSON of 16 MiB: samples of one series', json, filled(`{"timeseriesId":"a","timestamp":"${TIME}","val":1},`)],
+    ['JSON of 16 MiB: ever new series', json, `[${fresh.join(',')}]`],
+    ['JSON of 16 MiB: samples, each with a fault', json, filled('{"timeseriesId":1,"timestamp":"now","vol":1},')],
+    ['JSON of 16 MiB: nested', json, `[${'['.repeat(MIB16 / 2 - 10)}${']'.repeat(MIB16 / 2 - 10)}]`],
+    ['JSON of 16 MiB: one text', json, `["${'x'.repeat(MIB16 - 10)}"]`],
+    ['JSON of 16 MiB: events', json, filled('{"name":"a","severity":"b","x":1},'), '/core/events'],
+    ['JSON: 400,000 ranges', json, JSON.stringify([item]), '/operations'],
+    ['JSON of 16 MiB: operations', json, filled('{"metric":"a","operations":[{"operation":"Ad"}]},'), '/operations'],
+    ['JSON: 20,000 steps that are none', json, JSON.stringify([{ operations: Array(20_000).fill({}) }]), '/operations'],
+    ['JSON: a plan of 20,000 steps', json, JSON.stringify([chain(20_000)]), '/operations'],
+    ['JSON: a plan of 3,000 steps', json, JSON.stringify([chain(3000)]), '/operations?dryRun=true'],
+    ['a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, '/operations'],
+    ['1 GiB of blank lines, packed, CSV', csv, blank, undefined, gzip],
+    ['1 GiB of blank lines, packed, NDJSON', 'application/x-ndjson', blank, undefined, gzip],
+  ];
+  const good = await probe(server);
+  await pause(10_000);
+  // Of a machine that has other things to do as well.
+  const usual = await good.take();
+  await longestTurn(server);
+  console.log(`  before: ${show(usual)}`);
+  for (const [what, type, given, path = '/core/samples', headers = {}] of cases) {
+    const body = typeof given === 'function' ? ReadableStream.from(given()) : given;
+    const options = { method: 'POST', body, ...(typeof given === 'function' ? { duplex: 'half' } : {}) };
+    const startMs = performance.now();
+    const told = await fetch(server.url + path, {
+      ...options,
+      headers: { authorization: server.authorization, 'content-type': type, ercollectionid: 'none', ...headers },
+    }).then(
+      async (answer) => `${answer.status} ${JSON.parse(await answer.text()).status.message.slice(0, 70)}`,
+      (error) => `the connection was ended (${error.cause?.code ?? error.message})`,
+    );
+    const ms = performance.now() - startMs;
+    await pause(300);
+    const beside = await good.take();
+    const turnMs = await longestTurn(server);
+    check(
+      what,
+      isAlive(server) && turnMs < TURN_MS_MAX && !told.startsWith('500'),
+      `${told}; ${ms.toFixed(0)} ms; the longest turn ${turnMs.toFixed(0)} ms; ${show(beside)}`,
+    );
+  }
+  check('memory at most, of all of these', peakMb(server) < 1500, `${peakMb(server).toFixed(0)} MB`);
+  await good.end();
+  await stop(server);
+}

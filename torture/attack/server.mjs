@@ -1,0 +1,142 @@
+// The service that is attacked: its process, its port, its disk; and the good clients beside the attack.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+const stallsUrl = new URL('./stalls.mjs', import.meta.url);
+export const command = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const probeUrl = new URL('./probe.mjs', import.meta.url);
+const folders = [];
+const children = new Set();
+
+export function folder() {
+  const path = mkdtempSync(join(tmpdir(), 'windrow-attack-'));
+  folders.push(path);
+  return path;
+}
+
+export async function start({ data = folder(), words = [], descriptors, grant = 'client_credentials' } = {}) {
+  const added = spawnSync(process.execPath, [
+    ...[command, 'client', 'add', 'good', '--org', 'acme', '--scope', 'core_admin'],
+    ...['--grant', grant, '--data-dir', data, '--json'],
+  ]);
+  const { clientId, clientSecret } = JSON.parse(added.stdout);
+  const limit = descriptors === undefined ? '' : `ulimit -n ${descriptors}; `;
+  const serve = [
+    '--import',
+    stallsUrl.href,
+    command,
+    'serve',
+    '--port',
+    '0',
+    '--data-dir',
+    data,
+    '--log-level',
+    'error',
+    ...words,
+  ];
+  const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', process.execPath, ...serve]);
+  children.add(child);
+  let stderr = '';
+  const turns = new EventEmitter();
+  child.stdout.resume();
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on('data', (text) => {
+      stderr += text;
+      for (const [, ms] of String(text).matchAll(/longest turn ([\d.]+) ms/g)) turns.emit('longest', Number(ms));
+      const found = /listens at (http:[^;]+);/.exec(stderr);
+      if (found !== null) resolve(found[1]);
+    });
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${stderr}`)));
+  });
+  const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  const server = { url, child, turns, data, clientId, basic, port: Number(new URL(url).port), authorization: '' };
+  server.authorization = `Bearer ${await demandToken(server)}`;
+  return server;
+}
+
+/** The longest turn of the service's event loop since the last call, in milliseconds of its own work. */
+export async function longestTurn({ child, turns }) {
+  const told = once(turns, 'longest');
+  child.kill('SIGUSR2');
+  return (await told)[0];
+}
+
+/** A machine that is busy with other things has the service answer 503 for a while. */
+async function demandToken(server) {
+  for (let tries = 0; ; tries++) {
+    const answer = await askToken(server);
+    const text = await answer.text();
+    if (answer.status === 200) return JSON.parse(text).access_token;
+    if (answer.status !== 503 || tries > 100) throw new Error(`no token: ${answer.status} ${text}`);
+    await pause(500);
+  }
+}
+
+export function askToken(
+  { url, basic },
+  form = { grant_type: 'client_credentials', scope: 'core_admin' },
+  headers = {},
+) {
+  return fetch(`${url}/idm/ims/connect/token`, {
+    method: 'POST',
+    headers: { authorization: basic, ...headers },
+    body: new URLSearchParams(form),
+  });
+}
+
+export async function stop({ child }) {
+  children.delete(child);
+  child.removeAllListeners('exit');
+  child.kill('SIGKILL');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
+export const isAlive = ({ child }) => child.exitCode === null && child.signalCode === null;
+
+/** The most memory that the process has had, in MB. */
+export const peakMb = ({ child }) =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024;
+
+export async function post({ url, authorization }, path, type, body, headers = {}) {
+  const startMs = performance.now();
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization, 'content-type': type, ...headers },
+    body,
+    ...(typeof body?.next === 'function' ? { duplex: 'half' } : {}),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, ms: performance.now() - startMs };
+}
+
+/** Good clients: on connections that they keep, and on new ones. */
+export async function probe({ url, authorization }, seriesId = 'good') {
+  const worker = new Worker(probeUrl, { workerData: { url, authorization, seriesId } });
+  const take = () =>
+    new Promise((resolve) => {
+      worker.once('message', resolve);
+      worker.postMessage('take');
+    });
+  await pause(500);
+  await take();
+  return { take, end: () => worker.terminate() };
+}
+
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+export const show = ({ p50, p99, max, count, failed }) =>
+  `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, most ${max.toFixed(0)} ms, ${count} requests, ${failed} failed`;
+
+/** Ends what still runs, and removes the stores. */
+export function cleanUp() {
+  for (const child of children) child.kill('SIGKILL');
+  for (const path of folders) {
+    spawnSync('umount', ['-l', path], { stdio: 'ignore' });
+    rmSync(path, { recursive: true, force: true });
+  }
+}
