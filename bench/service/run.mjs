@@ -63,13 +63,22 @@ const forms = {
         })),
       ),
     times: /(?<="timestamp":")[^"]+/g,
-    timeOf: (timeMs) => new Date(timeMs).toISOString(),
+    // A body lies within a day.
+    writeDay: (bytes, places, timesMs, day) => {
+      const date = Buffer.from(new Date(timesMs[0] + day * DAY_MS).toISOString().slice(0, 10));
+      for (const at of places) for (let i = 0; i < date.length; i++) bytes[at + i] = date[i];
+    },
   },
   influx: {
     write: (samples) =>
       samples.map(({ series, timeMs, value }) => `raw,id=${series} val=${value} ${timeMs}`).join('\n'),
     times: /\d{13}$/gm,
-    timeOf: String,
+    writeDay: (bytes, places, timesMs, day) => {
+      for (let n = 0; n < places.length; n++) {
+        let rest = timesMs[n] + day * DAY_MS;
+        for (let at = places[n] + 12; at >= places[n]; at--, rest = Math.floor(rest / 10)) bytes[at] = 48 + (rest % 10);
+      }
+    },
   },
 };
 
@@ -232,7 +241,7 @@ function usageOf(pid) {
 
 /** A request as bytes, whose samples can be moved to another day. */
 function createRequest(rival, run, batch, index) {
-  const { write, times, timeOf } = forms[rival];
+  const { write, times, writeDay } = forms[rival];
   const samples = samplesAt(run, batch, index);
   const body = Buffer.from(write(samples));
   const head =
@@ -242,11 +251,11 @@ function createRequest(rival, run, batch, index) {
   const prefix = Buffer.from(`${head}\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`);
   const bytes = Buffer.concat([prefix, body]);
   const places = Array.from(body.latin1Slice().matchAll(times), (match) => prefix.length + match.index);
+  const timesMs = samples.map(({ timeMs }) => timeMs);
   let day = 0;
   const setDay = (next) => {
-    if (next === day) return;
+    if (next !== day) writeDay(bytes, places, timesMs, next);
     day = next;
-    for (const [i, at] of places.entries()) bytes.latin1Write(timeOf(samples[i].timeMs + day * DAY_MS), at);
   };
   return { bytes, setDay };
 }

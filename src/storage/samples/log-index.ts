@@ -58,8 +58,8 @@ export class LogIndex {
     return this.#rows;
   }
 
-  keys(): Iterable<number> {
-    return this.#bySeries.keys();
+  get seriesCount(): number {
+    return this.#bySeries.size;
   }
 
   /** Where the changes of a series are, and the rows that may have some of its organisation's. */

@@ -2,7 +2,8 @@ import { crc32 } from 'node:zlib';
 import { formatInstant } from '../../core/instant.js';
 import { DamagedSamplesError } from '../errors.js';
 import type { SampleLogRow } from '../tables/samples.js';
-import { type LogHeads, readInto, readLogHeads } from './log-bytes.js';
+import { isDeletion, type LogHeads, readChange, readInto, readLogHeads } from './log-bytes.js';
+import { sortNearlySorted } from './nearly-sorted.js';
 import { combineAll, type DamagedRange, NO_PATCH, outside, type Patch, sliceColumns, type TimeRange } from './patch.js';
 import type { Columns } from './samples.js';
 
@@ -79,8 +80,8 @@ export interface FoundChange {
 }
 
 /**
- * What changes of one series come to. They are read into one pair of columns; where each only adds to the end of the
- * one before, as most do, that is all.
+ * What changes of one series come to. They are read into one pair of columns; where each only adds samples, to the end
+ * or nearly there, as most do, that is all.
  */
 export function patchOfFound(changes: readonly FoundChange[]): Patch {
   const damaged = damageLeft(changes);
@@ -88,26 +89,23 @@ export function patchOfFound(changes: readonly FoundChange[]): Patch {
     return { ...patchOfFound(changes.filter(({ damage }) => damage === undefined)), damaged };
   }
   if (changes.length === 0) return NO_PATCH;
+  const added = addedBy(changes);
+  if (added !== undefined) return { ...added, deleted: [] };
+  return combineAll(changes.map(({ bytes, heads, index }) => patchOf(readChange(bytes, heads, index))));
+}
+
+/** The samples of changes that delete nothing; undefined for others, and for much disorder. */
+function addedBy(changes: readonly FoundChange[]): Columns | undefined {
+  if (changes.some(({ heads, index }) => isDeletion(heads, index))) return undefined;
   const count = changes.reduce((sum, { heads, index }) => sum + heads.counts[index]!, 0);
   const columns = { timeMs: new Float64Array(count), value: new Float64Array(count) };
-  const { timeMs } = columns;
-  let isRising = true;
   let at = 0;
-  const parts = changes.map(({ bytes, heads, index }) => {
+  for (const { bytes, heads, index } of changes) {
     readInto(bytes, heads, index, columns, at);
-    const deleted = heads.extras.get(index)?.deleted;
-    const from = at;
     at += heads.counts[index]!;
-    isRising &&= deleted === undefined && (from === 0 || from === at || timeMs[from]! > timeMs[from - 1]!);
-    return { from, until: at, deleted };
-  });
-  if (isRising) return { ...columns, deleted: [] };
-  return combineAll(
-    parts.map(({ from, until, deleted }) => {
-      const part = sliceColumns(columns, from, until);
-      return patchOf(deleted === undefined ? part : { ...part, deleted });
-    }),
-  );
+  }
+  const left = sortNearlySorted(columns);
+  return left === undefined ? undefined : sliceColumns(columns, 0, left);
 }
 
 /** What damaged changes may have touched, but for what later ones have deleted; undefined where none is damaged. */

@@ -19,6 +19,8 @@ export interface PendingLog {
   patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
   /** The rows of these commits, in their order. */
   rowsWithin(after: number, until: number): LogRow[];
+  /** How many series it tells of, at most. */
+  readonly seriesCount: number;
 }
 
 /** What a transaction has to know of the log beyond what is on the disk. */
@@ -77,6 +79,7 @@ export class PendingLogs {
       return patchOfFound(found);
     };
     return {
+      seriesCount: durable.seriesCount + tail.seriesCount,
       patchOf: (series) => patchWithin(series, compactedOf(progress, series.key), Infinity),
       patchWithin,
       rowsWithin: (after, until) =>

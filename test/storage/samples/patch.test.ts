@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeLogRow, type KeyedChange, readChange, readLogHeads } from '../../../src/storage/samples/log-bytes.js';
 import { patchOf } from '../../../src/storage/samples/log-row.js';
-import { combine, combineAll, overlay, type Patch, patchBetween } from '../../../src/storage/samples/patch.js';
+import { sortNearlySorted } from '../../../src/storage/samples/nearly-sorted.js';
+import {
+  combine,
+  combineAll,
+  overlay,
+  type Patch,
+  patchBetween,
+  sliceColumns,
+} from '../../../src/storage/samples/patch.js';
 import { applyToModel, changeArbitrary, columnsOf, type Model, modelColumns } from './model.js';
 
 const changes = fc.array(changeArbitrary(40), { maxLength: 12 });
@@ -10,6 +18,29 @@ const model = changes.map((some) => {
   const filled: Model = new Map();
   for (const change of some) applyToModel(filled, change);
   return filled;
+});
+
+describe('columns nearly in order', () => {
+  it('are sorted by time, of equal times the last; or left whole where there is more disorder', () => {
+    const disorder = fc.constantFrom(0, 2, 10, 1000);
+    fc.assert(
+      fc.property(fc.array(fc.nat(1000), { maxLength: 200 }), disorder, (drawn, most) => {
+        const timeMs = Float64Array.from(drawn, (number, i) => i + (most === 0 ? 0 : number % most));
+        const value = Float64Array.from(drawn.keys());
+        const expected: Model = new Map(drawn.map((_, i) => [timeMs[i]!, value[i]!]));
+        const columns = { timeMs: timeMs.slice(), value: value.slice() };
+        const left = sortNearlySorted(columns);
+        if (left !== undefined) {
+          expect(columnsOf(sliceColumns(columns, 0, left))).toEqual(columnsOf(modelColumns(expected)));
+        } else {
+          const found = new Map(Array.from(columns.timeMs, (ms, i) => [ms, columns.value[i]!]));
+          expect(columnsOf(modelColumns(found))).toEqual(columnsOf(modelColumns(expected)));
+          expect([...columns.value].sort((a, b) => a - b)).toEqual([...value]);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
 });
 
 describe('patches of samples', () => {

@@ -25,7 +25,14 @@ const small: Partial<Sizes> = {
   samplesMin: 10,
   seriesSamplesMin: 2,
 };
-const smallRounds: Partial<Sizes> = { ...small, callCost: 1, samplesMin: 1, roundSamplesMax: 10, rowsEnough: 3 };
+const smallRounds: Partial<Sizes> = {
+  ...small,
+  callCost: 1,
+  callSamples: 3,
+  samplesMin: 1,
+  roundSamplesMax: 10,
+  rowsEnough: 3,
+};
 const beds: readonly (readonly [title: string, sizes: Partial<Sizes>])[] = [
   ['as it is', {}],
   ['with small segments', small],

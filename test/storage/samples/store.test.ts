@@ -236,7 +236,7 @@ describe('the compactor', () => {
     await pass();
     expect(errors).toHaveLength(1);
     // It is tried again after ten intervals.
-    for (let step = 0; step < 10 + 8; step++) await pass();
+    for (let step = 0; step < 10 + 16; step++) await pass();
     expect((await rowsOf()).reduce((sum, { sampleCount }) => sum + sampleCount, 0)).toBe(300_000);
     await compactor.stop();
     expect(waiting).toEqual([]);

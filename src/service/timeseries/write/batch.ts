@@ -1,7 +1,9 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { sortInput } from '../../../engine/batch/sorted-input.js';
-import { isAllFinite, isRising } from '../../../kernels/check.js';
+import { isAllFinite } from '../../../kernels/check.js';
 import { inTurns, nextTurn } from '../../../storage/next-turn.js';
+import { sortNearlySorted } from '../../../storage/samples/nearly-sorted.js';
+import { sliceColumns } from '../../../storage/samples/patch.js';
 import type { SampleChange } from '../../../storage/samples/samples.js';
 
 /** What became of the samples of a batch. */
@@ -185,9 +187,11 @@ function noneTaken(): Taken {
 
 function take(one: SampleChange, { changes, counts }: Taken): void {
   const count = one.timeMs.length;
-  if (isRising(one.timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(one.value, 0, count)) {
-    counts.samples += count;
-    changes.push(one);
+  const left = isAllFinite(one.value, 0, count) ? sortNearlySorted(one) : undefined;
+  if (left !== undefined) {
+    counts.samples += left;
+    counts.duplicate += count - left;
+    changes.push(left === count ? one : { ...one, ...sliceColumns(one, 0, left) });
     return;
   }
   const { series, missing, duplicateMs } = sortInput(one, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);

@@ -1,10 +1,9 @@
 import { DamagedSamplesError } from '../../errors.js';
 import type { Transaction } from '../../storage.js';
 import { type SeriesRow, sampleLog, series } from '../../tables/samples.js';
-import { isDeletion } from '../log-bytes.js';
 import type { LogRow } from '../log-index.js';
 import { ALL_SERIES } from '../log-row.js';
-import { patchBetween } from '../patch.js';
+import { indexAt, type Patch, patchBetween } from '../patch.js';
 import type { PendingLog, PendingLogs } from '../pending.js';
 import { type Progress, readProgress, writeProgress } from '../progress.js';
 import type { Sizes } from './rewrite.js';
@@ -18,6 +17,8 @@ interface Round {
   readonly afterCommit: number;
   readonly untilCommit: number;
   readonly keys: Float64Array;
+  /** What the rows come to for the series that the last call ended in. */
+  current: { readonly key: number; readonly patch: Patch } | undefined;
 }
 
 /** Moves the log into segments, round by round, each some series at a time. */
@@ -65,7 +66,7 @@ export class Compaction {
       if (heads === ALL_SERIES && damage !== undefined) throw damage.error;
       for (const key of heads.keys) keys.add(key);
     }
-    const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort() };
+    const round = { afterCommit, untilCommit, keys: Float64Array.from(keys).sort(), current: undefined };
     this.#rounds.set(shard, round);
     return round;
   }
@@ -82,7 +83,7 @@ async function beginRound(
   const { compactedCommit, roundCommit } = progress;
   if (roundCommit > compactedCommit) return progress;
   const rows = await rowsBeforeDamage(log, log.rowsWithin(compactedCommit, untilCommit), compactedCommit);
-  if (rows.length === 0 || !(isEager || isEnough(rows, sizes))) return undefined;
+  if (rows.length === 0 || !(isEager || isEnough(rows, log.seriesCount, sizes))) return undefined;
   return { ...progress, roundCommit: endOfRound(rows, sizes), roundKey: 0, roundMs: null };
 }
 
@@ -103,21 +104,16 @@ async function rowsBeforeDamage(log: PendingLog, rows: readonly LogRow[], afterC
   return rows;
 }
 
-function isEnough(rows: readonly LogRow[], sizes: Sizes): boolean {
+function isEnough(rows: readonly LogRow[], seriesCount: number, sizes: Sizes): boolean {
   if (rows.length >= sizes.rowsEnough) return true;
-  const keys = new Set<number>();
   let [sampleCount, changeCount] = [0, 0];
-  for (const { heads, sampleCount: count } of rows) {
-    sampleCount += count;
-    changeCount += heads.keys.length;
+  for (const row of rows) {
+    changeCount += row.heads.keys.length;
+    // Until a deletion is done, all who read there read what it deletes.
+    sampleCount += row.sampleCount + row.heads.extras.size * sizes.samplesMin;
     if (sampleCount >= sizes.samplesEnough || changeCount >= sizes.changesEnough) return true;
-    for (const [i, key] of heads.keys.entries()) {
-      keys.add(key);
-      // Until it is done, all who read there read what it deletes.
-      if (isDeletion(heads, i)) sampleCount += sizes.samplesMin;
-    }
   }
-  return sampleCount >= Math.max(sizes.samplesMin, sizes.seriesSamplesMin * keys.size);
+  return sampleCount >= Math.max(sizes.samplesMin, sizes.seriesSamplesMin * seriesCount);
 }
 
 /** Whole commits, as many as fit, at least one. */
@@ -137,11 +133,12 @@ function endOfRound(rows: readonly LogRow[], sizes: Sizes): number {
 async function moveSeries(
   tx: Transaction,
   log: PendingLog,
-  { keys, afterCommit, untilCommit }: Round,
+  round: Round,
   begun: Progress,
   budget: Budget,
   sizes: Sizes,
 ): Promise<Progress> {
+  const { keys, afterCommit, untilCommit } = round;
   let progress = begun;
   let tails: Tail[] = [];
   let tailCost = 0;
@@ -175,16 +172,31 @@ async function moveSeries(
   }
 
   async function moveOne(row: SeriesRow): Promise<number | undefined> {
-    const of = { organisation: row.organisation, key: row.seriesKey };
-    const { damaged, ...patch } = await log.patchWithin(of, afterCommit, untilCommit);
-    // What is deleted later need not be known.
-    if (damaged !== undefined) patchBetween(await log.patchWithin(of, afterCommit, Infinity), -Infinity, Infinity);
-    const { roundMs } = progress;
-    const tail = { row, patch: roundMs === null ? patch : patchBetween(patch, roundMs, Infinity) };
-    if (!isTail(tail)) return rewriteSegments(tx, row, tail.patch, budget, sizes);
+    const patch = await patchOf(row);
+    const fromMs = progress.roundMs ?? -Infinity;
+    // What a series has more of than this is for the next calls.
+    const untilMs = patch.timeMs[indexAt(patch.timeMs, fromMs) + sizes.callSamples];
+    const isWhole = fromMs === -Infinity && untilMs === undefined;
+    const tail = { row, patch: isWhole ? patch : patchBetween(patch, fromMs, untilMs ?? Infinity) };
+    if (!isTail(tail)) {
+      const resumeMs = await rewriteSegments(tx, row, tail.patch, budget, sizes);
+      // The end of an area may lie behind what was taken of the patch.
+      return untilMs === undefined ? resumeMs : Math.min(resumeMs ?? untilMs, untilMs);
+    }
     tails.push(tail);
     tailCost += costOf(tail);
-    return undefined;
+    return untilMs;
+  }
+
+  async function patchOf({ organisation, seriesKey: key }: SeriesRow): Promise<Patch> {
+    if (round.current?.key === key) return round.current.patch;
+    const { damaged, ...patch } = await log.patchWithin({ organisation, key }, afterCommit, untilCommit);
+    // What is deleted later need not be known.
+    if (damaged !== undefined) {
+      patchBetween(await log.patchWithin({ organisation, key }, afterCommit, Infinity), -Infinity, Infinity);
+    }
+    round.current = { key, patch };
+    return patch;
   }
 }
 

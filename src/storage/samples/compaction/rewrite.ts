@@ -204,6 +204,8 @@ export interface Sizes {
   readonly smallSamples: number;
   /** What a call of `compact` may cost, in samples written or read: some milliseconds. */
   readonly callCost: number;
+  /** So many samples of one series are moved in a call at most: of a large body it may have more than all else. */
+  readonly callSamples: number;
   /**
    * A round begins when the log has come to `samplesMin` and to `seriesSamplesMin` for each of its series, or to one
    * of the others; so small amounts stay in it, and reading merges them.
@@ -222,11 +224,12 @@ export const defaultSizes: Sizes = Object.freeze({
   segmentSamples: 4096,
   smallSamples: 1024,
   callCost: 30_000,
+  callSamples: 30_000,
   samplesMin: 16_384,
-  seriesSamplesMin: 32,
-  samplesEnough: 262_144,
-  changesEnough: 65_536,
-  rowsEnough: 1000,
-  roundSamplesMax: 524_288,
-  roundChangesMax: 262_144,
+  seriesSamplesMin: 4096,
+  samplesEnough: 1_048_576,
+  changesEnough: 262_144,
+  rowsEnough: 4000,
+  roundSamplesMax: 1_048_576,
+  roundChangesMax: 524_288,
 });
