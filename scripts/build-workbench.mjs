@@ -93,14 +93,15 @@ const withoutUnused = [
   replacing(/engine[/\\]every[/\\]parts\.ts$/, () => `${NONE} export { none as partsOf };`),
 ];
 
-// Of uPlot the page uses lines over times that it labels itself: no bars, splines, bands, logarithms, dates or legend.
-// uPlot is one large function, in which no bundler sees that.
+// Of uPlot the page uses lines over times that it labels itself: no bars, splines, bands, logarithms, dates, focus,
+// synchronised charts, legend or ranges of its own. uPlot is one large function, in which no bundler sees that.
 const UNUSED_OF_UPLOT = {
   ...Object.fromEntries(
     ['bars', 'findColWidth', 'splineInterp', 'monotoneCubic', '_monotoneCubic', 'clipBandLine', 'rangeLog']
       .concat(['rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'fmtDate'])
       .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
       .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
+      .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum'])
       .map((name) => [name, '']),
   ),
   genTimeStuffs: 'return [[], [], () => {}];',
