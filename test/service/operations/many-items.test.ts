@@ -138,3 +138,40 @@ test.each([
     await rig.close();
   }
 });
+
+test('items catch up with writers that bring more, each time, than a transaction takes in', async () => {
+  const rig = await openRig({ groups: 1, sizes: { workATransaction: 5 } });
+  try {
+    const { context, organisation } = rig;
+    const { storage } = context;
+    const shard = shardOf(organisation);
+    const ids = Array.from({ length: 10 }, (_, i) => `series${i}`);
+    const transaction = storage.transaction.bind(storage);
+    const write = (minute: number) =>
+      transaction(shard, async (tx) => {
+        const timeMs = Float64Array.of(START_MS + 60_000 * minute);
+        const changes = ids.map((id) => ({ timeseriesId: id, metric: 'Raw', timeMs, value: Float64Array.of(minute) }));
+        await context.samples.append(tx, organisation, changes);
+      });
+    await write(0);
+    await rig.register(ids.map((id) => item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} sums`)));
+    await rig.worker().onIdle();
+    const WRITES_MAX = 300;
+    let writeCount = 0;
+    storage.transaction = async (shard, work, options) => {
+      if (options?.claim !== undefined && writeCount < WRITES_MAX) await write(++writeCount);
+      return transaction(shard, work, options);
+    };
+    rig.worker().wake(shard);
+    await rig.worker().onIdle();
+    expect(writeCount).toBeGreaterThan(3);
+    expect(writeCount).toBeLessThan(WRITES_MAX);
+    storage.transaction = transaction;
+    rig.worker().wake(shard);
+    await rig.worker().onIdle();
+    const { expected, found } = await rig.compare();
+    expect(linesOf(found)).toEqual(linesOf(expected));
+  } finally {
+    await rig.close();
+  }
+});

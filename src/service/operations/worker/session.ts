@@ -111,16 +111,17 @@ export class Session implements ItemSession {
   }
 
   /**
-   * Takes in what the log holds that items have not seen, as far as one transaction goes.
+   * Takes in what the log holds that items have not seen.
    *
+   * @param workMax as much of it as is done in this transaction: changes that items are told of, and items settled.
    * @returns whether that is all.
    */
-  async absorb(): Promise<boolean> {
+  async absorb(workMax: number): Promise<boolean> {
     // Whoever settles reads what is stored, so before that all of it is told to all who read it.
     do {
-      if (!(await this.#deliver(this.sizes.workATransaction))) return false;
+      if (!(await this.#deliver(workMax))) return false;
     } while (await this.#readOn());
-    return this.settle(this.sizes.workATransaction);
+    return this.settle(workMax);
   }
 
   /** Reads on in the log; false where there is no more. */

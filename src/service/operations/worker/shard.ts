@@ -1,4 +1,5 @@
 import { groupBy } from '../../../core/group.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import type { Claim, Transaction } from '../../../storage/storage.js';
 import { items, itemWork } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
@@ -23,6 +24,9 @@ export interface WorkerParts {
   readonly sizes: WorkerSizes;
   readonly sources: SourceCache;
 }
+
+/** Each transaction that leaves some of the log takes in so much more than the one before: it overtakes all writers. */
+const CATCH_UP = 1.25;
 
 /** The work of one shard, for as long as its claim is held. */
 export class ShardWorker {
@@ -157,6 +161,7 @@ export class ShardWorker {
     const { sizes } = this.#parts;
     let attemptCount = 0;
     let isMore = false;
+    let workMax = sizes.workATransaction;
     const inTransaction = async (tx: Transaction): Promise<Result | undefined> => {
       this.#waiting = undefined;
       isMore = false;
@@ -164,7 +169,7 @@ export class ShardWorker {
       if (attemptCount++ > 0) this.#cache.clear();
       const session = await Session.open(this.#context, this.#cache, sizes, this.claim, tx);
       if (session === undefined) return undefined;
-      isMore = !(await session.absorb());
+      isMore = !(await session.absorb(workMax));
       const result = isMore ? undefined : await work(session);
       // What the work changed of a result, others may read.
       if (!isMore) await session.settle();
@@ -179,6 +184,9 @@ export class ShardWorker {
         attemptCount = 0;
         const result = await this.#context.storage.transaction(this.claim.shard, inTransaction, options);
         if (!isMore) return result;
+        workMax *= CATCH_UP;
+        // Those who wait for a turn have it before the next transaction, however little the last one left of its own.
+        await nextTurn();
       }
     } catch (error) {
       this.#cache.clear();

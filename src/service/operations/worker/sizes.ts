@@ -12,7 +12,10 @@ const sizes = {
   stepsMax: 32,
   /** Items that are looked up or worked on before others are answered: some ten milliseconds of work. */
   itemsATurn: 100,
-  /** Changes that items are told of, and items that are settled, in one transaction: others write in between. */
+  /**
+   * Changes that items are told of, and items that are settled, in one transaction: others write in between. The next
+   * ones take in more until nothing is left.
+   */
   workATransaction: 250,
   /** Items whose waiting work is begun in one transaction. */
   turnsATransaction: 50,
