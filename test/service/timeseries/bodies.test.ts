@@ -263,8 +263,9 @@ describe('bodies of samples', () => {
   });
 
   it('however deep they are nested are refused in words', async () => {
-    const [told = ''] = await readInto(createSampleBatch(), '['.repeat(200_000));
-    expect(told).toMatch(/^ServiceError: the body is not JSON: line 1, column 200001: /);
+    const told = async (depth: number) => (await readInto(createSampleBatch(), '['.repeat(depth)))[0];
+    expect(await told(10_000)).toMatch(/^ServiceError: the body is not JSON: line 1, column 10001: /);
+    expect(await told(200_000)).toBe('ServiceError: the body: expected values nested at most 256 deep');
   });
 
   it('that are no JSON are refused with the line and column of the fault', async () => {
