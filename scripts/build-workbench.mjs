@@ -101,7 +101,7 @@ const UNUSED_OF_UPLOT = {
       .concat(['rangeAsinh', 'logAxisSplits', 'asinhAxisSplits', 'log10AxisValsFilt', 'log2AxisValsFilt', 'fmtDate'])
       .concat(['tzDate', 'timeAxisStamps', 'timeAxisVals', 'timeAxisVal', 'timeSeriesStamp', 'timeSeriesVal'])
       .concat(['initLegendRow', 'setLegendValues', 'syncLegend', 'toggleDOM', 'addSeries', 'delSeries'])
-      .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum'])
+      .concat(['setSeries', 'setFocus', 'pubSync', '_rangeNum', 'addBand', 'setBand', 'batch'])
       .map((name) => [name, '']),
   ),
   genTimeStuffs: 'return [[], [], () => {}];',

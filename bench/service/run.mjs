@@ -273,6 +273,7 @@ async function benchReading() {
     const lines = Array.from({ length: 100_000 }, (_, i) => `raw,id=long val=${value[from + i]} ${timeMs[from + i]}`);
     await fetch(`${influx.url}/write?db=bench&precision=ms`, { method: 'POST', body: lines.join('\n') });
   }
+  for (const { pid } of [windrow, influx].filter((server) => server !== undefined)) await usageAtRest(pid);
   const rows = [];
   for (const accept of ['application/vnd.windrow.columns', 'text/csv', 'application/x-ndjson']) {
     const headers = { authorization: `Bearer ${windrow.token}`, accept };

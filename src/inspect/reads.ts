@@ -37,6 +37,7 @@ const AROUND = 1024;
  * such that the results stay the same to the bit when all samples outside of them are removed, raised or lowered. The
  * step is run again for each of these changes, so nothing rests on what an operation says of itself.
  *
+ * @param core samples of this range are looked at with those that are found, and have to give the results with them.
  * @returns a span for each input, or undefined where the step does not give its results of the plan by itself.
  */
 export function findReads(
@@ -45,16 +46,17 @@ export function findReads(
   results: Columns,
   range: Range,
   options: RunOptions,
+  core: Range | undefined,
 ): readonly Span[] | undefined {
   const run = [options, {}].map((own) => runOf(step, range, own)).find((own) => isSame(own(inputs), results));
   if (run === undefined) return undefined;
-  const around = inputs.map((_, input) => localSpan(run, inputs, input, results, range));
+  const around = inputs.map((_, input) => localSpan(run, inputs, input, results, hull(range, core)));
   const isLocal = isSame(run(inputs.map((columns, input) => slice(columns, around[input]!))), results);
   const outer = isLocal ? around : inputs.map(({ timeMs }) => ({ from: 0, until: timeMs.length }));
   const local = inputs.map((columns, input) => slice(columns, outer[input]!));
   return local.map((_, input) => {
     const { from } = outer[input]!;
-    const span = leastSpan(run, local, input, results);
+    const span = leastSpan(run, local, input, results, core && spanOf(local[input]!, core));
     return { from: from + span.from, until: from + span.until };
   });
 }
@@ -90,14 +92,26 @@ function localSpan(run: StepRun, inputs: readonly Columns[], input: number, resu
   }
 }
 
-function leastSpan(run: StepRun, inputs: readonly Columns[], input: number, results: Columns): Span {
+function leastSpan(run: StepRun, inputs: readonly Columns[], input: number, results: Columns, core?: Span): Span {
   const { length } = inputs[input]!.timeMs;
   const isFree = (span: Span): boolean => isFreeOutside(run, inputs, input, results, span);
-  const from = greatest(0, length, (at) => isFree({ from: at, until: length }));
-  const until = length - greatest(0, length - from, (count) => isFree({ from: 0, until: length - count }));
-  const span = { from: Math.min(from, until), until };
+  const leastAround = (inner?: Span): Span => {
+    const from = greatest(0, inner?.from ?? length, (at) => isFree({ from: at, until: length }));
+    const after = length - (inner?.until ?? from);
+    const until = length - greatest(0, after, (count) => isFree({ from: 0, until: length - count }));
+    return { from: Math.min(from, until), until };
+  };
+  const span = leastAround();
+  // Many samples may not matter together where some of them do: a window is filled because a sample follows it.
+  const isWhole =
+    core === undefined || isFree({ from: Math.min(span.from, core.from), until: Math.max(span.until, core.until) });
+  const found = isWhole ? span : leastAround(core);
   // What matters on neither side alone may matter on both.
-  return isFree(span) ? span : { from: 0, until: length };
+  return isFree(found) ? found : { from: 0, until: length };
+}
+
+function hull(a: Range, b: Range | undefined): Range {
+  return b === undefined ? a : { fromMs: Math.min(a.fromMs, b.fromMs), untilMs: Math.max(a.untilMs, b.untilMs) };
 }
 
 /** The greatest number for which a law holds, that holds for the least and no longer from some number on. */
@@ -120,7 +134,9 @@ function isFreeOutside(
   { from, until }: Span,
 ): boolean {
   const { timeMs, value } = inputs[input]!;
-  const by = 2 * value.reduce((most, x) => Math.max(most, Number.isFinite(x) ? Math.abs(x) : 0), 1);
+  const most = value.reduce((sofar, x) => Math.max(sofar, Number.isFinite(x) ? Math.abs(x) : 0), 1);
+  // So that at least one of the greatest numbers raised and lowered is a number.
+  const by = Math.min(2 * most, Number.MAX_VALUE / 4);
   return [Number.NaN, by, -by].every((change) => {
     const changed = value.map((x, i) => (i >= from && i < until ? x : x + change));
     return isSame(run(inputs.map((columns, at) => (at === input ? { timeMs, value: changed } : columns))), results);

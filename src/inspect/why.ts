@@ -193,11 +193,13 @@ class Search {
     const all = this.#results[at]!;
     const results = slice(all, spanOf(all, range));
     const columns = step.inputs.map((input) => this.#columnsOf(input));
-    const reads = findReads(step, columns, results, range, this.#options);
     const window = windowOf(step, results, range);
+    const core = window === undefined ? range : { fromMs: window.startMs, untilMs: window.endMs };
+    const around = window === undefined && operation.shape === 'regrid' ? undefined : core;
+    const reads = findReads(step, columns, results, range, this.#options, around);
     const inputs = step.inputs.map((input, k): WhyInput => {
       const used = slice(columns[k]!, reads?.[k] ?? spanOf(columns[k]!, range));
-      this.want(input, hull(used, window ?? (operation.shape === 'regrid' ? undefined : range)));
+      this.want(input, hull(used, around));
       const series = input.from === 'source' ? this.#plan.sources[input.index]! : this.#plan.steps[input.index]!.output;
       const leftOut = operation.shape === 'regrid' ? [] : leftOutBy(step.operation, used, results);
       return { series, from: input.from, used: samplesOf(used), leftOut };
@@ -272,18 +274,12 @@ function samplesOf({ timeMs, value }: Columns): Sample[] {
   return Array.from(timeMs, (t, i) => ({ timeMs: t, value: value[i]! }));
 }
 
-/** The range around samples and a window, or a range that was asked for. */
-function hull({ timeMs }: Columns, around: Window | Range | undefined): Range {
-  const [aroundFromMs, aroundUntilMs] =
-    around === undefined
-      ? [Infinity, -Infinity]
-      : 'startMs' in around
-        ? [around.startMs, around.endMs]
-        : [around.fromMs, around.untilMs];
+/** The range of samples, and around one that was asked for. */
+function hull({ timeMs }: Columns, around: Range = { fromMs: Infinity, untilMs: -Infinity }): Range {
   const lastMs = timeMs.at(-1);
   return {
-    fromMs: Math.min(timeMs[0] ?? Infinity, aroundFromMs),
-    untilMs: Math.max(lastMs === undefined ? -Infinity : nextDouble(lastMs), aroundUntilMs),
+    fromMs: Math.min(timeMs[0] ?? Infinity, around.fromMs),
+    untilMs: Math.max(lastMs === undefined ? -Infinity : nextDouble(lastMs), around.untilMs),
   };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPlan, pipeline, runBatch, type Series } from '../../src/index.js';
 import { why } from '../../src/inspect/index.js';
-import { runWithin, sceneArbitrary, seriesOf } from '../laws/running.js';
+import { runWithin, type Scene, sceneArbitrary, seriesOf } from '../laws/running.js';
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2024, 2, 1);
@@ -14,6 +14,41 @@ function series(values: readonly number[], timeseriesId = 'office'): Series {
 
 const samples = (from: number, values: readonly number[]) =>
   values.map((value, i) => ({ timeMs: START_MS + (from + i) * MINUTE_MS, value }));
+
+/** The hour that the window ends in is filled because a sample follows the window. */
+const filledWindow: Scene = {
+  request: [
+    item('Aggregate Pipeline', 's1', {
+      pipeline: [
+        { function: 'Average', interval: 'Hourly', empty: 'zero' },
+        { function: 'Last', interval: 'PT12H' },
+        { function: 'Average', interval: 'Weekly' },
+      ],
+    }),
+  ],
+  samples: samplesOf('s1', {
+    timeMs: [Date.UTC(2018, 10, 3, 11), Date.UTC(2018, 10, 4, 22), Date.UTC(2018, 10, 5)],
+    value: [0, 2, 0],
+  }),
+  options: {},
+};
+
+/** Of inputs that are one series, each gives the result without the other. */
+const greatNumber: Scene = {
+  request: [item('Coalesce', 's0', {}, 2)],
+  samples: samplesOf('s0', { timeMs: [START_MS], value: [1e308] }),
+  options: {},
+};
+
+function item(operation: string, timeseriesId: string, parameters: object, inputCount = 1) {
+  const input = Array.from({ length: inputCount }, () => ({ timeseriesId, metric: 'Raw' }));
+  const output = [{ timeseriesId: 't0', metric: 'Step' }];
+  return { metric: 'Result', processingType: 'batch', operations: [{ operation, input, output, parameters }] };
+}
+
+function samplesOf(timeseriesId: string, samples: Scene['samples'][number]): Scene['samples'] {
+  return ['s0', 's1', 's2'].map((id) => (id === timeseriesId ? samples : { timeMs: [], value: [] }));
+}
 
 describe('why', () => {
   it('the samples that it names give the result to the bit without any other', () => {
@@ -41,7 +76,7 @@ describe('why', () => {
         const again = runBatch(plan, named, scene.options).series[run.series.indexOf(result)]!;
         expect(again.value[again.timeMs.indexOf(result.timeMs[at]!)]).toBe(result.value[at]);
       }),
-      { numRuns: 150 },
+      { numRuns: 150, examples: [filledWindow, greatNumber].map((scene) => [scene, 0, 0]) },
     );
     expect(count).toBeGreaterThan(50);
   });
