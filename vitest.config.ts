@@ -49,8 +49,9 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 120_000 } },
-    // One more than the cores that we count on: tests that start servers wait more than they compute.
-    maxWorkers: 3,
+    // Two more than the cores that we count on: tests that start servers wait more than they compute. Three took a
+    // tenth longer.
+    maxWorkers: 4,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
