@@ -1,4 +1,4 @@
-import { type ErrorCode, OutputLimitError, WindrowError } from '../core/errors.js';
+import { type ErrorCode, InputError, OutputLimitError, WindrowError } from '../core/errors.js';
 
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
@@ -34,7 +34,8 @@ export function exitCodeOf(error: unknown): number {
 export function describeFailure(error: unknown): string {
   // The library's names for options are not the command's.
   if (error instanceof OutputLimitError) return error.message.replace(/maxOutputSamples$/, '--max-output-samples');
-  if (error instanceof WindrowError) return error.message.replace(/^(?=(?:from|until|timezone): )/, '--');
+  if (error instanceof InputError) return error.message.replace(/^(?=(?:from|until|timezone): )/, '--');
+  if (error instanceof WindrowError) return error.message;
   const missing = missingPackageOf(error);
   if (missing !== undefined) {
     const cause = `this needs the package ${missing}, which is not installed (was it left out with --omit=optional?)`;

@@ -2,7 +2,7 @@ import { intervalNames } from '../core/interval.js';
 import { operationsByName, parameterSchemas, textsByName } from '../operations/index.js';
 import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
-import { parameterRules, stepRules } from './schema-rules.js';
+import { needsParameters, parameterRules, stepRules } from './schema-rules.js';
 
 /** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
 export function requestSchema(): JsonSchema {
@@ -95,7 +95,7 @@ const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
 
 // What the parameters of one operation are, and how many inputs it takes.
 function parametersOf(operation: Operation): JsonSchema {
-  const { name, aliases = [], parameters, inputs = 'one', either = [] } = operation;
+  const { name, aliases = [], parameters, inputs = 'one' } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
   const described = {
     description: textsByName[name]!.summary,
@@ -108,14 +108,11 @@ function parametersOf(operation: Operation): JsonSchema {
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: {
       properties: { parameters: { ...described, required }, input: INPUT_COUNTS[inputs] },
-      ...(required.length + either.length === 0 && !NEEDED.has(name) ? {} : { required: ['parameters'] }),
+      ...(needsParameters(operation) ? { required: ['parameters'] } : {}),
       ...allOf(stepRules(operation)),
     },
   };
 }
-
-/** Operations that need parameters, though none of them by itself. */
-const NEEDED: ReadonlySet<string> = new Set(['Clamp', 'Mask', 'Scale', 'Schedule', 'Where']);
 
 function allOf(rules: readonly JsonSchema[]): JsonSchema {
   return rules.length === 0 ? {} : { allOf: rules };

@@ -84,6 +84,8 @@ function someRange(): JsonSchema {
   return { anyOf: names.map((name) => ({ properties: { [name]: { minItems: 1 } }, required: [name] })) };
 }
 
+const ofExtremes = [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })];
+
 /** By the name of an operation: of the whole step. */
 const STEPS: Readonly<Record<string, readonly JsonSchema[]>> = {
   Aggregate: [
@@ -95,9 +97,17 @@ const STEPS: Readonly<Record<string, readonly JsonSchema[]>> = {
     when(withParameters(is('method', 'series')), inputs(2, 2)),
     when(inputs(2), withParameters(is('method', 'series'))),
   ],
-  Min: [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })],
-  Max: [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })],
+  Min: ofExtremes,
+  Max: ofExtremes,
 };
+
+/** Operations that need parameters, though none of them by itself. */
+const NEEDED: ReadonlySet<string> = new Set(['Clamp', 'Mask', 'Scale', 'Schedule', 'Where']);
+
+/** Whether a step without parameters lacks some. */
+export function needsParameters({ name, parameters, either }: Operation): boolean {
+  return either !== undefined || NEEDED.has(name) || Object.values(parameters).some(({ isRequired }) => isRequired);
+}
 
 /** What the parameters of a step have to be together. */
 export function parameterRules({ name, inputs: count = 'one', either }: Operation): readonly JsonSchema[] {

@@ -190,6 +190,7 @@ describe('arguments that are wrong', () => {
     ],
     [[...RUN, '--from', 'yesterday'], '--from: expected an ISO 8601 instant'],
     [[...RUN, '--from', '2025-01-01', '--until', '2024-01-01'], '--until: expected an instant after from'],
+    [['run', 'until', '--input', '~/office.csv'], 'windrow: until: no such file'],
     [[...RUN, '--warmup', 'P1D'], 'add --from TIME'],
     [[...RUN, '--from', '2025-01-01', '--warmup', '1d'], '--warmup: expected an ISO 8601 duration like P1D, or all'],
     [[...RUN, '--from', '2025-01-01', '--warmup', 'P1D', '--mode', 'stream'], 'leave --mode stream out'],

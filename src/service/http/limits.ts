@@ -14,7 +14,7 @@ const DELAY_RESOLUTION_MS = 10;
 
 /**
  * Tells at each look whether the process is overloaded, by how late its event loop was on average since the one before.
- * One late look is a stall that is over, of a start on a busy machine or a suspended process; two in a row are not.
+ * One late look is a stall that is over, as of a start on a busy machine; two in a row are not.
  */
 export function createOverload(delayMsMax: number): (delayMs: number) => boolean {
   let wasLate = false;

@@ -71,8 +71,12 @@ export function EventsPanel({ client, onSignedOut }: PartProps) {
       {page !== undefined && (
         <>
           <p class="faint" role="status">
-            {page.totalCount === undefined ? '' : `${countText(page.totalCount)} events match`}
-            {page.entries.length > 0 && `, ${before + 1} to ${before + page.entries.length} are shown`}
+            {[
+              page.totalCount !== undefined && `${countText(page.totalCount)} events match`,
+              page.entries.length > 0 && `${before + 1} to ${before + page.entries.length} are shown`,
+            ]
+              .filter(Boolean)
+              .join(', ')}
           </p>
           <EventTable events={page.entries} />
         </>

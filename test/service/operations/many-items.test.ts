@@ -6,6 +6,25 @@ import { item, START_MS } from './posted.js';
 import { openRig } from './rig.js';
 import { countStatements } from './statements.js';
 
+const idsOf = (seriesCount: number): string[] => Array.from({ length: seriesCount }, (_, i) => `series${i}`);
+
+/** An hourly sum for each of these series, or so many. */
+const sumsOf = (ids: readonly string[], itemsOfSeries = 1) =>
+  ids.flatMap((id) =>
+    Array.from({ length: itemsOfSeries }, (_, i) =>
+      item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} hourly ${i}`),
+    ),
+  );
+
+/** A sample of a minute for each of these series. */
+const changesOf = (ids: readonly string[], minute: number) =>
+  ids.map((timeseriesId) => ({
+    timeseriesId,
+    metric: 'Raw',
+    timeMs: Float64Array.of(START_MS + 60_000 * minute),
+    value: Float64Array.of(minute),
+  }));
+
 /** Items of `seriesCount` series, so many each, and one body with a sample for each series. */
 async function runMany(seriesCount: number, itemsOfSeries: number) {
   // Statements are counted in the shard of an organisation that has one.
@@ -13,26 +32,14 @@ async function runMany(seriesCount: number, itemsOfSeries: number) {
   try {
     const { context, organisation } = rig;
     const shard = shardOf(organisation);
-    const ids = Array.from({ length: seriesCount }, (_, i) => `series${i}`);
-    const hourly = ids.flatMap((id) =>
-      Array.from({ length: itemsOfSeries }, (_, i) =>
-        item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} hourly ${i}`),
-      ),
-    );
+    const ids = idsOf(seriesCount);
     const write = (minute: number) =>
       context.storage.transaction(shard, async (tx) => {
-        const timeMs = Float64Array.of(START_MS + 60_000 * minute);
-        const changes = ids.map((timeseriesId) => ({
-          timeseriesId,
-          metric: 'Raw',
-          timeMs,
-          value: Float64Array.of(minute),
-        }));
-        await context.samples.append(tx, organisation, changes);
+        await context.samples.append(tx, organisation, changesOf(ids, minute));
         rig.worker().wake(shard);
       });
     await write(0);
-    await rig.register(hourly);
+    await rig.register(sumsOf(ids, itemsOfSeries));
     await rig.worker().onIdle();
     const asked = countStatements(rig);
     for (const minute of [10, 70]) {
@@ -100,18 +107,10 @@ test.each([
   try {
     const { context, organisation } = rig;
     const shard = shardOf(organisation);
-    const ids = Array.from({ length: seriesCount }, (_, i) => `series${i}`);
-    const hourly = ids.flatMap((id) =>
-      Array.from({ length: itemsOfSeries }, (_, i) =>
-        item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} hourly ${i}`),
-      ),
-    );
+    const ids = idsOf(seriesCount);
     const write = (written: readonly string[], minute: number) =>
       context.storage.transaction(shard, async (tx) => {
-        const timeMs = Float64Array.of(START_MS + 60_000 * minute);
-        const value = Float64Array.of(minute);
-        const changes = written.map((timeseriesId) => ({ timeseriesId, metric: 'Raw', timeMs, value }));
-        await context.samples.append(tx, organisation, changes);
+        await context.samples.append(tx, organisation, changesOf(written, minute));
         rig.worker().wake(shard);
         return tx.commit;
       });
@@ -120,7 +119,7 @@ test.each([
       return progress!.absorbedCommit;
     };
     await write(ids, 0);
-    await rig.register(hourly);
+    await rig.register(sumsOf(ids, itemsOfSeries));
     await rig.worker().onIdle();
     for (const minute of [10, 70, 130]) {
       const commit = await write(ids, minute);
@@ -145,16 +144,14 @@ test('items catch up with writers that bring more, each time, than a transaction
     const { context, organisation } = rig;
     const { storage } = context;
     const shard = shardOf(organisation);
-    const ids = Array.from({ length: 10 }, (_, i) => `series${i}`);
+    const ids = idsOf(10);
     const transaction = storage.transaction.bind(storage);
     const write = (minute: number) =>
       transaction(shard, async (tx) => {
-        const timeMs = Float64Array.of(START_MS + 60_000 * minute);
-        const changes = ids.map((id) => ({ timeseriesId: id, metric: 'Raw', timeMs, value: Float64Array.of(minute) }));
-        await context.samples.append(tx, organisation, changes);
+        await context.samples.append(tx, organisation, changesOf(ids, minute));
       });
     await write(0);
-    await rig.register(ids.map((id) => item('Aggregate', { function: 'Sum', interval: 'Hourly' }, [id], `${id} sums`)));
+    await rig.register(sumsOf(ids));
     await rig.worker().onIdle();
     const WRITES_MAX = 300;
     let writeCount = 0;
