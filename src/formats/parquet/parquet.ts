@@ -88,12 +88,10 @@ function typedColumn(column: SchemaElement, options: FormatOptions): TypedColumn
   return { name: column.name, type, isLocal: isLocal(column, options), scale: scaleOf(column) };
 }
 
+// Of bytes of any length, hyparquet makes texts where it is not told that they are decimals.
 function scaleOf({ type, scale = 0, logical_type: logical, converted_type: converted }: SchemaElement) {
-  return converted === 'DECIMAL' || logical?.type === 'DECIMAL'
-    ? type === 'BYTE_ARRAY'
-      ? undefined
-      : scale
-    : undefined;
+  const isDecimal = converted === 'DECIMAL' || logical?.type === 'DECIMAL';
+  return isDecimal && type !== 'BYTE_ARRAY' ? scale : undefined;
 }
 
 function isTime({ type, logical_type: logical, converted_type: converted }: SchemaElement): boolean {
