@@ -28,9 +28,13 @@ export function localDays(zone: Zone): Days {
   return { startOfDay, dayOf };
 }
 
-// A shift out of the years 0001 to 9999 stops shortly beyond them, however many windows it covers.
 const DAY_FIRST = Math.floor(TIME_MS_MIN / DAY_MS) - 800;
 const DAY_LAST = Math.ceil(TIME_MS_END / DAY_MS) + 800;
+
+/** Stops a shift out of the years 0001 to 9999 shortly beyond them, where it cannot come back into them. */
+export function clampDay(dayNumber: number): number {
+  return Math.min(Math.max(dayNumber, DAY_FIRST), DAY_LAST);
+}
 
 // A day is at most this much longer than 24 h: no zone was ever further from UTC.
 const DAY_EXCESS_MS = 26 * 3_600_000;
@@ -40,8 +44,7 @@ export function calendarWindows(unit: CalendarName | number, days: Days): Window
   const { startOfDay, dayOf } = days;
   const lengthMsMax = typeof unit === 'number' ? unit * DAY_MS : longestMs({ kind: 'calendar', unit });
   const periods = typeof unit === 'number' ? runsOfDays(unit) : periodsBy[unit];
-  const startOfPeriod = (index: number): number =>
-    startOfDay(Math.min(Math.max(periods.firstDay(index), DAY_FIRST), DAY_LAST));
+  const startOfPeriod = (index: number): number => startOfDay(clampDay(periods.firstDay(index)));
   const indexOf = (timeMs: number): number => periods.indexOf(dayOf(timeMs));
   // A day that the zone skipped has no window: its start is that of the next.
   function next(startMs: number): number {

@@ -140,8 +140,8 @@ function scanOffsets(offsetMsOf: (timeMs: number) => number, startMs: number, en
   return spans;
 }
 
-// Transitions fall on whole seconds.
-function firstInstantAfterChange(
+/** The instant at which the offset changes, the only time between two instants. Changes fall on whole seconds. */
+export function firstInstantAfterChange(
   offsetMsOf: (timeMs: number) => number,
   beforeMs: number,
   afterMs: number,
