@@ -438,10 +438,10 @@ test('a parameter that a program leaves undefined is not there', () => {
 test('what is no plan is refused by name', () => {
   const request = [item([hourly])];
   for (const run of [() => runBatch(request as never, []), () => openStream(request as never)]) {
-    expect(run).toThrow('plan: expected what createPlan gives, received an array of 1');
+    expect(run).toThrow('plan: expected the result of createPlan, received an array of 1');
     expect(run).toThrow(InputError);
   }
-  expect(() => explain(request as never)).toThrow('plan: expected what createPlan gives, received an array of 1');
+  expect(() => explain(request as never)).toThrow('plan: expected the result of createPlan, received an array of 1');
 });
 
 test('a faulty step does not hide what is wrong between the others', () => {
