@@ -165,11 +165,7 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
   });
 }
 
-function isBodyStalled(
-  one: Receiving,
-  nowMs: number,
-  { settings }: ServiceContext,
-): boolean {
+function isBodyStalled(one: Receiving, nowMs: number, { settings }: ServiceContext): boolean {
   const { socket, readableLength } = one.request.raw;
   const elapsedMs = nowMs - one.startMs;
   if (elapsedMs > settings.bodyMsMax) return true;
