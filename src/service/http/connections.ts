@@ -132,18 +132,12 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     isDue = true;
     scheduler.after(CHECK_INTERVAL_MS, check);
   };
-  const open = (socket: Socket): Connection => {
-    const connection: Connection = { receiving: undefined };
-    connections.set(socket, connection);
-    socket.once('close', () => connections.delete(socket));
-    return connection;
-  };
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket } = request.raw;
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
     // Not where a request comes without a connection, as `inject` of Fastify makes it.
     if (hasBody && socket instanceof Socket) {
-      const connection = connections.get(socket) ?? open(socket);
+      const connection = connections.get(socket) ?? remember(connections, socket);
       connection.receiving = { request, reply, startMs: clock.monotonicMs(), startBytes: socket.bytesRead };
       checkLater();
     }
@@ -163,6 +157,13 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     sending.delete(reply.raw);
     done();
   });
+}
+
+function remember(connections: Map<Socket, Connection>, socket: Socket): Connection {
+  const connection: Connection = { receiving: undefined };
+  connections.set(socket, connection);
+  socket.once('close', () => connections.delete(socket));
+  return connection;
 }
 
 function isBodyStalled(one: Receiving, nowMs: number, { settings }: ServiceContext): boolean {
