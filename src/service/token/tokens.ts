@@ -130,6 +130,14 @@ export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'st
   });
 }
 
-function principalFrom({ clientId, username, organisation, scope }: TokenRow): Principal {
-  return Object.freeze({ clientId, username, organisation, scopes: new Set(scope.split(' ')) });
+// A token comes with thousands of requests, and its row is the same until tokens change.
+const principals = new WeakMap<TokenRow, Principal>();
+
+function principalFrom(row: TokenRow): Principal {
+  const known = principals.get(row);
+  if (known !== undefined) return known;
+  const { clientId, username, organisation, scope } = row;
+  const principal = Object.freeze({ clientId, username, organisation, scopes: new Set(scope.split(' ')) });
+  principals.set(row, principal);
+  return principal;
 }
