@@ -15,7 +15,7 @@ import { addOverloadProtection, addRequestLimit } from './http/limits.js';
 import { registerMetrics } from './http/metrics.js';
 import { addOpenApi } from './http/openapi.js';
 import type { RouteParts } from './http/route.js';
-import { addHostCheck, addParameterCheck, addValidator } from './http/validator.js';
+import { addHeaderCheck, addParameterCheck, addValidator } from './http/validator.js';
 import { createAuthorize } from './identity/authorize.js';
 import { createIdentity, type Identity } from './identity/identity.js';
 import type { PasswordCost } from './identity/passwords.js';
@@ -64,7 +64,7 @@ export function createService(context: ServiceContext, passwordCost?: PasswordCo
       addErrorHandler(app);
       addCorrelation(app, context);
       addRequestLog(app);
-      addHostCheck(app);
+      addHeaderCheck(app);
       endStalls(app, context);
       addStopRefusal(app, readiness);
       addJsonBodies(app);

@@ -106,16 +106,31 @@ function checkParameters(names: readonly string[], schema: unknown): void {
   if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
 }
 
-/** 400 for two Host headers: a proxy may go by the other one than we do (RFC 9112, section 3.2). */
-export function addHostCheck(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { rawHeaders } = request.raw;
-    let hostCount = 0;
+// Of two, Node takes the first or joins them, where a proxy may go by the last.
+const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'content-type',
+  'source',
+  'partition',
+  'offset',
+  'ercollectionid',
+  'pagesize',
+  'continuationtoken',
+  'last-event-id',
+]);
+
+/** 400 for two Host headers, or two of another that decides what a request means, and for no Host (RFC 9112, 3.2). */
+export function addHeaderCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const { rawHeaders, httpVersion } = raw;
+    const seen = new Set<string>();
     for (let i = 0; i < rawHeaders.length; i += 2) {
-      const name = rawHeaders[i]!;
-      if (name.length === 4 && name.toLowerCase() === 'host') hostCount++;
+      const name = rawHeaders[i]!.toLowerCase();
+      if (!SINGLE_HEADERS.has(name)) continue;
+      if (seen.has(name)) throw badRequest(`header ${rawHeaders[i]}: expected once, received twice`);
+      seen.add(name);
     }
-    if (hostCount > 1) throw badRequest(`header Host: expected once, received ${hostCount} times`);
+    if (httpVersion === '1.1' && !seen.has('host')) throw badRequest('header Host: expected once, received nothing');
     done();
   });
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { describeValue } from '../../core/errors.js';
 import { groupBy } from '../../core/group.js';
 import { type TransactionRow, transactions } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
@@ -61,7 +62,7 @@ async function readTransaction(
 ): Promise<TransactionRow> {
   const [row] = await readParts(context, organisation, [transactionId]);
   if (row !== undefined) return row;
-  throw notFound(`there is no transaction ${JSON.stringify(transactionId)}; GET /core/status lists the latest`);
+  throw notFound(`there is no transaction ${describeValue(transactionId)}; GET /core/status lists the latest`);
 }
 
 async function listLatest({ context, tokens }: RouteParts, request: FastifyRequest) {

@@ -21,6 +21,7 @@ import {
   type SeriesInfo,
 } from './samples.js';
 import { packProvisional, unpackProvisional } from './segments.js';
+import { WrittenCommits } from './written.js';
 
 export interface SampleStoreOptions {
   readonly clock: { nowMs(): number };
@@ -44,6 +45,7 @@ const RESULTS_READ = 500;
 export class SampleStore {
   readonly #parts: AppendParts;
   readonly #compaction: Compaction;
+  readonly #written = new WrittenCommits();
 
   constructor(parts: AppendParts, compaction: Compaction) {
     this.#parts = parts;
@@ -63,6 +65,7 @@ export class SampleStore {
     changes: readonly SampleChange[],
     options: AppendOptions = {},
   ): Promise<boolean> {
+    this.#written.note(tx, organisation, changes);
     return append(this.#parts, tx, organisation, changes, options);
   }
 
@@ -196,6 +199,7 @@ export class SampleStore {
     const row = await tx.get(series, keyOf(organisation, of));
     if (row === undefined) return false;
     const { seriesKey: key, timeseriesId, metric } = row;
+    this.#written.note(tx, organisation, [of]);
     await tx.delete(series, equal(keyOf(organisation, of)));
     await tx.delete(segments, equal({ seriesKey: key }));
     await tx.delete(provisionalSamples, equal({ seriesKey: key }));
@@ -222,6 +226,11 @@ export class SampleStore {
       changes.push(...(await this.#withNames(tx, progress, row, isWanted)));
     }
     return changes;
+  }
+
+  /** Whether it is known, without a look into the log, that a commit of this process changed none of these series. */
+  isOfOthers(shard: number, commit: number, isWanted: IsWanted): boolean {
+    return this.#written.isOfOthers(shard, commit, isWanted);
   }
 
   async #withNames(tx: Reader, progress: Progress, row: SampleLogRow, isWanted: IsWanted): Promise<LoggedChange[]> {
