@@ -53,7 +53,7 @@ describe('the project', () => {
 });
 
 /** A breach of a rule: files by path, and the messages expected. */
-type Breach = readonly [law: Law, files: Readonly<Record<string, string>>, said: readonly string[]];
+type Breach = readonly [law: Law, files: Readonly<Record<string, string>>, expected: readonly string[]];
 
 const lines = (count: number, text = '//'): string => Array.from({ length: count }, () => text).join('\n');
 const manyFiles = (count: number, lineCount: number): Record<string, string> =>
@@ -182,9 +182,9 @@ const breaches: readonly Breach[] = [
 ];
 
 describe('a breach is reported', () => {
-  for (const [law, files, said] of breaches) {
-    it(`${law.title}: ${said[0]}`, () => {
-      expect(law.breaches(asFiles(files))).toEqual(said);
+  for (const [law, files, expected] of breaches) {
+    it(`${law.title}: ${expected[0]}`, () => {
+      expect(law.breaches(asFiles(files))).toEqual(expected);
     });
   }
 
@@ -224,8 +224,8 @@ function imports(path: string, ...modules: string[]): Record<string, string> {
   return { [path]: modules.map((module, i) => `import { a${i} } from '${module}';`).join('\n') };
 }
 
-function impure(expression: string, said: string): Breach[] {
-  return [[noClockAndNoChance, { 'src/core/a.ts': `const a = ${expression};` }, [`src/core/a.ts:1 ${said}`]]];
+function impure(expression: string, expected: string): Breach[] {
+  return [[noClockAndNoChance, { 'src/core/a.ts': `const a = ${expression};` }, [`src/core/a.ts:1 ${expected}`]]];
 }
 
 function manifest(content: object): Record<string, string> {

@@ -81,7 +81,8 @@ test('a stream of a plan that has closed streams gives what one of a new plan gi
   ];
   for (const [inputs, length, options] of [...lives, ...lives]) {
     const expected = life(openStream(createPlan(request), options), inputs, length);
-    for (const said of life(openStream(plan, options), inputs, length)) expect(said).toEqual(expected.next().value);
+    for (const returned of life(openStream(plan, options), inputs, length))
+      expect(returned).toEqual(expected.next().value);
     expect(expected.next().done).toBe(true);
     expect(runBatch(plan, inputs)).toEqual(runBatch(createPlan(request), inputs));
   }
