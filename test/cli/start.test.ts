@@ -80,7 +80,7 @@ async function feedAtTerminal(world: World, expected: string): Promise<string> {
     cwd: world.folder,
     env: caching(world) as NodeJS.ProcessEnv, // `as`: undefined removes a variable
   });
-  const screen = '';
+  let screen = '';
   child.stdout.on('data', (text) => {
     screen += text;
   });
