@@ -69,7 +69,7 @@ describe('failures under the store', () => {
     expect(await storage.read(SHARD, ids)).toEqual(['c', 'kept']);
   });
 
-  it('any statement of a commit may find the disk full or the database locked; the store goes on without that commit', async () => {
+  it('any statement may find the disk full or the database locked: the store goes on without its commit', async () => {
     const statements: string[] = [];
     held.before = (sql) => statements.push(sql);
     await opened.storage.transaction(SHARD, insert('counted'));
@@ -158,7 +158,7 @@ describe('failures under the store', () => {
     expect(await storage.read(SHARD, (tx) => tx.count(blobs))).toBe(1);
   });
 
-  it('work that waits for something other than its transaction is ended, so it cannot block others for ever', async () => {
+  it('work that waits for something else than its transaction is ended, so it blocks nobody for ever', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       // Reopened, so that its timer is one of these.

@@ -40,7 +40,7 @@ async function runAndKill(directory: string, round: number, count: number, ms: n
 }
 
 describe('a process killed while it writes', () => {
-  it('leaves everything it acknowledged and no half transaction; the next process opens the store at once', async () => {
+  it('leaves what it acknowledged and no half transaction; the next process opens the store at once', async () => {
     const { path: directory, remove } = temporaryDirectory();
     const answered: Answer[] = [];
     const moments = fc.sample(fc.record({ count: fc.integer({ min: 1, max: 120 }), ms: fc.nat(12) }), {

@@ -67,7 +67,7 @@ describe.runIf(isTraceable)('the disk under the store', () => {
     return { reports: stdout.trim().split('\n').map(parseReport), trace };
   }
 
-  it('after a power failure at any moment, the commits up to the last one acknowledged are there, or one more', async () => {
+  it('after a power failure at any moment, all acknowledged commits are there, and at most one more', async () => {
     await makeStore();
     const names = ['windrow.db', 'windrow.db-wal'];
     const before = new Map(

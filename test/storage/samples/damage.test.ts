@@ -62,7 +62,7 @@ async function fill(): Promise<void> {
 }
 
 describe('a damaged row of the log', () => {
-  it('is refused where it may have samples of a series; other ranges, series and organisations are readable', async () => {
+  it('is refused where it may have samples of a series; all other ranges and series are readable', async () => {
     await fill();
     await flip(2, inSamples);
     expect(await countOf(c)).toBe(50);
