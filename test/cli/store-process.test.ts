@@ -74,7 +74,7 @@ it('a backup of a service under load opens, checks, and is a prefix of what was 
   const before = new Map(writing.acknowledged);
   const file = join(folder, 'backup.db');
   const made = await windrowBeside('backup', data, '--to', file);
-  expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} holds the store`) });
+  expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} is a checked backup of the store`) });
   const after = new Map(writing.acknowledged);
   // One that is there is not written over without being told.
   expect(await windrowBeside('backup', data, '--to', file)).toMatchObject({ code: 2 });
