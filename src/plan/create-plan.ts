@@ -87,8 +87,10 @@ function checkTimezone(timezone: unknown): string {
 
 // Sorts issues in the order of the request, as two passes over it reported them.
 function sortedByPlace(issues: readonly Issue[]): Issue[] {
-  const parts = ({ pointer }: Issue): string => pointer.replace(/\d+/g, (digits) => digits.padStart(9, '0'));
-  return [...issues].sort((a, b) => (parts(a) < parts(b) ? -1 : parts(a) > parts(b) ? 1 : 0));
+  const places = new Map(
+    issues.map((issue) => [issue, issue.pointer.replace(/\d+/g, (digits) => digits.padStart(9, '0'))]),
+  );
+  return [...issues].sort((a, b) => (places.get(a)! < places.get(b)! ? -1 : places.get(a)! > places.get(b)! ? 1 : 0));
 }
 
 function deepFreeze<T>(value: T): T {
