@@ -34,8 +34,8 @@ describe('the licences of what dist contains', () => {
     expect(text.match(/^\S+ [\d.]+ \(.*\)$/gm)?.length).toBe(PAGE.length + PARQUET.length + COMMAND.length);
   });
 
-  it('go with the workbench and its reader of Parquet, which are handed on alone', () => {
+  it('go with the workbench and its readers of files, which are handed on alone', () => {
     for (const name of PAGE) expect(read('dist/workbench.html'), name).toContain(licenceOf(name));
-    for (const name of PARQUET) expect(read('dist/workbench-parquet.js'), name).toContain(licenceOf(name));
+    for (const name of PARQUET) expect(read('dist/workbench-formats.js'), name).toContain(licenceOf(name));
   });
 });
