@@ -9,11 +9,10 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
 
   /** The name of what has the focus, as its labels and texts say. */
   const focused = (page: Page): Promise<string> =>
-    page.evaluate(() => {
-      const { activeElement: element } = document;
-      const named = element?.getAttribute('aria-labelledby');
-      const own = named ? document.getElementById(named)?.textContent : element?.getAttribute('aria-label');
-      return `${element?.localName} ${own ?? element?.textContent}`;
+    page.locator(':focus').evaluate((element) => {
+      const named = element.getAttribute('aria-labelledby');
+      const own = named ? element.querySelector(`#${named}`)?.textContent : element.getAttribute('aria-label');
+      return `${element.localName} ${own ?? element.textContent}`;
     });
   const press = async (page: Page, name: string): Promise<void> => {
     await page.getByRole('button', { name, exact: true }).focus();
@@ -57,7 +56,7 @@ describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
     await addStep(page, 'aggregate');
     await page.getByLabel('interval').fill('Hourly');
     await eventually(() => page.getByRole('listitem', { name: 'Step 1, Aggregate' }).getByRole('img').count()).toBe(1);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(360);
     // Of the header two lines, and each name of a series beside its tick.
     const heightOf = async (selector: string): Promise<number> =>
       (await page.locator(selector).first().boundingBox())?.height ?? 0;

@@ -161,7 +161,7 @@ function ReportSection() {
         {counted(state.answer.steps.length, 'step')} in {state.answer.durationMs.toFixed(1)} ms
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, by the keyboard too */}
-      <div class="table-scroll" tabIndex={0} role="group" aria-labelledby="report-title">
+      <div class="table-scroll" tabIndex={0}>
         <table>
           <thead>
             <tr>
