@@ -1,4 +1,4 @@
-// What others wrote and windrow hands on, with their licences: in the package, and in the workbench, which is one file.
+// The licences of third-party code that windrow distributes: in the package, and in the workbench, which is one file.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,13 +13,13 @@ function licenceOf(name: string): string {
   return files.map((file) => read(`node_modules/${name}/${file}`).trim()).join('\n\n');
 }
 
-// Named by hand, as a list that the build makes would be right by itself.
+// Listed by hand: a list made by the build would always agree with it.
 const PAGE = ['d3-array', 'preact', 'uplot'];
 const FORMATS = ['apache-arrow', 'flatbuffers', 'fzstd', 'hyparquet', 'hyparquet-compressors', 'hysnappy', 'tslib'];
 const COMMAND = ['commander', 'jsonc-parser'];
 
 describe('the licences of what dist contains', () => {
-  it('are in the packed package, whole', () => {
+  it('are in the package, complete', () => {
     const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',
