@@ -142,7 +142,7 @@ describe('files written by other tools', () => {
     const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
     const world = negating({ 'damaged.arrow': damaged });
     const { stderr } = await run(world, 'damaged.arrow', '--as', 'office');
-    expect(stderr).toContain('damaged.arrow: is no Arrow file that can be read');
+    expect(stderr).toContain('damaged.arrow: cannot be read as an Arrow file');
   });
 
   const folder = new URL('../formats/files/', import.meta.url);
@@ -161,8 +161,8 @@ describe('files written by other tools', () => {
 
 it('a file that does not match its format is refused with an error that says so', async () => {
   const world = negating({ 'x.parquet': CSV, 'x.arrow': CSV, 'x.csv.zst': CSV });
-  expect((await run(world, 'x.parquet')).stderr).toMatch(/x\.parquet: is no Parquet file that can be read/);
-  expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:is no Arrow file that can be read|has no rows)/);
+  expect((await run(world, 'x.parquet')).stderr).toMatch(/x\.parquet: cannot be read as a Parquet file/);
+  expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:cannot be read as an Arrow file|has no rows)/);
   expect((await run(world, 'x.csv.zst')).stderr).toMatch(/x\.csv\.zst: cannot be decompressed .* complete zstd file/);
 });
 
