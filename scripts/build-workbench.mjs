@@ -1,5 +1,5 @@
 // Builds the workbench (src/workbench) into one static HTML file, dist/workbench.html. Script and style stand in it,
-// and its Content-Security-Policy names both by their hashes. The reader of Parquet is dist/workbench-parquet.js.
+// and its Content-Security-Policy names both by their hashes. Readers of Parquet and others: dist/workbench-formats.js.
 //
 //   node scripts/build-workbench.mjs
 
@@ -105,14 +105,24 @@ const UNUSED_OF_UPLOT = {
       .map((name) => [name, '']),
   ),
   genTimeStuffs: 'return [[], [], () => {}];',
+  _sync: 'return { pub() {}, sub() {}, unsub() {} };',
 };
-const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) =>
-  Object.entries(UNUSED_OF_UPLOT).reduce((left, [name, body]) => {
+// What it asks about charts that the page does not draw has one answer, by which the bundler leaves out what follows.
+const ANSWERS_OF_UPLOT = [
+  [/\bmode == 2\b|\bsyncKey != null|\b\w+\.distr == (?:2|3|4|100)\b|\b\w+\.distr >= 3\b/g, 'false'],
+  [/\bmode == 1\b|\b\w+\.distr == 1\b/g, 'true'],
+  [/(?<!(?:const|let) )\b(?:showLegend|multiValLegend|cursorFocus|FEAT_TIME)\b(?! +=)/g, 'false'],
+  [/\bopts\.(?:title|plugins|bands)\b/g, 'undefined'],
+  [/^const (?:(?:month|day)s3?|engNames|localTz) += [^;]*;$/gm, ''],
+];
+const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
+  const used = Object.entries(UNUSED_OF_UPLOT).reduce((left, [name, body]) => {
     const lines = new RegExp(`^(\\t*)(function ${name}\\(.*\\) \\{)$[^]*?^\\1\\}$`, 'm');
     if (!lines.test(left)) throw new Error(`uPlot has no function ${name} any more`);
     return left.replace(lines, (_, indent, head) => `${indent}${head}${body}}`);
-  }, text),
-);
+  }, text);
+  return ANSWERS_OF_UPLOT.reduce((left, [question, answer]) => left.replace(question, answer), used);
+});
 
 // What an assertion would say is for who works on the engine, who does not do that in the page.
 const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
@@ -224,7 +234,7 @@ function readText(path) {
 
 const [page, reader, css] = await Promise.all([
   bundle('src/workbench/main.tsx'),
-  bundle('src/workbench/parquet/worker.ts'),
+  bundle('src/workbench/formats/worker.ts'),
   style(),
 ]);
 const parts = {
@@ -236,8 +246,8 @@ const parts = {
 const html = readText('src/workbench/page.html').replace(/POLICY|LICENCES|\/\*[A-Z]+\*\//g, (name) => parts[name]);
 mkdirSync(new URL('dist/', rootUrl), { recursive: true });
 writeFileSync(new URL('dist/workbench.html', rootUrl), html);
-// Apart from the page, which loads it with the first Parquet file.
-writeFileSync(new URL('dist/workbench-parquet.js', rootUrl), `/*\n${licencesOf(reader.packages)}\n*/\n${reader.code}`);
+// Apart from the page, which loads it with the first file that is no CSV.
+writeFileSync(new URL('dist/workbench-formats.js', rootUrl), `/*\n${licencesOf(reader.packages)}\n*/\n${reader.code}`);
 writeThirdParty([...page.packages, ...reader.packages]);
 const packedBytes = gzipSync(html, { level: 9 }).length;
 if (packedBytes > PACKED_BYTES_MAX) {

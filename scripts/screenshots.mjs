@@ -103,6 +103,8 @@ async function drawService() {
     const told = await readUntil(child.stderr, /\/core\/events"\n\n$/);
     const of = (name) => new RegExp(`export WINDROW_${name}=(\\S+)`).exec(told)[1];
     const page = await openPage(`${of('URL')}/`, { viewport: { width: 1200, height: 1000 } });
+    // The page says when it saw each state: the picture is the same every time.
+    await page.clock.setFixedTime('2024-01-15T09:00:00.250Z');
     await buildSpread(page);
     await page.getByRole('button', { name: 'Send it to the service…' }).click();
     await page.getByLabel('Client id').fill(of('CLIENT'));

@@ -19,9 +19,10 @@ export function licencesOf(folders) {
 
 function licenceOf(folder) {
   const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
-  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-  if (file === undefined) throw new Error(`${name} has no licence to hand on`);
-  return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}`;
+  const files = readdirSync(folder).filter((one) => /^(licen[cs]e|notice)/i.test(one));
+  if (files.length === 0) throw new Error(`${name} has no licence to hand on`);
+  const texts = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim());
+  return [`${name} ${version} (${license})`, ...texts].join('\n\n');
 }
 
 /** The packages in the command: its source maps name the files that it is made of. */

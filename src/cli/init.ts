@@ -2,18 +2,19 @@ import { formatDuration } from '../core/duration.js';
 import { InputError, WindrowError } from '../core/errors.js';
 import type { IntervalName } from '../core/interval.js';
 import { type Series, type SeriesReference, seriesKey, seriesName } from '../core/series.js';
-import { createCsvReader } from '../formats/csv/index.js';
+import { formatOf } from '../formats/formats.js';
 import { argumentOf, type Command, counted, defined, textOf } from './command.js';
 import { EXIT_DONE } from './failure.js';
 import { openInputs } from './files/inputs.js';
 import { openTarget } from './files/target.js';
 import { type TempFiles, withTempFiles } from './files/temp-files.js';
+import { readFormat } from './run/read-file.js';
 import type { Io } from './terminal/io.js';
 
 export const init: Command = {
   name: 'init',
-  summary: 'Look at a CSV file and write a request to start from.',
-  argument: { name: 'FILE.csv', summary: 'any CSV file that `run` reads' },
+  summary: 'Look at a file and write a request to start from.',
+  argument: { name: 'FILE', summary: 'any file that `run` reads' },
   options: [
     { flag: '--output', value: 'FILE', summary: 'where to write the request (default: `-`, standard output)' },
     { flag: '--timezone', value: 'ZONE', summary: 'time zone of times without an offset (default: UTC)' },
@@ -61,15 +62,17 @@ interface Found {
 }
 
 const STEPS_LOOKED_AT = 1000;
+const CHUNK_ROWS = 65_536;
 
 async function lookInto(path: string, timezone: string | undefined, io: Io, temps: TempFiles): Promise<Found[]> {
   const found = new Map<string, Found>();
   for (const input of openInputs([path], false, io, temps)) {
-    const reader = createCsvReader({ fileName: input.name, ...defined({ timezone }) }, (parts) => {
+    const options = { fileName: input.name, chunkRows: CHUNK_ROWS, ...defined({ timezone }) };
+    const onChunk = (parts: readonly Series[]): void => {
       for (const part of parts) note(found, part);
-    });
-    for await (const block of input.blocks(() => undefined)) reader.push(block);
-    reader.end();
+    };
+    const listener = { onRead: () => undefined, onChunk, isStopped: () => false };
+    await readFormat(formatOf(input.path), options, input, listener, io);
   }
   if (found.size > 0) return [...found.values()];
   throw new InputError('input.missing', `${path}: expected samples, received a file with a header alone`);

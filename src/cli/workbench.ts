@@ -7,11 +7,11 @@ import type { FileSystem } from './terminal/io.js';
 
 // Built from src/workbench, beside the command's own files.
 const PAGE = new URL('../../dist/workbench.html', import.meta.url);
-const PARQUET_READER = new URL('../../dist/workbench-parquet.js', import.meta.url);
+const FORMAT_READERS = new URL('../../dist/workbench-formats.js', import.meta.url);
 
 export const workbench: Command = {
   name: 'workbench',
-  summary: 'Write the workbench: a page to build pipelines over CSV and Parquet files, offline, in any browser.',
+  summary: 'Write the workbench: a page to build pipelines over files of series, offline, in any browser.',
   options: [{ flag: '--output', value: 'FILE.html', summary: 'the file to write (`-` for standard output)' }],
   notes: [
     'The page is one file: open it in a browser, and send it to whom you like. Data that is dropped on it stays ' +
@@ -32,10 +32,10 @@ export const workbench: Command = {
   },
 };
 
-/** The page, and the script that reads Parquet for it. */
+/** The page, and the script that reads for it what is no CSV. */
 export function readWorkbench(fs: FileSystem): WorkbenchFiles {
   try {
-    return { html: fs.readFileSync(PAGE, 'utf8'), parquetReader: fs.readFileSync(PARQUET_READER, 'utf8') };
+    return { html: fs.readFileSync(PAGE, 'utf8'), formatReaders: fs.readFileSync(FORMAT_READERS, 'utf8') };
   } catch (error) {
     throw fileFailure(error, 'the page of the workbench (npm run build makes it)', 'read');
   }
@@ -43,9 +43,9 @@ export function readWorkbench(fs: FileSystem): WorkbenchFiles {
 
 // Offline there is nothing to load from: the reader stands in the page as text, which the page's policy lets nobody run
 // but the worker that is made of it.
-function singleFile({ html, parquetReader }: WorkbenchFiles): string {
+function singleFile({ html, formatReaders }: WorkbenchFiles): string {
   return html.replace(
     '</body>',
-    () => `<script type="text/plain" id="parquet-reader">${parquetReader}</script>\n</body>`,
+    () => `<script type="text/plain" id="format-readers">${formatReaders}</script>\n</body>`,
   );
 }

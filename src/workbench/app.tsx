@@ -8,13 +8,25 @@ import { WhyPanel } from './chart/why-panel.js';
 import { ZoneList } from './chart/zone-field.js';
 import { copyText } from './download.js';
 import { type EngineClient, newestOnly } from './engine/client.js';
-import type { DataSet, RunAnswer, StepToRun } from './engine/protocol.js';
-import { readParquet } from './parquet/read-parquet.js';
+import { type DataSet, messageOf, type RunAnswer, type StepToRun } from './engine/protocol.js';
+import { useKeptFocus } from './focus.js';
+import { readOther } from './formats/read-other.js';
 import { checkDraft } from './request/check.js';
+import { readRequest } from './request/draft.js';
+
 import { readLink, writeLink } from './request/share.js';
 import { samples } from './samples.js';
 import { ServicePanel } from './service/service-panel.js';
-import { type Action, reduce, type State, startState, useWorkbench, viewOf, WorkbenchProvider } from './state.js';
+import {
+  type Action,
+  loadedSeries,
+  reduce,
+  type State,
+  startState,
+  useWorkbench,
+  viewOf,
+  WorkbenchProvider,
+} from './state.js';
 import { ReplayPanel } from './stream/replay-panel.js';
 
 const VIEWS = ['Build', 'Stream', 'Service'] as const;
@@ -25,11 +37,12 @@ export function App({ engine }: { readonly engine: EngineClient }) {
   const [state, act] = useReducer<State, Action>(reduce, startState);
   const [shown, setShown] = useState<ViewName>('Build');
   const files = useFiles(engine, state, act);
-  const loaded = useMemo(() => state.sets.flatMap(({ series }) => series), [state.sets]);
+  const loaded = useMemo(() => loadedSeries(state.sets).map(({ info }) => info), [state.sets]);
   const checked = useMemo(() => checkDraft(state.draft, state.timezone, loaded), [state.draft, state.timezone, loaded]);
   useRuns(engine, checked.steps, state, act);
   const view = useMemo(() => viewOf(state, checked), [state, checked]);
   useLink(state, act, files.open);
+  useKeptFocus();
   useEffect(() => {
     setLineColours();
     return onThemeChange(setLineColours);
@@ -71,21 +84,29 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
   const [busyCount, setBusyCount] = useState(0);
   const zone = useRef(state.timezone);
   zone.current = state.timezone;
-  const read = async (file: File, timezone: string): Promise<void> => {
+  const open = async (files: Iterable<File>): Promise<void> => {
     setBusyCount((count) => count + 1);
-    act({ type: 'told', text: `Reading ${file.name} …` });
-    try {
-      const set = await load(engine, file, timezone);
-      kept.current.set(file.name, file);
-      act({ type: 'loaded', set });
-      act({ type: 'told', text: '' });
-    } catch (error) {
-      act({ type: 'told', text: error instanceof Error ? error.message : String(error), isProblem: true });
+    // Of several files each that cannot be read is told of.
+    const problems: string[] = [];
+    for (const file of files) {
+      act({ type: 'told', text: `Reading ${file.name} …` });
+      try {
+        if (/\.json$/i.test(file.name)) {
+          const read = readRequest(await file.text());
+          if ('problem' in read) throw new Error(read.problem);
+          act({ type: 'edited', draft: read.draft });
+          continue;
+        }
+        const set = await load(engine, file, zone.current);
+        kept.current.set(file.name, file);
+        act({ type: 'loaded', set });
+      } catch (error) {
+        const text = messageOf(error);
+        problems.push(text.startsWith(file.name) ? text : `${file.name}: ${text}`);
+      }
     }
+    act({ type: 'told', text: problems.join('\n'), isProblem: true });
     setBusyCount((count) => count - 1);
-  };
-  const open = async (files: readonly File[]): Promise<void> => {
-    for (const file of files) await read(file, zone.current);
   };
   useDrop(open);
   return {
@@ -94,19 +115,22 @@ function useFiles(engine: EngineClient, state: State, act: (action: Action) => v
     setZone: async (timezone: string): Promise<void> => {
       if (timezone === zone.current) return;
       act({ type: 'zone', timezone });
-      for (const file of kept.current.values()) await read(file, timezone);
+      zone.current = timezone;
+      await open(kept.current.values());
     },
     remove: async (name: string): Promise<void> => {
       kept.current.delete(name);
-      await engine.ask('remove', name);
-      act({ type: 'removed', name });
+      act({ type: 'removed', name, left: await engine.ask('remove', name) });
     },
   };
 }
 
+/** Names of files whose reader is no part of the page's script. */
+const OTHER_FORMATS = /\.(parquet|arrows?|feather|ipc|ndjson|jsonl|lp)(\.gz)?$|\.zst$/i;
+
 async function load(engine: EngineClient, file: File, timezone: string): Promise<DataSet> {
-  if (!/\.parquet$/i.test(file.name)) return engine.ask('load', file, timezone);
-  const { series, ...about } = await readParquet(file, timezone);
+  if (!OTHER_FORMATS.test(file.name)) return engine.ask('load', file, timezone);
+  const { series, ...about } = await readOther(file, timezone);
   return engine.ask('take', { name: file.name, isFile: true, ...about }, series);
 }
 
@@ -151,12 +175,16 @@ function useRuns(engine: EngineClient, steps: readonly StepToRun[], state: State
 function useLink(state: State, act: (action: Action) => void, open: (files: readonly File[]) => void): void {
   const [isRead, setIsRead] = useState(false);
   const read = async (): Promise<void> => {
-    const shared = await readLink(location.hash);
-    if (shared !== undefined) {
-      act({ type: 'zone', timezone: shared.timezone });
-      act({ type: 'edited', draft: shared.draft });
-      const sample = samples.find(({ fileName }) => fileName === shared.sample);
-      if (sample !== undefined) open([sample.file()]);
+    try {
+      const shared = await readLink(location.hash);
+      if (shared !== undefined) {
+        act({ type: 'zone', timezone: shared.timezone });
+        act({ type: 'edited', draft: shared.draft });
+        const sample = samples.find(({ fileName }) => fileName === shared.sample);
+        if (sample !== undefined) open([sample.file()]);
+      }
+    } catch {
+      act({ type: 'told', text: 'This link is not whole: copy it once more, to its end.', isProblem: true });
     }
     setIsRead(true);
   };

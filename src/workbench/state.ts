@@ -46,7 +46,7 @@ export interface Asked {
 
 export type Action =
   | { readonly type: 'loaded'; readonly set: DataSet }
-  | { readonly type: 'removed'; readonly name: string }
+  | { readonly type: 'removed'; readonly name: string; readonly left: readonly SeriesInfo[] }
   | { readonly type: 'edited'; readonly draft: Draft }
   | { readonly type: 'undo' | 'redo' }
   | { readonly type: 'ran'; readonly answer: RunAnswer; readonly steps: readonly StepToRun[] }
@@ -83,10 +83,12 @@ export function reduce(state: State, action: Action): State {
       const sets = isNew
         ? [...state.sets, action.set]
         : state.sets.map((set) => (set.name === action.set.name ? action.set : set));
-      return { ...state, sets, range: isNew ? undefined : state.range };
+      return { ...state, sets: withInfos(sets, action.set.series), range: isNew ? undefined : state.range };
     }
-    case 'removed':
-      return { ...state, sets: state.sets.filter(({ name }) => name !== action.name), range: undefined };
+    case 'removed': {
+      const sets = state.sets.filter(({ name }) => name !== action.name);
+      return { ...state, sets: withInfos(sets, action.left), range: undefined };
+    }
     case 'edited':
       return { ...state, draft: action.draft, past: [...state.past, state.draft].slice(-PAST_MAX), future: [] };
     case 'undo': {
@@ -118,6 +120,19 @@ export function reduce(state: State, action: Action): State {
         message: action.text === '' ? undefined : { text: action.text, isProblem: action.isProblem === true },
       };
   }
+}
+
+// A series that several files have is one, with the samples of all of them.
+function withInfos(sets: readonly DataSet[], infos: readonly SeriesInfo[]): DataSet[] {
+  const now = new Map(infos.map((info) => [keyOf(info), info]));
+  return sets.map((set) => ({ ...set, series: set.series.map((info) => now.get(keyOf(info)) ?? info) }));
+}
+
+/** Each series that is loaded, once; what a file and the service have under one name is of that which came last. */
+export function loadedSeries(sets: readonly DataSet[]) {
+  return [
+    ...new Map(sets.flatMap(({ series, isFile }) => series.map((info) => [keyOf(info), { info, isFile }]))).values(),
+  ];
 }
 
 /** What follows from the state. */
@@ -157,12 +172,10 @@ const RESULTS_DRAWN = 8;
 export function viewOf(state: State, checked: Checked): View {
   // What comes from the service stands last, so that the lines before it keep their colours.
   const loaded = (isFile: boolean) =>
-    state.sets
-      .filter((set) => set.isFile === isFile)
-      .flatMap(({ series }) => series)
+    loadedSeries(state.sets)
       // A stored result that the pipeline gives too is the pipeline's here.
-      .filter((info) => !given.has(keyOf(info)))
-      .map((info) => ({ info, pointer: undefined }));
+      .filter((one) => one.isFile === isFile && !given.has(keyOf(one.info)))
+      .map(({ info }) => ({ info, pointer: undefined }));
   const steps = checked.request.flatMap(({ operations }) => operations);
   const read = new Set(steps.flatMap(({ input }) => input.map(keyOf)).slice(0, RESULTS_DRAWN));
   const results = new Set(checked.results.map(keyOf).slice(0, RESULTS_DRAWN));

@@ -32,6 +32,13 @@ all operations: windrow operations
     expect(item.operations[0].parameters).toEqual({ function: 'Average', interval: 'Hourly' });
   });
 
+  it('reads a file in the format that its name says', async () => {
+    const world = createWorld();
+    world.write('plant.ndjson', '{"timestamp":"2024-03-01T00:00:00Z","boiler":1}\n');
+    const { stdout } = await world.run('init', '~/plant.ndjson');
+    expect(JSON.parse(stdout)[0].operations[0].input).toEqual([{ timeseriesId: 'boiler', metric: 'Raw' }]);
+  });
+
   it('does not overwrite a file', async () => {
     const world = createWorld();
     world.write('office.csv', minutesCsv([1, 2]));

@@ -7,15 +7,15 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
 
-/** The licence file of an installed package. */
+/** The licence of a package as it came, and its notice, if it has one. */
 function licenceOf(name: string): string {
-  const file = readdirSync(`${root}node_modules/${name}`).find((one) => /^licen[cs]e/i.test(one));
-  return read(`node_modules/${name}/${file}`).trim();
+  const files = readdirSync(`${root}node_modules/${name}`).filter((one) => /^(licen[cs]e|notice)/i.test(one));
+  return files.map((file) => read(`node_modules/${name}/${file}`).trim()).join('\n\n');
 }
 
 // Listed by hand: a list made by the build would always agree with it.
 const PAGE = ['d3-array', 'preact', 'uplot'];
-const PARQUET = ['fzstd', 'hyparquet', 'hyparquet-compressors', 'hysnappy'];
+const FORMATS = ['apache-arrow', 'flatbuffers', 'fzstd', 'hyparquet', 'hyparquet-compressors', 'hysnappy', 'tslib'];
 const COMMAND = ['commander', 'jsonc-parser'];
 
 describe('the licences of what dist contains', () => {
@@ -29,13 +29,13 @@ describe('the licences of what dist contains', () => {
     for (const name of ['LICENSE', 'dist/THIRD-PARTY.txt', 'docs/examples/LICENSE-NAB.txt'])
       expect(names).toContain(name);
     const text = read('dist/THIRD-PARTY.txt');
-    for (const name of [...PAGE, ...PARQUET, ...COMMAND]) expect(text, name).toContain(licenceOf(name));
-    // And no others: a package that a bundle newly contains has to be added above.
-    expect(text.match(/^\S+ [\d.]+ \(.*\)$/gm)?.length).toBe(PAGE.length + PARQUET.length + COMMAND.length);
+    for (const name of [...PAGE, ...FORMATS, ...COMMAND]) expect(text, name).toContain(licenceOf(name));
+    // And of nothing else: a package that a bundle takes in is to be added above.
+    expect(text.match(/^\S+ [\d.]+ \(.*\)$/gm)?.length).toBe(PAGE.length + FORMATS.length + COMMAND.length);
   });
 
-  it('are in the workbench and its Parquet reader, which are distributed alone', () => {
+  it('go with the workbench and its readers of files, which are handed on alone', () => {
     for (const name of PAGE) expect(read('dist/workbench.html'), name).toContain(licenceOf(name));
-    for (const name of PARQUET) expect(read('dist/workbench-parquet.js'), name).toContain(licenceOf(name));
+    for (const name of FORMATS) expect(read('dist/workbench-formats.js'), name).toContain(licenceOf(name));
   });
 });

@@ -110,7 +110,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => set.textContent()).toContain('texts left out: note');
   });
 
-  it('reads Parquet on the page that the command writes, and says clearly where the reader is missing', async () => {
+  it('reads Parquet and Arrow as the page of the command, and says plainly where the reader is not', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'daily.parquet');
@@ -123,15 +123,15 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const set = page.getByRole('region', { name: 'daily.parquet' });
     await eventually(() => set.textContent()).toContain('311 rows');
     await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/DailyMean');
-    // Compressed with Snappy and with Zstandard.
-    const others = ['duckdb.parquet', 'duckdb-zstd.parquet'];
+    // Packed by Snappy, by Zstandard, by LZ4, and not at all.
+    const others = ['duckdb.parquet', 'duckdb-zstd.parquet', 'polars.arrow', 'polars-lz4.arrow', 'polars-zstd.arrow'];
     const formats = new URL('../formats/files/', import.meta.url);
     await page.getByLabel('Files to open').setInputFiles(others.map((name) => fileURLToPath(new URL(name, formats))));
     for (const name of others) await page.getByRole('region', { name, exact: true }).waitFor();
     expect(faults).toEqual([]);
     const bare = await open(fileUrl);
     await bare.page.getByLabel('Files to open').setInputFiles(path);
-    await eventually(() => bare.page.locator('.message').textContent()).toContain('This page has no reader of Parquet');
+    await eventually(() => bare.page.locator('.message').textContent()).toContain('This page reads only CSV');
     expect(await violations(bare.page)).toEqual([]);
   });
 

@@ -85,8 +85,8 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
       '[{},{},""]',
     );
 
-    // The service delivers the Parquet reader, with the first such file.
-    const answered = await fetch(`${demo.url}/workbench-parquet.js`);
+    // The readers of other formats come from the service, with the first such file.
+    const answered = await fetch(`${demo.url}/workbench-formats.js`);
     expect(answered.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     await page.getByRole('button', { name: 'Build' }).click();
     await page

@@ -110,23 +110,27 @@ async function readSummary(
   io: Io,
   pool: RangePool | undefined,
 ): Promise<CsvSummary | undefined> {
-  const listener = { onChunk, isStopped };
-  const blocks = (): AsyncIterable<Uint8Array> => input.blocks(onRead);
-  if (format.name !== 'csv') {
-    if (!input.isRegular) return format.read({ name: input.name, blocks }, options, listener);
-    const descriptor = openToRead(input.path, io);
-    const readAt = (bytes: Uint8Array, position: number): number =>
-      readNow(io, descriptor, bytes, input.name, position);
-    const random = { sizeBytes: input.sizeBytes ?? 0, readAt };
-    return format
-      .read({ name: input.name, blocks, random }, options, listener)
-      .finally(() => io.fs.closeSync(descriptor));
-  }
-  if (pool !== undefined && input.isRegular) {
+  if (pool !== undefined && input.isRegular && format.name === 'csv') {
     const summary = await readByThreads(input, { options, sources, onChunk, onRead, isStopped }, pool, io);
     if (summary !== 'alone') return summary;
   }
-  return format.read({ name: input.name, blocks }, options, listener);
+  return readFormat(format, options, input, { onRead, onChunk, isStopped }, io);
+}
+
+/** Reads a file in its format; undefined where it was stopped. */
+export async function readFormat(
+  format: Format,
+  options: FormatOptions,
+  input: InputFile,
+  { onRead, ...listener }: Pick<Reading, 'onRead' | 'onChunk' | 'isStopped'>,
+  io: Io,
+): Promise<CsvSummary | undefined> {
+  const source = { name: input.name, blocks: (): AsyncIterable<Uint8Array> => input.blocks(onRead) };
+  if (format.name === 'csv' || !input.isRegular) return format.read(source, options, listener);
+  const descriptor = openToRead(input.path, io);
+  const readAt = (bytes: Uint8Array, position: number): number => readNow(io, descriptor, bytes, input.name, position);
+  const random = { sizeBytes: input.sizeBytes ?? 0, readAt };
+  return format.read({ ...source, random }, options, listener).finally(() => io.fs.closeSync(descriptor));
 }
 
 // Some skipped rows are acceptable; a file with nothing else is an error.

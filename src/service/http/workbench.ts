@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify';
 /** The files of the workbench. */
 export interface WorkbenchFiles {
   readonly html: string;
-  /** The script that reads Parquet, which the page loads with the first such file. */
-  readonly parquetReader: string;
+  /** The script that reads Parquet, Arrow and others, which the page loads with the first such file. */
+  readonly formatReaders: string;
 }
 
 /** The workbench at `/`: one page, which asks nothing of anybody but this service. */
-export function registerWorkbench(app: FastifyInstance, { html, parquetReader }: WorkbenchFiles): void {
+export function registerWorkbench(app: FastifyInstance, { html, formatReaders }: WorkbenchFiles): void {
   // The page names what it may do itself; who may frame it only a header can say.
   const [, policy = "default-src 'none'"] = /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
   registerText(app, '/', html, {
@@ -17,7 +17,7 @@ export function registerWorkbench(app: FastifyInstance, { html, parquetReader }:
     'content-security-policy': `${policy}; frame-ancestors 'none'`,
     'referrer-policy': 'no-referrer',
   });
-  registerText(app, '/workbench-parquet.js', parquetReader, { 'content-type': 'text/javascript; charset=utf-8' });
+  registerText(app, '/workbench-formats.js', formatReaders, { 'content-type': 'text/javascript; charset=utf-8' });
 }
 
 function registerText(app: FastifyInstance, path: string, text: string, own: Readonly<Record<string, string>>): void {

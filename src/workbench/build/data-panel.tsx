@@ -25,7 +25,7 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
         <RunZone onZone={onZone} />
       </div>
       <div class="row wrap">
-        <button type="button" class="primary" onClick={() => chooser.current?.click()}>
+        <button type="button" class={state.sets.length === 0 ? 'primary' : ''} onClick={() => chooser.current?.click()}>
           Open files…
         </button>
         <input
@@ -34,7 +34,6 @@ export function DataPanel({ onFiles, onZone, onRemove }: DataPanelProps) {
           type="file"
           aria-label="Files to open"
           tabIndex={-1}
-          accept=".csv,.tsv,.txt,.gz,.parquet,text/csv"
           multiple
           onChange={({ currentTarget }) => {
             onFiles([...(currentTarget.files ?? [])]);

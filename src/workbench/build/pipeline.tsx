@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { referenceOf } from '../engine/protocol.js';
+import { focusSoon } from '../focus.js';
 import { type Draft, type Place, resultOf } from '../request/draft.js';
 import { addItem, addStep, withItem } from '../request/edit.js';
 import { issuesAt, useWorkbench } from '../state.js';
 import { Problems } from './fields.js';
 import { type Choice, Palette } from './palette.js';
 import { addRecipe } from './recipes.js';
-import { StepCard } from './step-card.js';
+import { StepCard, stepSelector } from './step-card.js';
 
 /** Where a step that is being chosen goes; an item of its own where undefined. */
 type Target = { readonly after: Place | undefined };
@@ -25,6 +26,8 @@ export function PipelinePanel() {
     else if (after === undefined) edit(addItem(draft, choice.operation, choice.parameters, source));
     else edit(addStep(draft, after, choice.operation, choice.parameters, source));
     setTarget(undefined);
+    const isOwn = after === undefined || 'recipe' in choice;
+    focusSoon(stepSelector(isOwn ? { item: draft.length, step: 0 } : { ...after, step: after.step + 1 }));
   };
   return (
     <section class="panel" aria-labelledby="pipeline-title">
@@ -43,9 +46,9 @@ export function PipelinePanel() {
         <section class="item" key={index} aria-label={`Result ${item.metric}`}>
           <ItemHead index={index} />
           <ol class="steps">
-            {item.operations.map((step, at) => (
+            {item.operations.map((_, at) => (
               <StepCard
-                key={`${at} ${step.operation}`}
+                key={at}
                 place={{ item: index, step: at }}
                 onInsert={() => setTarget({ after: { item: index, step: at } })}
               />
@@ -56,7 +59,11 @@ export function PipelinePanel() {
           </button>
         </section>
       ))}
-      <button type="button" class={draft.length === 0 ? 'primary' : ''} onClick={() => setTarget({ after: undefined })}>
+      <button
+        type="button"
+        class={draft.length === 0 && state.sets.length > 0 ? 'primary' : ''}
+        onClick={() => setTarget({ after: undefined })}
+      >
         {draft.length === 0 ? 'Add the first step' : 'Add another result'}
       </button>
       {state.answer.problem !== undefined && <p class="problems">{state.answer.problem}</p>}

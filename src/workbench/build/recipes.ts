@@ -1,5 +1,6 @@
 import type { SeriesReference } from '../../index.js';
 import type { Draft, Parameters } from '../request/draft.js';
+import { freeName } from '../request/edit.js';
 
 /** A problem that docs/recipes.md solves for one series, whose metric there is Raw. */
 export type Recipe = readonly [title: string, question: string, steps: readonly RecipeStep[]];
@@ -11,12 +12,14 @@ export const recipes = RECIPES;
 
 /** Adds a recipe as a result of its own, over this series. */
 export function addRecipe(draft: Draft, [, , steps]: Recipe, source: SeriesReference): Draft {
-  const named = (metric: string): SeriesReference => ({ ...source, metric });
+  // A recipe may be there already.
+  const names = new Map(steps.map(([, , output]) => [output, freeName(draft, output)]));
+  const named = (metric: string): SeriesReference => ({ ...source, metric: names.get(metric) ?? metric });
   const operations = steps.map(([operation, inputs, output, parameters]) => ({
     operation,
     input: inputs.map((metric) => (metric === 'Raw' ? source : named(metric))),
     output: [named(output)],
     parameters,
   }));
-  return [...draft, { metric: steps.at(-1)![2], processingType: 'batch', operations }];
+  return [...draft, { metric: names.get(steps.at(-1)![2])!, processingType: 'batch', operations }];
 }

@@ -4,7 +4,7 @@ import { counted, countText } from '../chart/zoned-time.js';
 import { copyText, download } from '../download.js';
 import { nameOf } from '../engine/protocol.js';
 import { sentenceOf } from '../request/check.js';
-import { readDraft, writeRequest } from '../request/draft.js';
+import { readRequest, writeRequest } from '../request/draft.js';
 import { commandLine } from '../request/share.js';
 import { useWorkbench } from '../state.js';
 
@@ -32,7 +32,7 @@ function JsonSection() {
   const { issues, plan } = view.checked;
   const take = (next: string): void => {
     setText(next);
-    const read = readJson(next);
+    const read = readRequest(next);
     setProblem('problem' in read ? read.problem : '');
     if ('draft' in read) act({ type: 'edited', draft: read.draft });
   };
@@ -41,7 +41,7 @@ function JsonSection() {
       <div class="row">
         <h2 id="json-title">Request</h2>
         <span class="spring" />
-        <CopyButton text={() => text} />
+        <CopyButton what="the request" text={() => text} />
         <button type="button" onClick={() => download('request.json', new Blob([text], { type: 'application/json' }))}>
           Download
         </button>
@@ -79,20 +79,12 @@ function JsonSection() {
   );
 }
 
-function readJson(text: string): ReturnType<typeof readDraft> {
-  try {
-    return readDraft(JSON.parse(text));
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
-  }
-}
-
 function means(text: string, written: string): boolean {
-  const read = readJson(text);
+  const read = readRequest(text);
   return 'draft' in read && writeRequest(read.draft) === written;
 }
 
-function CopyButton({ text }: { readonly text: () => string }) {
+function CopyButton({ what, text }: { readonly what: string; readonly text: () => string }) {
   const [said, setSaid] = useState('Copy');
   return (
     <button
@@ -102,7 +94,10 @@ function CopyButton({ text }: { readonly text: () => string }) {
         setTimeout(() => setSaid('Copy'), 2000);
       }}
     >
-      <span aria-live="polite">{said}</span>
+      <span aria-live="polite">
+        {said}
+        <span class="hidden"> {what}</span>
+      </span>
     </button>
   );
 }
@@ -121,7 +116,7 @@ function CommandSection() {
       <div class="row">
         <h2 id="command-title">Run it with the command</h2>
         <span class="spring" />
-        <CopyButton text={() => line} />
+        <CopyButton what="the command" text={() => line} />
         <button
           type="button"
           disabled={results.length === 0 || !isCurrent}
@@ -149,7 +144,9 @@ function ServiceSection({ onService }: { readonly onService: () => void }) {
           Send it to the service…
         </button>
       </div>
-      <p class="help">Sends the samples that it reads, and keeps the results there up to date.</p>
+      <p class="help">
+        Sends the samples that it reads, and computes the results there: once, or whenever samples come in.
+      </p>
     </section>
   );
 }

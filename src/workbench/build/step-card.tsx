@@ -4,6 +4,7 @@ import { DataTable } from '../chart/data-table.js';
 import { Spark } from '../chart/spark.js';
 import { colourVariable } from '../chart/theme.js';
 import { keyOf, nameOf, referenceOf } from '../engine/protocol.js';
+import { focusSoon } from '../focus.js';
 import { type Draft, isSame, type Place, patternsOf, placesOf, pointerOf, resultOf } from '../request/draft.js';
 import {
   changeInput,
@@ -14,8 +15,13 @@ import {
   swapSteps,
   takesScalar,
 } from '../request/edit.js';
-import { issuesAt, useWorkbench } from '../state.js';
+import { issuesAt, loadedSeries, useWorkbench } from '../state.js';
 import { ParameterFields, Problems, Words } from './fields.js';
+
+/** Where the page has a step. */
+export function stepSelector(place: Place): string {
+  return `[data-pointer="${pointerOf(place)}"]`;
+}
 
 /** One step: its form, what is wrong with it, and its result as a small chart. */
 export function StepCard({ place, onInsert }: { readonly place: Place; readonly onInsert: () => void }) {
@@ -28,7 +34,7 @@ export function StepCard({ place, onInsert }: { readonly place: Place; readonly 
   const edit = (next: Draft): void => act({ type: 'edited', draft: next });
   const title = `Step ${place.step + 1}, ${step.operation}`;
   return (
-    <li class="step" aria-label={title} data-pointer={pointer}>
+    <li class="step" aria-label={title} data-pointer={pointer} tabIndex={-1}>
       <StepHead place={place} title={title} onInsert={onInsert} />
       {info === undefined ? (
         <Problems issues={issuesAt(issues, `${pointer}/operation`)} />
@@ -85,6 +91,12 @@ function StepHead({
   const { operation } = draft[place.item]!.operations[place.step]!;
   const isLast = place.step === draft[place.item]!.operations.length - 1;
   const edit = (next: Draft): void => act({ type: 'edited', draft: next });
+  const move = (by: 1 | -1): void => {
+    const to = { ...place, step: place.step + by };
+    edit(swapSteps(draft, by > 0 ? place : to));
+    // The same button of the step that was moved.
+    focusSoon(`${stepSelector(to)} .step-head button:nth-of-type(${by > 0 ? 2 : 1})`, stepSelector(to));
+  };
   return (
     <div class="step-head">
       <span class="number-mark" aria-hidden>
@@ -110,17 +122,11 @@ function StepHead({
         class="small"
         aria-label={`${title}: move up`}
         disabled={place.step === 0}
-        onClick={() => edit(swapSteps(draft, { item: place.item, step: place.step - 1 }))}
+        onClick={() => move(-1)}
       >
         ↑
       </button>
-      <button
-        type="button"
-        class="small"
-        aria-label={`${title}: move down`}
-        disabled={isLast}
-        onClick={() => edit(swapSteps(draft, place))}
-      >
+      <button type="button" class="small" aria-label={`${title}: move down`} disabled={isLast} onClick={() => move(1)}>
         ↓
       </button>
       <button type="button" class="small" aria-label={`${title}: add a step after it`} onClick={onInsert}>
@@ -171,7 +177,7 @@ function Inputs({ place }: { readonly place: Place }) {
   const step = draft[place.item]!.operations[place.step]!;
   const info = operations.get(step.operation);
   const own = resultOf(draft, place);
-  const loaded = state.sets.flatMap(({ series }) => series.map(referenceOf));
+  const loaded = loadedSeries(state.sets).map(({ info: one }) => referenceOf(one));
   const results = placesOf(draft).map((other) => resultOf(draft, other));
   const choices = [...loaded, ...results.filter((one) => !isSame(one, own)), ...patternsOf(loaded)];
   const count = info === undefined ? step.input.length : info.inputs === 'one' ? 1 : 2;

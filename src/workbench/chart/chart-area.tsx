@@ -72,7 +72,7 @@ export function ChartArea({ lines, range, zone, onRange, onSide }: AreaProps) {
 }
 
 const KEYS_HELP =
-  'Arrow keys move it, plus and minus zoom, 0 shows all, comma and point move the cursor, Enter tells why.';
+  'Arrow keys move it, plus and minus zoom, 0 shows all, comma and period move the cursor, Enter tells why.';
 
 const TOOLS: readonly (readonly [key: string, label: string, title: string])[] = [
   ['+', '+', 'Zoom in (+, or Ctrl and the wheel)'],
@@ -109,7 +109,7 @@ function useSurface({ lines, range, zone, onRange, onPick }: Omit<AreaProps, 'on
     look.draw(next);
     clearTimeout(timer.current);
     // The other charts follow once the hand rests.
-    timer.current = setTimeout(() => onRange(next), SETTLED_MS);
+    timer.current = window.setTimeout(() => onRange(next), SETTLED_MS);
   };
   useEffect(() => onThemeChange(() => setTheme((count) => count + 1)), []);
   useEffect(() => {

@@ -9,9 +9,14 @@ export function LargeChart() {
   const [sides, setSides] = useState<ReadonlyMap<string, boolean>>(new Map());
   const lines = useMemo(() => withSides(view.lines, sides), [view.lines, sides]);
   if (view.extent === undefined) {
+    const missing = view.checked.issues.flatMap(({ code, received }) => (code === 'input.missing' ? [received] : []));
     return (
       <section class="chart-panel" aria-label="Chart">
-        <p class="empty">Drop a CSV or Parquet file anywhere on this page, or take one of the samples.</p>
+        <p class="empty">
+          {missing.length > 0
+            ? `Open the files that the pipeline reads: they have ${[...new Set(missing)].join(', ')}.`
+            : 'Drop a CSV, Parquet, Arrow or NDJSON file anywhere on this page, or take one of the samples.'}
+        </p>
       </section>
     );
   }

@@ -171,7 +171,8 @@ export interface Engine {
   take(about: Omit<DataSet, 'series'>, series: readonly Series[]): DataSet;
   /** Takes series from elsewhere under a name; `isMore` adds to those that are there. */
   put(name: string, series: readonly Series[], isMore: boolean): DataSet;
-  remove(name: string): void;
+  /** Gives up what was taken under a name; what others have of its series is given as it is now. */
+  remove(name: string): readonly SeriesInfo[];
   run(steps: readonly StepToRun[], timezone: string): RunAnswer;
   view(series: readonly SeriesReference[], range: TimeRange, columns: number): Line[];
   nearest(series: readonly SeriesReference[], timeMs: number): (Sample | null)[];
@@ -212,4 +213,8 @@ export function referenceOf({ timeseriesId, metric }: SeriesReference): SeriesRe
 
 export function nameOf({ timeseriesId, metric }: SeriesReference): string {
   return `${timeseriesId}/${metric}`;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -19,6 +19,7 @@ import {
   type Frame,
   keyOf,
   type Line,
+  messageOf,
   nameOf,
   type ReplayOptions,
   type ReplayState,
@@ -47,7 +48,7 @@ interface Held {
 }
 
 interface HeldSet {
-  readonly set: DataSet;
+  readonly isFile: boolean;
   /** As they came, for a replay and for more of them. */
   readonly given: readonly Series[];
 }
@@ -73,21 +74,17 @@ export class Session implements Async<Engine> {
 
   async put(name: string, series: readonly Series[], isMore: boolean): Promise<DataSet> {
     const before = isMore ? (this.#sets.get(name)?.given ?? []) : [];
-    const keys = new Set(before.map(keyOf));
-    const longer = before.map((one) =>
-      joined(
-        one,
-        series.find((other) => keyOf(other) === keyOf(one)),
-      ),
-    );
-    const all = [...longer, ...series.filter((one) => !keys.has(keyOf(one)))];
+    const parts = new SeriesParts();
+    parts.add([...before, ...series]);
+    const all = parts.joined();
     const rows = all.reduce((sum, { timeMs }) => sum + timeMs.length, 0);
     return this.#take({ name, isFile: false, rows, missing: 0, notes: [] }, all);
   }
 
-  async remove(name: string): Promise<void> {
-    for (const one of this.#sets.get(name)?.given ?? []) this.#sources.delete(keyOf(one));
+  async remove(name: string): Promise<readonly SeriesInfo[]> {
+    const gone = this.#sets.get(name)?.given ?? [];
     this.#sets.delete(name);
+    return this.#hold(gone);
   }
 
   async run(steps: readonly StepToRun[], timezone: string): Promise<RunAnswer> {
@@ -210,18 +207,37 @@ export class Session implements Async<Engine> {
   #take(about: Omit<DataSet, 'series'>, given: readonly Series[]): DataSet {
     const { name } = about;
     this.#replay = undefined;
-    for (const one of this.#sets.get(name)?.given ?? []) this.#sources.delete(keyOf(one));
-    const held = loadSeries(given).map(hold);
-    for (const one of held) this.#sources.set(keyOf(one.info), one);
-    const set = { ...about, series: held.map(({ info }) => info) };
-    this.#sets.set(name, { set, given });
-    return set;
+    const gone = this.#sets.get(name)?.given ?? [];
+    this.#sets.set(name, { isFile: about.isFile, given });
+    const keys = new Set(given.map(keyOf));
+    this.#hold(gone.filter((one) => !keys.has(keyOf(one))));
+    return { ...about, series: this.#hold(given) };
   }
 
-  /** A series as it came; of two with one name the one that was loaded last, as in a run. */
+  /** Holds these series as they are now, those that are left. */
+  #hold(series: readonly Series[]): SeriesInfo[] {
+    for (const one of series) this.#sources.delete(keyOf(one));
+    const there = series.filter((one) => this.#partsOf(one).length > 0).map((one) => this.#given(one));
+    const held = loadSeries(there).map(hold);
+    for (const one of held) this.#sources.set(keyOf(one.info), one);
+    return held.map(({ info }) => info);
+  }
+
+  /** A series as it came; of several files that have samples of it, all of them, as in a run over these files. */
   #given(reference: SeriesReference): Series {
-    const given = [...this.#sets.values()].flatMap((set) => set.given);
-    return given.filter((one) => keyOf(one) === keyOf(reference)).at(-1) ?? emptyOf(reference);
+    const parts = this.#partsOf(reference);
+    if (parts.length < 2) return parts[0] ?? emptyOf(reference);
+    const all = new SeriesParts();
+    all.add(parts);
+    return all.joined()[0]!;
+  }
+
+  // What a file has and what the service has under one name are not mixed: that counts which was loaded last.
+  #partsOf(reference: SeriesReference): Series[] {
+    const found = [...this.#sets.values()].flatMap(({ isFile, given }) =>
+      given.filter((one) => keyOf(one) === keyOf(reference)).map((part) => ({ isFile, part })),
+    );
+    return found.filter(({ isFile }) => isFile === found.at(-1)!.isFile).map(({ part }) => part);
   }
 
   #held(reference: SeriesReference): Held | undefined {
@@ -260,13 +276,6 @@ async function readFile(file: File, timezone: string) {
   return { series: parts.joined(), rows, missing, notes };
 }
 
-function joined(series: Series, more: Series | undefined): Series {
-  if (more === undefined) return series;
-  const parts = new SeriesParts();
-  parts.add([series, more]);
-  return parts.joined()[0]!;
-}
-
 function nearestOf({ timeMs, value }: Series, atMs: number): Sample | null {
   if (timeMs.length === 0) return null;
   const after = Math.min(timeMs.length - 1, indexAt(timeMs, atMs));
@@ -299,8 +308,4 @@ function wordsOfSource({ dropped }: SourceReport): string[] {
 
 function words(counts: readonly (readonly [count: number, what: string])[]): string[] {
   return counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count.toLocaleString('en-US')} ${what}`]));
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

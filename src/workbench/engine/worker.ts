@@ -1,5 +1,5 @@
-import type { Answer, Question } from './protocol.js';
-import { messageOf, Session } from './session.js';
+import { type Answer, messageOf, type Question } from './protocol.js';
+import { Session } from './session.js';
 
 /** What is used of a worker's global scope, for which the DOM's types have no name. */
 interface WorkerScope {

@@ -1,5 +1,5 @@
 import type { Plan, SeriesReference } from '../../index.js';
-import { keyOf } from '../engine/protocol.js';
+import { keyOf, messageOf } from '../engine/protocol.js';
 
 /** A request as the page edits it: its form is sound, what stands in it need not be. */
 export type Draft = readonly DraftItem[];
@@ -28,6 +28,15 @@ export interface Place {
 
 export function pointerOf({ item, step }: Place): string {
   return `/${item}/operations/${step}`;
+}
+
+/** The request that a text holds. */
+export function readRequest(text: string): ReturnType<typeof readDraft> {
+  try {
+    return readDraft(JSON.parse(text));
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
 }
 
 /** The request that parsed JSON holds, as far as the forms can show it; else what keeps them from it. */

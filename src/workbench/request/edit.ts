@@ -199,7 +199,7 @@ function isNamedAfter(metric: string, operation: string): boolean {
 }
 
 /** `Round`, or `Round 2` where a result has that name already. */
-function freeName(draft: Draft, word: string): string {
+export function freeName(draft: Draft, word: string): string {
   const taken = new Set(
     draft.flatMap(({ metric, operations: steps }) => [
       metric,

@@ -1,4 +1,5 @@
-import { type Draft, isObject, readDraft } from './draft.js';
+import { isZone } from '../../plot/time-ticks.js';
+import { type Draft, readDraft } from './draft.js';
 
 /** What a link holds: the request and how it is looked at, never the data. */
 export interface Shared {
@@ -18,27 +19,22 @@ export async function writeLink(shared: Shared): Promise<string> {
   return `#${VERSION}${letters.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
 }
 
-/** What a fragment holds; undefined where it is none of ours. */
+/** What a fragment holds; undefined where it is none of ours. Throws where it was cut off, or made by hand. */
 export async function readLink(fragment: string): Promise<Shared | undefined> {
   if (!fragment.startsWith(`#${VERSION}`)) return undefined;
-  try {
-    const letters = atob(
-      fragment
-        .slice(1 + VERSION.length)
-        .replaceAll('-', '+')
-        .replaceAll('_', '/'),
-    );
-    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
-    const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-    const json: unknown = JSON.parse(await new Response(plain).text());
-    if (!isObject(json)) return undefined;
-    const read = readDraft(json.draft);
-    if (!('draft' in read)) return undefined;
-    const timezone = typeof json.timezone === 'string' ? json.timezone : 'UTC';
-    return { draft: read.draft, timezone, ...(typeof json.sample === 'string' ? { sample: json.sample } : {}) };
-  } catch {
-    return undefined; // cut off, or made by hand
-  }
+  const letters = atob(
+    fragment
+      .slice(1 + VERSION.length)
+      .replaceAll('-', '+')
+      .replaceAll('_', '/'),
+  );
+  const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  const json = Object(JSON.parse(await new Response(plain).text()));
+  const read = readDraft(json.draft);
+  const { timezone, sample } = json;
+  if ('problem' in read || !isZone(String(timezone))) throw new Error('no link of this page');
+  return { draft: read.draft, timezone: String(timezone), ...(typeof sample === 'string' ? { sample } : {}) };
 }
 
 /** The line that runs the request over the same files with the command. */

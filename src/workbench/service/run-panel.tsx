@@ -3,7 +3,7 @@ import { ProcessingField } from '../build/pipeline.js';
 import { counted, countText } from '../chart/zoned-time.js';
 import { type Differences, keyOf, nameOf, type SeriesInfo } from '../engine/protocol.js';
 import { inZone } from '../request/draft.js';
-import { STORED, type State, useWorkbench, type View } from '../state.js';
+import { loadedSeries, STORED, type State, useWorkbench, type View } from '../state.js';
 import type { DryRunItem, ServiceClient, Transaction } from './api.js';
 import { ProblemLines } from './problem-lines.js';
 import { SendList, type Sent, useSending } from './sending.js';
@@ -110,9 +110,7 @@ function seriesToSend({ sets }: State, { checked }: View): SeriesInfo[] {
   const read = new Set(
     checked.request.flatMap(({ operations }) => operations.flatMap((step) => step.input.map(keyOf))),
   );
-  // Of two with one name that which was loaded last, as in a run.
-  const last = new Map(sets.flatMap(({ series, isFile }) => series.map((info) => [keyOf(info), { info, isFile }])));
-  return [...last.values()].flatMap(({ info, isFile }) => (isFile && read.has(keyOf(info)) ? info : []));
+  return loadedSeries(sets).flatMap(({ info, isFile }) => (isFile && read.has(keyOf(info)) ? info : []));
 }
 
 /** Reads the results of a request of this page, once they are there, and lays them beside the page's own. */

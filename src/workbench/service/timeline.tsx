@@ -43,7 +43,7 @@ export function Timeline({ id, client, onSignedOut, onEnded }: TimelineProps) {
         setMoments(seen);
         if (now.every(({ state }) => ENDED.includes(state)))
           return onEnded(now.some(({ state }) => state === 'Failed'));
-        timer = setTimeout(look, POLL_MS);
+        timer = window.setTimeout(look, POLL_MS);
       });
     void look();
     return () => clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { messageOf } from '../engine/protocol.js';
 import { ServiceProblem } from './api.js';
 
 /** What went wrong last, in lines; `attempt` runs work and tells of its failure. */
@@ -9,10 +10,7 @@ export function useProblem(onSignedOut?: () => void) {
       setLines([]);
       await work();
     } catch (error) {
-      setLines([
-        error instanceof Error ? error.message : String(error),
-        ...(error instanceof ServiceProblem ? error.issues : []),
-      ]);
+      setLines([messageOf(error), ...(error instanceof ServiceProblem ? error.issues : [])]);
       if (error instanceof ServiceProblem && error.statusCode === 401) onSignedOut?.();
     }
   };

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawSvg } from '../chart/svg.js';
 import { lineColour, pageColours } from '../chart/theme.js';
 import { counted, countText, timeText } from '../chart/zoned-time.js';
-import { nameOf, type ReplayOptions, type ReplayState } from '../engine/protocol.js';
+import { messageOf, nameOf, type ReplayOptions, type ReplayState } from '../engine/protocol.js';
 import { useWorkbench } from '../state.js';
 
 const TICK_MS = 100;
@@ -135,7 +135,7 @@ function useReplay(options: ReplayOptions) {
       setShown(next);
       if (next.end !== undefined) setIsRunning(false);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
       setIsRunning(false);
     }
   };
@@ -146,9 +146,9 @@ function useReplay(options: ReplayOptions) {
     // The next step waits for the one before, so that a slow one is not overtaken.
     const goOn = async (): Promise<void> => {
       await step(Math.max(1, Math.round((options.samplesPerSecond * TICK_MS) / 1000)));
-      timer = setTimeout(goOn, TICK_MS);
+      timer = window.setTimeout(goOn, TICK_MS);
     };
-    timer = setTimeout(goOn, 0);
+    timer = window.setTimeout(goOn, 0);
     return () => clearTimeout(timer);
   }, [isRunning, options.samplesPerSecond]);
   const play = (): void => {

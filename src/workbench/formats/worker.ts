@@ -1,14 +1,15 @@
-import { parquet } from '../../formats/parquet/parquet.js';
+import { decompressZstd } from 'hyparquet-compressors';
+import { formatOf } from '../../formats/formats.js';
 import { SeriesParts } from '../../formats/series-parts.js';
 import type { Series } from '../../index.js';
 
 /** What the reader is asked, and what it answers: once. */
-export interface ParquetQuestion {
+export interface ReadQuestion {
   readonly file: File;
   readonly timezone: string;
 }
 
-export type ParquetAnswer =
+export type ReadAnswer =
   | { readonly problem: string }
   | {
       readonly series: readonly Series[];
@@ -19,8 +20,8 @@ export type ParquetAnswer =
 
 /** What is used of a worker's global scope, for which the DOM's types have no name. */
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<ParquetQuestion>) => void) | null;
-  postMessage(answer: ParquetAnswer, transferred?: readonly ArrayBufferLike[]): void;
+  onmessage: ((event: MessageEvent<ReadQuestion>) => void) | null;
+  postMessage(answer: ReadAnswer, transferred?: readonly ArrayBufferLike[]): void;
   FileReaderSync: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer };
 }
 
@@ -38,23 +39,36 @@ scope.onmessage = async ({ data: { file, timezone } }) => {
 };
 
 async function readFile(file: File, timezone: string) {
-  // Only what is asked of the file is read: its index, and the columns that are used.
+  // Only what is asked of a file is read: of Parquet its index, and the columns that are used.
   const readAt = (bytes: Uint8Array, position: number): number => {
     const piece = new scope.FileReaderSync().readAsArrayBuffer(file.slice(position, position + bytes.length));
     bytes.set(new Uint8Array(piece));
     return piece.byteLength;
   };
-  async function* blocks(): AsyncGenerator<Uint8Array> {
-    yield new Uint8Array(await file.arrayBuffer());
-  }
-  const source = { name: file.name, blocks, random: { sizeBytes: file.size, readAt } };
+  const [, packing] = /\.(gz|zst)$/i.exec(file.name) ?? [];
+  const source = {
+    name: file.name,
+    blocks: () => blocksOf(file, packing),
+    ...(packing === undefined ? { random: { sizeBytes: file.size, readAt } } : {}),
+  };
   const parts = new SeriesParts();
   const options = { fileName: file.name, timezone, chunkRows: 65_536, areTextsLeft: true };
-  const summary = await parquet.read(source, options, {
+  const summary = await formatOf(file.name).read(source, options, {
     onChunk: parts.add,
     isStopped: () => false,
   });
   if (summary === undefined) throw new Error('assertion failed: nobody stopped it');
   const { rows, missing, notes } = summary;
   return { series: parts.joined(), rows, missing, notes };
+}
+
+async function* blocksOf(file: File, packing: string | undefined): AsyncGenerator<Uint8Array> {
+  if (packing?.toLowerCase() === 'zst') {
+    yield decompressZstd(new Uint8Array(await file.arrayBuffer()));
+    return;
+  }
+  const bytes = file.stream();
+  const plain = packing === undefined ? bytes : bytes.pipeThrough(new DecompressionStream('gzip'));
+  const source = plain.getReader();
+  for (let read = await source.read(); !read.done; read = await source.read()) yield read.value;
 }

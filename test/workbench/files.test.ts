@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { commandPath } from '../service/serving.js';
+import {
+  addStep,
+  downloaded,
+  eventually,
+  fileUrl,
+  missingBrowser,
+  openCsv,
+  requestText,
+  useBrowser,
+} from './browser.js';
+
+const header = 'timestamp,timeseriesId,value\n';
+const january = `${header}2024-01-30T00:00:00Z,boiler,1\n2024-01-31T00:00:00Z,boiler,3\n`;
+const february = `${header}2024-01-31T00:00:00Z,boiler,4\n2024-02-01T00:00:00Z,boiler,8\n`;
+
+describe.skipIf(missingBrowser !== undefined)('files on the page', () => {
+  const open = useBrowser();
+
+  async function drop(page: Page, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
+    const payloads = Object.entries(files).map(([name, data]) => {
+      return { name, mimeType: 'application/octet-stream', buffer: Buffer.from(data) };
+    });
+    await page.getByLabel('Files to open').setInputFiles(payloads);
+  }
+
+  it('are joined where they have the same series, as the command joins them', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'january.csv', january);
+    await openCsv(page, 'february.csv', february);
+    await addStep(page, 'mul');
+    await page.getByLabel('scalar').fill('10');
+    await page.getByLabel('result, as metric').fill('Tenfold');
+    const rows = () =>
+      page.getByRole('region', { name: 'What became of every sample' }).getByRole('row').allTextContents();
+    await eventually(rows).toContainEqual(
+      expect.stringMatching(/^boiler\/Raw43.*1 replaced by a later sample of the same time/),
+    );
+    expect(await page.locator('.legend').getByText('boiler/Raw').count()).toBe(1);
+    const results = await downloaded(page, () => page.getByRole('button', { name: 'Download results.csv' }).click());
+    const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const [name, text] of Object.entries({ 'january.csv': january, 'february.csv': february }))
+      writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, 'request.json'), await requestText(page));
+    const line = await page.getByRole('region', { name: 'Run it with the command' }).locator('pre').textContent();
+    const words = String(line).split(' ').slice(2);
+    expect(spawnSync(process.execPath, [commandPath, ...words], { cwd: folder }).status).toBe(0);
+    expect(results.bytes.toString()).toBe(readFileSync(join(folder, 'results.csv'), 'utf8'));
+    // What one of them is taken away leaves is that of the other.
+    await page.getByRole('button', { name: 'Remove february.csv' }).click();
+    await eventually(rows).toContainEqual('boiler/Raw22');
+    expect(faults).toEqual([]);
+  });
+
+  it('are told of one by one where they cannot be read; a request is taken as the pipeline', async () => {
+    const { page } = await open(fileUrl);
+    const message = () => page.locator('.message').textContent();
+    const packed = gzipSync(january);
+    await drop(page, { 'a.csv': 'x,y\n1,2\n', 'b.csv.gz': packed.subarray(0, 40), 'c.csv': '', 'good.csv.gz': packed });
+    await eventually(message).toMatch(/^a\.csv, line 1: [\s\S]*\nb\.csv\.gz: [\s\S]*\nc\.csv: the file is empty/);
+    await page.getByRole('region', { name: 'good.csv.gz' }).waitFor();
+    await drop(page, { 'other.json': '{}' });
+    await eventually(message).toMatch(/^other\.json: expected an array of items/);
+    await addStep(page, 'abs');
+    const request = await requestText(page);
+    await page.getByRole('button', { name: 'Step 1, Abs: remove' }).click();
+    await drop(page, { 'request.json': request });
+    await eventually(() => requestText(page)).toBe(request);
+    await eventually(() => page.locator('.message').count()).toBe(0);
+  });
+
+  it('are asked for where a link holds the pipeline alone; a link that was cut off is told of', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'january.csv', january);
+    await addStep(page, 'abs');
+    await eventually(async () => page.url()).toContain('#1.');
+    const other = await open(page.url());
+    await eventually(() => other.page.locator('.chart-panel').textContent()).toContain('they have boiler/Raw');
+    const cut = await open(page.url().slice(0, -20));
+    await eventually(() => cut.page.locator('.message').textContent()).toContain('This link is not whole');
+  });
+
+  it('have a recipe twice, with names of their own', async () => {
+    const { page } = await open(fileUrl);
+    await openCsv(page, 'january.csv', january);
+    await addStep(page, 'comfort');
+    await page.getByRole('button', { name: 'Add another result' }).click();
+    await page.keyboard.type('comfort');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Result ComfortHours 2' }).waitFor();
+    await eventually(() => page.locator('.problems').count()).toBe(0);
+  });
+});

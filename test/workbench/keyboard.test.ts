@@ -1,0 +1,68 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { addStep, eventually, fileUrl, missingBrowser, openCsv, useBrowser, violations } from './browser.js';
+
+const csv = 'timestamp,value\n2024-03-01T00:00:00Z,1\n2024-03-01T00:30:00Z,3\n2024-03-01T01:10:00Z,8\n';
+
+describe.skipIf(missingBrowser !== undefined)('the keyboard', () => {
+  const open = useBrowser();
+
+  /** The name of what has the focus, as its labels and texts say. */
+  const focused = (page: Page): Promise<string> =>
+    page.locator(':focus').evaluate((element) => {
+      const named = element.getAttribute('aria-labelledby');
+      const own = named ? element.querySelector(`#${named}`)?.textContent : element.getAttribute('aria-label');
+      return `${element.localName} ${own ?? element.textContent}`;
+    });
+  const press = async (page: Page, name: string): Promise<void> => {
+    await page.getByRole('button', { name, exact: true }).focus();
+    await page.keyboard.press('Enter');
+  };
+
+  it('stays with what it works on, whatever comes and goes', async () => {
+    const { page, faults } = await open(fileUrl);
+    await openCsv(page, 'meter.csv', csv);
+    await press(page, 'Add the first step');
+    await page.keyboard.press('Escape');
+    await eventually(() => focused(page)).toBe('button Add the first step');
+    await addStep(page, 'mul');
+    await eventually(() => focused(page)).toBe('li Step 1, Mul');
+    await addStep(page, 'round');
+    await eventually(() => focused(page)).toBe('li Step 2, Round');
+    await addStep(page, 'abs');
+    await eventually(() => focused(page)).toBe('li Step 3, Abs');
+    await press(page, 'Step 3, Abs: move up');
+    await eventually(() => focused(page)).toBe('button Step 2, Abs: move up');
+    await page.keyboard.press('Enter');
+    // At the top there is no button to go on with.
+    await eventually(() => focused(page)).toBe('li Step 1, Abs');
+    await page.getByRole('combobox', { name: 'Operation of step 1' }).selectOption('Shift');
+    await page.getByRole('combobox', { name: 'Operation of step 1' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await eventually(() => focused(page)).toBe('select Operation of step 1');
+    await press(page, 'Step 3, Round: remove');
+    await eventually(() => focused(page)).toMatch(/^section Result/);
+    await page.getByRole('button', { name: 'Undo' }).focus();
+    while (await page.getByRole('button', { name: 'Undo' }).isEnabled()) await page.keyboard.press('Enter');
+    await eventually(() => focused(page)).toBe('section Pipeline');
+    await press(page, 'Remove meter.csv');
+    await eventually(() => focused(page)).toBe('section Data');
+    expect(faults).toEqual([]);
+  });
+
+  it('and a finger reach everything at 360 pixels, where nothing is cut off', async () => {
+    const { page } = await open(fileUrl, { viewport: { width: 360, height: 740 }, hasTouch: true });
+    await openCsv(page, 'meter.csv', csv);
+    await addStep(page, 'aggregate');
+    await page.getByLabel('interval').fill('Hourly');
+    await eventually(() => page.getByRole('listitem', { name: 'Step 1, Aggregate' }).getByRole('img').count()).toBe(1);
+    expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(360);
+    // Of the header two lines, and each name of a series beside its tick.
+    const heightOf = async (selector: string): Promise<number> =>
+      (await page.locator(selector).first().boundingBox())?.height ?? 0;
+    expect(await heightOf('header')).toBeLessThan(110);
+    expect(await heightOf('.series .row')).toBeLessThan(40);
+    expect(await page.locator('.series .name').evaluate((name) => name.scrollWidth <= name.clientWidth)).toBe(true);
+    expect(await violations(page)).toEqual([]);
+  });
+});
