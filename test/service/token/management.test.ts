@@ -37,7 +37,7 @@ describe('revocation', () => {
     }
   });
 
-  it('of another client's token needs core_admin of its organisation', async () => {
+  it("of another client's token needs core_admin of its organisation", async () => {
     const token = await tokenOf(service, own);
     for (const client of [sibling, stranger]) {
       const answer = await post(service, 'revoke', client, { token });
