@@ -114,7 +114,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect(await world.run('client', 'remove', clientId, ...DATA)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `windrow: there is no client of the id ${clientId}; \`windrow client list\` tells their ids\n`,
+      stderr: `windrow: there is no client with the id ${clientId}; \`windrow client list\` shows the ids\n`,
     });
   });
 
@@ -127,7 +127,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ]);
     const again = await world.run(...add);
     expect(again.code).toBe(2);
-    expect(again.stderr).toBe('windrow: acme has a user zoë already; for another password remove it first\n');
+    expect(again.stderr).toBe('windrow: acme already has a user zoë; to change the password, remove the user first\n');
     expect((await world.run('user', 'list', ...DATA)).stdout).toMatch(/^NAME +ORG +ADDED\nzoë +acme +\d{4}-/);
     expect((await world.run('user', 'remove', 'zoë', '--org', 'acme', ...DATA)).code).toBe(0);
     expect((await world.run('user', 'remove', 'zoë', '--org', 'acme', ...DATA)).code).toBe(2);
@@ -167,7 +167,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
       ...DATA,
     );
     expect(code).toBe(2);
-    expect(stderr).toContain(`other has no client of the id ${clientId}`);
+    expect(stderr).toContain(`other has no client with the id ${clientId}`);
     expect(await printed(world, 'collection', 'list', '--json')).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ['client add x --scope core_read', 'client add: expected --org ORG, received nothing'],
     ['client add x --org acme', 'client add: expected --scope SCOPES, received nothing'],
     ['client add --org acme --scope core_read', 'client add: expected NAME, received nothing'],
-    ['collection add caf\u00e9 --org acme', 'collection: expected 1 to 256 characters of ASCII'],
+    ['collection add caf\u00e9 --org acme', 'collection: expected 1 to 256 ASCII characters'],
     ['user add zoe --org acme', 'pipe it in with --password-stdin'],
     ['user add zoe --org acme --password-stdin', 'expected a password, received nothing'],
   ])('%s: exits with 2 and says what is wrong', async (line, message) => {

@@ -438,10 +438,10 @@ test('an undefined parameter counts as absent', () => {
 test('an argument that is not a plan is named in the error', () => {
   const request = [item([hourly])];
   for (const run of [() => runBatch(request as never, []), () => openStream(request as never)]) {
-    expect(run).toThrow('plan: expected what createPlan gives, received an array of 1');
+    expect(run).toThrow('plan: expected the result of createPlan, received an array of 1');
     expect(run).toThrow(InputError);
   }
-  expect(() => explain(request as never)).toThrow('plan: expected what createPlan gives, received an array of 1');
+  expect(() => explain(request as never)).toThrow('plan: expected the result of createPlan, received an array of 1');
 });
 
 test('a faulty step does not hide errors between the other steps', () => {

@@ -160,7 +160,7 @@ describe('the upkeep of a store', () => {
     flipWithin(storedBytes('sample_log', 'changes', '"commit" = 1'));
     const { faults } = await checkStore(directory);
     expect(faults).toEqual([
-      expect.stringMatching(/^300 samples of acme, part 0 of commit 1, are damaged.*"pump" Raw/),
+      expect.stringMatching(/^300 samples of acme, part 0 of commit 1, were damaged.*"pump" Raw/),
     ]);
     const again = await open();
     await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged' });

@@ -35,6 +35,13 @@ export async function bodies() {
     });
     return { metric: `Step${count}`, processingType: 'stream', operations };
   };
+  const faulty = (count) => JSON.stringify([chain(count)]).replaceAll('"scalar"', '"scaler"');
+  const many = (count) =>
+    JSON.stringify(Array.from({ length: count }, (_, i) => ({ ...chain(1), metric: `Item${i}` })).map(renamed));
+  const renamed = ({ operations: [only], ...rest }, i) => {
+    const output = [{ timeseriesId: 'a', metric: `Item${i}` }];
+    return { ...rest, operations: [{ ...only, output }] };
+  };
   const fresh = Array.from({ length: 250_000 }, (_, i) => `{"timeseriesId":"f${i}","timestamp":0,"val":1}`);
   function* longLine() {
     yield Buffer.from('timestamp,value\n');
@@ -64,6 +71,9 @@ export async function bodies() {
     ['JSON: 20,000 steps that are none', json, JSON.stringify([{ operations: Array(20_000).fill({}) }]), '/operations'],
     ['JSON: a plan of 20,000 steps', json, JSON.stringify([chain(20_000)]), '/operations'],
     ['JSON: a plan of 3,000 steps', json, JSON.stringify([chain(3000)]), '/operations?dryRun=true'],
+    ['JSON: 3,000 steps, each with two faults', json, faulty(3000), '/operations'],
+    ['JSON: an item of 3,000 steps, registered', json, JSON.stringify([chain(3000)]), '/operations'],
+    ['JSON: 1,000 items, registered', json, many(1000), '/operations'],
     ['a key of 16 MiB', json, `[{"${'k'.repeat(MIB16 - 20)}":1}]`, '/operations'],
     ['1 GiB of blank lines, packed, CSV', csv, blank, undefined, gzip],
     ['1 GiB of blank lines, packed, NDJSON', 'application/x-ndjson', blank, undefined, gzip],

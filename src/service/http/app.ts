@@ -34,7 +34,12 @@ const HEADERS_CHECK_MS = 1000;
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, clock, random, trustedProxyCount = 0, headersMsMax = defaultSettings.headersMsMax } = options;
   const app = fastify({
-    http: { headersTimeout: headersMsMax, connectionsCheckingInterval: HEADERS_CHECK_MS },
+    // A request without Host is refused by ours, with an envelope.
+    http: {
+      headersTimeout: headersMsMax,
+      connectionsCheckingInterval: HEADERS_CHECK_MS,
+      requireHostHeader: false,
+    },
     loggerInstance: log,
     // The service logs one line a request itself, with its correlation id.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlationId' }),

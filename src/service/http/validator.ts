@@ -38,7 +38,7 @@ export function addValidator(app: FastifyInstance): void {
     const validator = Compile(schema);
     const isText = httpPart !== 'body';
     return (given: unknown) => {
-      const value: unknown = isText ? Value.Convert(schema, Value.Clone(given)) : given;
+      const value: unknown = isText && hasEntries(given) ? Value.Convert(schema, Value.Clone(given)) : given;
       if (validator.Check(value)) return { value };
       const place = PLACES[httpPart] ?? httpPart;
       // Whatever is left out of one part of a union is no fault of its own.
@@ -46,6 +46,12 @@ export function addValidator(app: FastifyInstance): void {
       return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
     };
   });
+}
+
+// Most requests have no query, and there is nothing in it to convert.
+function hasEntries(given: unknown): boolean {
+  for (const _name in Object(given)) return true;
+  return false;
 }
 
 function refusal(issues: readonly RequestIssue[]): ServiceError {
@@ -100,16 +106,31 @@ function checkParameters(names: readonly string[], schema: unknown): void {
   if (unknown.length > 0) throw refusal(unknown.map((name) => unknownName('query', `/${name}`, name, known)));
 }
 
-/** 400 for two Host headers: a proxy may go by the other one than we do (RFC 9112, section 3.2). */
-export function addHostCheck(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { rawHeaders } = request.raw;
-    let hostCount = 0;
+// Of two, Node takes the first or joins them, where a proxy may go by the last.
+const SINGLE_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'content-type',
+  'source',
+  'partition',
+  'offset',
+  'ercollectionid',
+  'pagesize',
+  'continuationtoken',
+  'last-event-id',
+]);
+
+/** 400 for two Host headers, or two of another that decides what a request means, and for no Host (RFC 9112, 3.2). */
+export function addHeaderCheck(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const { rawHeaders, httpVersion } = raw;
+    const seen = new Set<string>();
     for (let i = 0; i < rawHeaders.length; i += 2) {
-      const name = rawHeaders[i]!;
-      if (name.length === 4 && name.toLowerCase() === 'host') hostCount++;
+      const name = rawHeaders[i]!.toLowerCase();
+      if (!SINGLE_HEADERS.has(name)) continue;
+      if (seen.has(name)) throw badRequest(`header ${rawHeaders[i]}: expected once, received twice`);
+      seen.add(name);
     }
-    if (hostCount > 1) throw badRequest(`header Host: expected once, received ${hostCount} times`);
+    if (httpVersion === '1.1' && !seen.has('host')) throw badRequest('header Host: expected once, received nothing');
     done();
   });
 }

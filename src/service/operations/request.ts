@@ -15,9 +15,11 @@ const ITEMS_MAX = 1000;
 const STEPS_MAX = 3000;
 /** Steps of the plans of all its items together: each has those of the items it reads too. */
 const PLANNED_STEPS_MAX = 20_000;
-/** So many steps are planned before others are answered. */
-const STEPS_A_TURN = 300;
+/** So many steps are planned, or set up to run, before others are answered. */
+export const STEPS_A_TURN = 300;
 const FAULTS_MAX = 500;
+/** Of the JSON of an item: some hundred steps, which are planned in some milliseconds. */
+const LARGE_REQUEST_LENGTH = 50_000;
 
 /** Checks the body of `POST /operations` (interface 2.5). @throws RequestError, ServiceError 400 */
 export async function readOperations(body: unknown, rangesMax = defaultSettings.requestRangesMax) {
@@ -132,6 +134,14 @@ export function definitionOf(
     plan,
     planHash: hashOf(plan),
   };
+}
+
+/** As `definitionOf`, of an item as it was stored; others have their turns while a large one is planned. */
+export async function storedDefinition(text: string): Promise<Omit<ItemDefinition, 'posted'>> {
+  // Written when it was registered.
+  const request: readonly unknown[] = JSON.parse(text);
+  if (text.length < LARGE_REQUEST_LENGTH) return definitionOf(request);
+  return definitionOf(request, await inPauses(planEveryInTurns(request)));
 }
 
 /** Whether an item stands for many: its result's id is a pattern. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { describeValue } from '../../core/errors.js';
 import type { Condition, Transaction } from '../../storage/storage.js';
 import { type ItemRow, items } from '../../storage/tables/operations.js';
 import type { ServiceContext } from '../context.js';
@@ -170,7 +171,7 @@ function recordOf({ tx, row }: FoundItem) {
 }
 
 function noItem(itemId: string): ServiceError {
-  return notFound(`there is no item ${JSON.stringify(itemId)}; GET /core/operations lists those there are`);
+  return notFound(`there is no item ${describeValue(itemId)}; GET /core/operations lists those there are`);
 }
 
 /** The first of the items for which this holds, in the order of their ids, which is that of their registration. */

@@ -22,7 +22,7 @@ describe('the address of a store in PostgreSQL', () => {
 
   it('asks for a server that accepts writes', () => {
     expect(parseAddress('postgres://a/x?target_session_attrs=read-write').servers).toEqual(['postgres://a/x']);
-    expect(() => parseAddress('postgres://a/x?target_session_attrs=standby')).toThrow(/only read-write and primary/);
+    expect(() => parseAddress('postgres://a/x?target_session_attrs=standby')).toThrow(/must be read-write or primary/);
   });
 
   it.each(['mysql://a/x', 'postgres:/a', 'postgres://me:s3cret@a:port/x'])('cannot be %s', (text) => {

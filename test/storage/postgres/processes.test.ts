@@ -86,11 +86,11 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     const clock = { monotonicMs: () => nowMs };
     const keepers = async (storages: readonly Storage[]) => {
       nowMs += 10_000;
-      for (const storage of storages) await storage.keeps(0);
+      for (const storage of storages) await storage.maintains(0);
       nowMs += 10_000;
       const counts = storages.map(() => 0);
       for (let shard = 0; shard < SHARD_COUNT; shard++) {
-        const kept = await Promise.all(storages.map((storage) => storage.keeps(shard)));
+        const kept = await Promise.all(storages.map((storage) => storage.maintains(shard)));
         expect(kept.filter((isKept) => isKept)).toHaveLength(1);
         counts[kept.indexOf(true)]!++;
       }

@@ -70,7 +70,7 @@ describe('an append', () => {
     await expect(append(a, 2, 3)).rejects.toThrow(ResultSeriesError);
     await append(b, 0, 1);
     const provisional = bed.write((tx) => bed.samples.setProvisional(tx, ORGANISATION, { ...b, ...seconds(1, 2) }));
-    await expect(provisional).rejects.toThrow('not a result');
+    await expect(provisional).rejects.toThrow('not the result of an item');
   });
 
   it('with times out of order is refused as the caller’s mistake, and nothing is written', async () => {

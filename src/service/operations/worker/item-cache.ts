@@ -5,7 +5,7 @@ import { nextTurn } from '../../../storage/next-turn.js';
 import type { Reader } from '../../../storage/storage.js';
 import type { RowIn } from '../../../storage/table.js';
 import { type ItemRow, itemSources, items, itemWork } from '../../../storage/tables/operations.js';
-import { definitionOf, isPattern } from '../request.js';
+import { isPattern, storedDefinition } from '../request.js';
 import { Backlog } from './backlog.js';
 import { type CheckpointHead, Checkpoints, checkpointHeads } from './checkpoints.js';
 import { Item, type ItemSession } from './item.js';
@@ -176,7 +176,7 @@ export class ItemCache {
       const loaded = { work: work.get(itemId), heads: heads.get(itemId) ?? [] };
       const item = isKnown(row) ? this.#items.get(itemId) : await load(session, row, loaded);
       if (item !== undefined) looked.push(item);
-      await session.giveWay();
+      await session.giveWay(item?.plan.steps.length);
     }
     for (const itemId of itemIds) this.#items.delete(itemId);
     for (const item of looked) {
@@ -216,8 +216,7 @@ async function load(
 ): Promise<Item | undefined> {
   const schedule = new Schedule(row, work);
   try {
-    // Written when it was registered.
-    const { plan, output, planHash } = definitionOf(JSON.parse(row.request) as unknown[]);
+    const { plan, output, planHash } = await storedDefinition(row.request);
     const item = new Item(plan, output, schedule, new Checkpoints(row, heads));
     if (planHash !== row.planHash) await item.restart(session, { planHash });
     return item;

@@ -1,6 +1,7 @@
 import type { SeriesReference } from '../../../core/series.js';
 import { CheckpointError, OutputLimitError, type Plan, type Stream } from '../../../index.js';
 import { DamagedSamplesError } from '../../../storage/errors.js';
+import { nextTurn } from '../../../storage/next-turn.js';
 import {
   type Columns,
   concatenate,
@@ -12,6 +13,7 @@ import type { ItemRow } from '../../../storage/tables/operations.js';
 import { lastTimeMs } from '../compute/columns.js';
 import { type Positions, type Slice, startPositions } from '../compute/slice.js';
 import { openAt, previewOf, pushChunks, type StepOptions, type StepResult } from '../compute/step.js';
+import { STEPS_A_TURN } from '../request.js';
 import type { CheckpointSession, Checkpoints, Progress } from './checkpoints.js';
 import { type ResultSession, Results } from './results.js';
 import type { Schedule, ScheduleSession } from './schedule.js';
@@ -26,7 +28,7 @@ export interface ItemSession extends CheckpointSession, ResultSession, ScheduleS
   tellPreview(organisation: string, result: SeriesReference, firstMs: number): Promise<void>;
   readersOf(organisation: string, series: SeriesReference): Promise<readonly Item[]>;
   /** Lets requests be answered while thousands of items are at work. */
-  giveWay(): Promise<void>;
+  giveWay(stepCount?: number): Promise<void>;
 }
 
 /** A step of an item that is to be computed outside of any transaction. */
@@ -286,7 +288,9 @@ export class Item {
     try {
       const options = this.#limits(session, slice);
       stream = openAt(this.plan, state, options);
+      await this.#pause();
       results = pushChunks(this.plan, stream, slice.chunks);
+      await this.#pause();
       preview = previewOf(this.plan, stream, tail, options);
     } catch (error) {
       await this.#refuse(session, error);
@@ -301,6 +305,11 @@ export class Item {
     const isDue = !isOnce && this.checkpoints.isDue(progress.sampleCount, session.sizes);
     if (isDue) await this.checkpoints.add(session, progress, stream.checkpoint());
     return true;
+  }
+
+  /** What is done with a plan of thousands of steps is a turn's work each time. */
+  async #pause(): Promise<void> {
+    if (this.plan.steps.length >= STEPS_A_TURN) await nextTurn();
   }
 
   // Without samples there is only the preview left to make, which a thread does not do.

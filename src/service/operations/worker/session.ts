@@ -14,6 +14,8 @@ import type { WorkerSizes } from './sizes.js';
 import type { SourceCache } from './source-cache.js';
 
 const CHANGES_READ = 500;
+/** An item of so many steps is twice the work of one of a single step. */
+const STEPS_OF_ITEM = 4;
 
 /** One transaction of the worker: what the cache knows is true of the state that it sees. */
 export class Session implements ItemSession {
@@ -32,6 +34,7 @@ export class Session implements ItemSession {
   #hasPublished = false;
   #isWorkDue: boolean;
   #workCount = 0;
+  #nextTurnCount: number;
 
   /** Undefined while the shard never had an item. */
   static async open(
@@ -62,6 +65,7 @@ export class Session implements ItemSession {
     this.sizes = sizes;
     this.tx = tx;
     this.replayRoom = sizes.replaySamplesMax;
+    this.#nextTurnCount = sizes.itemsATurn;
     this.#cache = cache;
     this.#backlog = cache.backlog;
     this.catalogCommit = catalogCommit;
@@ -240,7 +244,7 @@ export class Session implements ItemSession {
       if (this.#workCount >= countMax) return false;
       const item = readers[delivery.takenCount++]!;
       if (!item.schedule.isOver) await item.push(this, change, firstMs);
-      await this.giveWay();
+      await this.giveWay(item.plan.steps.length);
     }
     return true;
   }
@@ -274,7 +278,7 @@ export class Session implements ItemSession {
       if (this.#workCount >= countMax) return false;
       const [item, isReplay] = touched.take()!;
       await item.settle(this, isReplay);
-      await this.giveWay();
+      await this.giveWay(item.plan.steps.length);
     }
     return true;
   }
@@ -294,12 +298,18 @@ export class Session implements ItemSession {
 
   /** Whether the transaction may take the waiting work of another item. */
   get hasRoom(): boolean {
-    return this.replayRoom >= this.sizes.inlineSamplesMax;
+    return this.replayRoom >= this.sizes.inlineSamplesMax && this.#workCount < this.sizes.workATransaction;
   }
 
-  /** Lets requests be answered while thousands of items are at work. */
-  async giveWay(): Promise<void> {
-    this.#workCount++;
-    if (this.#workCount % this.sizes.itemsATurn === 0) await nextTurn();
+  /**
+   * Lets requests be answered while thousands of items are at work.
+   *
+   * @param stepCount of the item that was worked on: large ones count as several.
+   */
+  async giveWay(stepCount = 0): Promise<void> {
+    this.#workCount += 1 + Math.floor(stepCount / STEPS_OF_ITEM);
+    if (this.#workCount < this.#nextTurnCount) return;
+    this.#nextTurnCount = this.#workCount + this.sizes.itemsATurn;
+    await nextTurn();
   }
 }

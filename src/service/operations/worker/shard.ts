@@ -121,8 +121,8 @@ export class ShardWorker {
         const step = await item?.beginTurn(session);
         // The next item may read what follows from this one.
         await session.settle();
+        await session.giveWay(item?.plan.steps.length);
         if (step !== undefined || !session.hasRoom) return step;
-        await session.giveWay();
       }
       return undefined;
     });

@@ -38,9 +38,9 @@ export async function readChanges(
 export class Subscription {
   readonly keys: readonly string[];
   readonly #wake: () => void;
+  #feed: { readonly commit: number } = { commit: 0 };
   #waiting: LoggedChange[] = [];
   #fromCommit = Number.POSITIVE_INFINITY;
-  #lastCommit = 0;
   #isForgotten = false;
 
   constructor(organisation: string, references: readonly SeriesReference[], wake: () => void) {
@@ -63,12 +63,12 @@ export class Subscription {
     const isForgotten = this.#isForgotten;
     this.#waiting = [];
     this.#isForgotten = false;
-    return { changes, last: this.#lastCommit, isForgotten, isAll: true };
+    return { changes, last: this.#feed.commit, isForgotten, isAll: true };
   }
 
-  begin(commit: number): void {
-    this.#fromCommit = commit;
-    this.#lastCommit = commit;
+  begin(feed: { readonly commit: number }): void {
+    this.#feed = feed;
+    this.#fromCommit = feed.commit;
   }
 
   add(change: LoggedChange): void {
@@ -77,7 +77,6 @@ export class Subscription {
 
   /** Ends a delivery. Who does not take what comes reads it from the store later, for here it would take memory. */
   reach(commit: number, isForgotten: boolean, waitedCount: number): void {
-    this.#lastCommit = commit;
     if (waitedCount > CHANGES_MAX) {
       this.#waiting = [];
       this.#fromCommit = commit;
@@ -89,14 +88,12 @@ export class Subscription {
   get waitingCount(): number {
     return this.#waiting.length;
   }
-
-  /** As `reach`, where nothing came of it. */
-  pass(commit: number): void {
-    this.#lastCommit = commit;
-  }
 }
 
-/** The changes of one shard, read and decoded once for all who follow a series of it, and given to these alone. */
+/**
+ * The changes of one shard, read and decoded once for all who follow a series of it, and given to these alone. Commits
+ * of which it is known that they change none of these series are passed over without a look at the store.
+ */
 class Feed {
   readonly #context: ServiceContext;
   readonly #shard: number;
@@ -106,7 +103,8 @@ class Feed {
   #opened: Promise<void> | undefined;
   #end = (): void => {};
   #isRunning = false;
-  #isDue = false;
+  /** The last commit that was told of and is not being read. */
+  #dueCommit = 0;
 
   constructor(context: ServiceContext, shard: number) {
     this.#context = context;
@@ -117,6 +115,11 @@ class Feed {
     return this.#subscriptions.size;
   }
 
+  /** Up to this commit everybody has been given what is theirs. */
+  get commit(): number {
+    return this.#commit;
+  }
+
   async join(subscription: Subscription): Promise<void> {
     this.#subscriptions.add(subscription);
     for (const key of subscription.keys) {
@@ -125,7 +128,7 @@ class Feed {
     }
     this.#opened ??= this.#open();
     await this.#opened;
-    subscription.begin(this.#commit);
+    subscription.begin(this);
   }
 
   leave(subscription: Subscription): void {
@@ -142,12 +145,12 @@ class Feed {
 
   async #open(): Promise<void> {
     const { storage, scheduler, settings } = this.#context;
-    const stopListening = storage.onCommit((shard) => {
-      if (shard === this.#shard) this.#tell();
+    const stopListening = storage.onCommit((shard, commit, isOwn) => {
+      if (shard === this.#shard) this.#tell(commit, isOwn);
     });
     // A hint may not come, as of a commit of another process.
     const poll = (): void => {
-      this.#tell();
+      storage.lastCommit(this.#shard).then((commit) => this.#tell(commit, false), this.#warn);
       callOff = scheduler.after(settings.pollIntervalMs, poll);
     };
     let callOff = scheduler.after(settings.pollIntervalMs, poll);
@@ -158,21 +161,31 @@ class Feed {
     this.#commit = await storage.read(this.#shard, async (tx) => tx.lastCommit);
   }
 
-  #tell(): void {
-    this.#isDue = true;
+  #tell(commit: number, isOwn: boolean): void {
+    const isNext = isOwn && !this.#isRunning && commit === this.#commit + 1;
+    if (isNext && this.#context.samples.isOfOthers(this.#shard, commit, this.#isWanted)) {
+      this.#commit = commit;
+      return;
+    }
+    this.#dueCommit = Math.max(this.#dueCommit, commit);
     if (!this.#isRunning) void this.#run();
   }
 
+  readonly #isWanted: IsWanted = (organisation, series) => this.#byKey.has(keyOf(organisation, series));
+
+  readonly #warn = (err: unknown): void => {
+    this.#context.log.warn({ err, shard: this.#shard }, 'changes were not read for followers; tried again later');
+  };
+
   async #run(): Promise<void> {
-    const { log } = this.#context;
     this.#isRunning = true;
     try {
-      while (this.#isDue && this.#subscriptions.size > 0) {
-        this.#isDue = false;
+      while (this.#dueCommit > this.#commit && this.#subscriptions.size > 0) {
+        this.#dueCommit = 0;
         await this.#deliver();
       }
     } catch (err) {
-      log.warn({ err, shard: this.#shard }, 'changes were not read for followers; tried again later');
+      this.#warn(err);
     } finally {
       this.#isRunning = false;
     }
@@ -182,11 +195,11 @@ class Feed {
     const { storage, samples } = this.#context;
     const opened = this.#opened;
     await opened;
-    const isWanted: IsWanted = (organisation, series) => this.#byKey.has(keyOf(organisation, series));
-    const read = await storage.read(this.#shard, (tx) => readChanges(samples, tx, this.#commit, isWanted));
+    const read = await storage.read(this.#shard, (tx) => readChanges(samples, tx, this.#commit, this.#isWanted));
     // All have gone meanwhile, and others have come, who begin later.
     if (opened !== this.#opened) return;
     const { changes, last, isForgotten, isAll } = read;
+    if (!isAll) this.#dueCommit = Number.POSITIVE_INFINITY;
     const waited = new Map<Subscription, number>();
     for (const change of changes) {
       for (const subscription of this.#byKey.get(keyOf(change.organisation, change)) ?? []) {
@@ -197,10 +210,9 @@ class Feed {
     this.#commit = Math.max(this.#commit, last);
     for (const subscription of this.#subscriptions) {
       const waitedCount = waited.get(subscription);
-      if (waitedCount === undefined && !isForgotten) subscription.pass(this.#commit);
-      else subscription.reach(this.#commit, isForgotten, waitedCount ?? 0);
+      if (waitedCount === undefined && !isForgotten) continue;
+      subscription.reach(this.#commit, isForgotten, waitedCount ?? 0);
     }
-    if (!isAll) this.#isDue = true;
   }
 }
 

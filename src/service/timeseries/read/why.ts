@@ -8,7 +8,7 @@ import type { ItemRow } from '../../../storage/tables/operations.js';
 import type { ServiceContext } from '../../context.js';
 import { badRequest, notFound } from '../../http/errors.js';
 import { itemOfResult } from '../../operations/conflicts.js';
-import { definitionOf } from '../../operations/request.js';
+import { storedDefinition } from '../../operations/request.js';
 import { instantOf } from './query.js';
 
 /** So many stored samples on either side of the result are looked at first, and at most. */
@@ -42,8 +42,7 @@ export async function explainResult(
   });
 
   async function findWhy(tx: Reader, item: ItemRow, result: SeriesReference, stored: Sample): Promise<Why> {
-    // Written when it was registered.
-    const { plan } = definitionOf(JSON.parse(item.request) as unknown[]);
+    const { plan } = await storedDefinition(item.request);
     const options = item.boundaryMs === null ? {} : { until: item.boundaryMs };
     for (let around = AROUND; around <= AROUND_MAX; around *= 8) {
       const read: Series[] = [];
