@@ -1,10 +1,10 @@
-// A million live series, each with its own five steps and an open window of 15 minutes: how many samples a second one
-// core takes, one sample for each series in turn, and then what a series takes of memory.
+// A million live series, each with its own five steps and an open window of 15 minutes: how many samples per second one
+// core processes, one sample for each series in turn, and how much memory a series takes.
 //
 //   npm run bench:fleet -- [--members 1000000] [--minutes 20]
 //
-// What is timed is timed as a user sees it. The collector is called for the memory alone, with a fleet of its own, after
-// all that is timed.
+// The timed part runs as it would for a user. Garbage is collected explicitly only to measure memory, with another
+// fleet, after all timing.
 
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -56,7 +56,7 @@ function measureTime() {
   console.log(`restored: ${restored.seconds.toFixed(2)} s, ${restored.result.size} series`);
 }
 
-/** Up to the middle of a window, so that each member has one open. */
+/** Runs up to the middle of a window, so that each member has one open. */
 function measureMemory() {
   const before = memoryBytes();
   const names = memberNames();
@@ -64,7 +64,7 @@ function measureMemory() {
   const fleet = openFleet(plan);
   for (const [, columns] of messages()) fleet.push({ member: names, ...columns });
   const used = memoryBytes();
-  // Both are named here so that neither is collected before.
+  // Both are used here so that neither is collected before.
   console.log(`memory, ${fleet.size} series of ${names.length} names:`);
   console.log(`bytes a series: ${each(used - named)}, and ${each(named - before)} for its name`);
 }
@@ -73,7 +73,7 @@ function memberNames() {
   return Array.from({ length: memberCount }, (_, k) => `site-${k >> 8}/sensor-${k & 255}`);
 }
 
-/** A message a minute: one sample of each series, in columns that the next message writes over. */
+/** One message a minute: a sample for each series, in columns that the next message overwrites. */
 function* messages() {
   const timeMs = new Float64Array(memberCount);
   const value = new Float64Array(memberCount);
@@ -104,7 +104,7 @@ function time(work) {
   return { result, seconds: (performance.now() - from) / 1000 };
 }
 
-/** What is held: everything else is collected first. */
+/** The memory in use after a garbage collection. */
 function memoryBytes() {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

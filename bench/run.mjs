@@ -1,9 +1,9 @@
 // The project's own benchmark: kernels and operations in batch, streams and CSV, by tinybench.
 //
 //   npm run bench                          a table
-//   npm run bench -- --save FILE.json      and keep it
-//   npm run bench -- --compare FILE.json   beside one that was kept: ratios under 1 are faster now
-//   npm run bench -- --only stream         works whose name holds a text
+//   npm run bench -- --save FILE.json      and saves it
+//   npm run bench -- --compare FILE.json   compared with a saved one: ratios below 1 are faster now
+//   npm run bench -- --only stream         tasks whose name contains a text
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ const bench = new Bench({ time: 500, warmupTime: 200 });
 for (const { name, call } of works) bench.add(name, call);
 await bench.run();
 
-// The median: machines are noisy, and a mean believes every hiccup.
+// The median: machines are noisy, and every hiccup changes a mean.
 const medians = Object.fromEntries(bench.tasks.map(({ name, result }) => [name, result.latency.p50]));
 const before = options.compare === undefined ? {} : JSON.parse(readFileSync(options.compare, 'utf8'));
 

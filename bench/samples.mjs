@@ -1,8 +1,8 @@
-// The store of samples alone, without HTTP: appending, compacting, reading, and the bytes that a sample takes.
+// The sample store alone, without HTTP: appending, compacting, reading, and the bytes per sample.
 //
 //   npm run bench:samples -- [--directory DIR] [--samples 2000000]
 //
-// The directory says which disk is measured; each part works in a fresh store in it.
+// The directory decides which disk is measured; each part uses a new store in it.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ await measureAppends();
 await measureSizes();
 await measureReads();
 
-/** What is measured is no door of the package, so it is bundled from the sources. */
+/** The package does not export the store, so it is bundled from the sources. */
 async function loadSources() {
   const root = fileURLToPath(new URL('../', import.meta.url));
   const outfile = join(root, 'node_modules/.cache/windrow-bench/samples.mjs');
@@ -135,7 +135,7 @@ async function measureSizes() {
   console.table(rows);
 }
 
-/** Appends in commits of 50,000 samples, and compacts as the service does, at last all; gives the time of that. */
+/** Appends in commits of 50,000 samples and compacts as the service does, completely at the end; returns the time. */
 async function fill(storage, samples, { timeMs, value }) {
   let compactMs = 0;
   for (let from = 0; from < timeMs.length; from += 50_000) {
@@ -154,7 +154,7 @@ function dataSets() {
   const random = randomOf(7);
   const every = (stepMs, jitterMs) =>
     Float64Array.from({ length: 500_000 }, (_, i) => START_MS + i * stepMs + Math.floor(jitterMs * random()));
-  // A random number has 32 bits, and a double's digits 53.
+  // A random number has 32 bits, and the digits of a double 53.
   const fine = () => random() + random() / 2 ** 32;
   const walk = (step, digits) => {
     let at = 20;

@@ -1,4 +1,4 @@
-// What the benchmark runs: each work says how many samples (or rows) one call takes.
+// The tasks of the benchmark; each says how many samples (or rows) one call processes.
 
 import { readCsv, writeCsv } from '../dist/csv.js';
 import { createPlan, loadSeries, openStream, runBatch } from '../dist/index.js';
@@ -8,7 +8,7 @@ const ROWS = 100_000;
 
 const raw = (timeseriesId) => ({ timeseriesId, metric: 'Raw' });
 
-/** One item that runs steps one after another: `[operation, parameters, second input?]`. */
+/** One item with a chain of steps: `[operation, parameters, second input?]`. */
 function requestOf(steps, processingType = 'batch') {
   const operations = steps.map(([operation, parameters, second], index) => ({
     operation,
@@ -65,7 +65,7 @@ const LIVE_STEPS = [
   ['Gt', { scalar: 0 }],
 ];
 
-/** Every work: its name, what one call takes, and the call. */
+/** Every task: its name, the samples per call, and the call. */
 export function createWorks() {
   const [a, b] = seriesOf(SAMPLES);
   const loaded = loadSeries([a, b]);
@@ -89,7 +89,7 @@ export function createWorks() {
 function batchWork(name, steps, series) {
   const plan = createPlan(requestOf(steps));
   const inputs = series.slice(0, plan.sources.length);
-  // Each run is given back, so that the work is measured and not the system's handing out of memory.
+  // Each run is disposed, so that the time does not include the system's allocation of memory.
   const call = () => runBatch(plan, inputs).dispose();
   return { name, count: SAMPLES, call };
 }

@@ -1,5 +1,5 @@
-// Compiles the AssemblyScript kernels to WebAssembly modules and writes each as letters into a file of
-// src/kernels, so that the library is plain JavaScript to every bundler and reads no file at run time.
+// Compiles the AssemblyScript kernels to WebAssembly and writes each module as text into a file of src/kernels, so that
+// the library is plain JavaScript to every bundler and reads no file at run time.
 //
 //   node scripts/build-kernels.mjs [--force]
 
@@ -11,7 +11,7 @@ const assemblyPath = fileURLToPath(new URL('src/kernels/assembly/', rootUrl));
 const kernelsPath = fileURLToPath(new URL('src/kernels/', rootUrl));
 const scriptPath = fileURLToPath(import.meta.url);
 
-// No debug information, so no names. The memory is the caller's: the engine hands out its columns.
+// No debug information, so no names. Memory is imported: the engine allocates its columns in it.
 const compilerOptions = [
   '-O3',
   '--enable',
@@ -32,7 +32,7 @@ const modules = [
   { entry: 'json.ts', file: 'json-module.ts', name: 'samplesText', memoryBase: 1024 },
 ];
 
-/** Writes the modules that are older than the sources, where there are sources. */
+/** Writes the modules that are older than their sources, if there are sources. */
 export async function buildKernels({ force = false } = {}) {
   for (const module of modules) {
     if (!existsSync(assemblyPath + module.entry) || (!force && isFresh(kernelsPath + module.file))) continue;
@@ -42,7 +42,7 @@ export async function buildKernels({ force = false } = {}) {
   }
 }
 
-/** vitest calls this once before the tests (see vitest.config.ts), so a test never meets a stale module. */
+/** vitest calls this once before the tests (see vitest.config.ts), so tests never use a stale module. */
 export async function setup() {
   await buildKernels();
 }

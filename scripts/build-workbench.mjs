@@ -1,5 +1,5 @@
-// Builds the workbench (src/workbench) into one static HTML file, dist/workbench.html. Script and style stand in it,
-// and its Content-Security-Policy names both by their hashes. Readers of Parquet and others: dist/workbench-formats.js.
+// Builds the workbench (src/workbench) into one static HTML file, dist/workbench.html, with script and style inside;
+// its Content-Security-Policy lists both by their hashes. dist/workbench-formats.js reads Parquet and the other formats.
 //
 //   node scripts/build-workbench.mjs
 
@@ -14,10 +14,10 @@ import { licencesOf, packagesOf, writeThirdParty } from './third-party.mjs';
 const rootUrl = new URL('../', import.meta.url);
 const PACKED_BYTES_MAX = 150_000;
 const HOUR_MS = 3_600_000;
-/** The letter of no difference; those after it are of ever greater ones, below and above in turn. */
+/** The letter for no difference; the letters after it stand for growing differences, alternately below and above. */
 const FIRST_LETTER = 35;
 
-/** The sample series, from docs/examples, small enough to stand in the page: `src/workbench/samples.ts` reads them. */
+/** The sample series from docs/examples, small enough for the page; `src/workbench/samples.ts` reads them. */
 function sampleData() {
   return {
     heating: packed('docs/examples/heating-circuit.csv', 900_000),
@@ -25,7 +25,9 @@ function sampleData() {
   };
 }
 
-/** Rows at even times, in parts without a gap; of each column a letter a row: how many tenths it differs by. */
+/**
+ * Rows at even times, split at gaps. Each column has a letter per row: the difference from the row before in tenths.
+ */
 function packed(path, stepMs) {
   const [header, ...rows] = readText(path).trim().split('\n');
   const names = header.split(',').slice(1);
@@ -50,7 +52,10 @@ function packed(path, stepMs) {
   return { stepMs, names, parts };
 }
 
-/** The recipes of docs/recipes.md that read one series: title, question, and steps as `src/workbench` reads them. */
+/**
+ * The recipes of docs/recipes.md that read one series: title, question, and steps in the form that `src/workbench`
+ * reads.
+ */
 function recipes() {
   const sections = readText('docs/recipes.md').split(/^## /m).slice(1);
   return sections.flatMap((section) => {
@@ -65,9 +70,9 @@ function recipes() {
   });
 }
 
-// What the page has in other words than the sources say: `load` gives the text that stands in place of a file.
+// Replacements of sources in the page, to keep it small.
 
-// The kernels of WebAssembly would take a tenth of the page, and a policy that lets it compile code. Without them the
+// WebAssembly kernels would be a tenth of the page and need a policy that allows compiling code. Without them the
 // JavaScript loops run, which give the same bits.
 const WITHOUT_KERNELS = {
   'open-module': 'export const openModule = () => undefined;',
@@ -81,8 +86,7 @@ const withoutWebAssembly = Object.entries(WITHOUT_KERNELS).map(([name, contents]
   replacing(new RegExp(`kernels[/\\\\]${name}\\.ts$`), () => contents),
 );
 
-// The page uses a part of its libraries: of d3-array the marks of axes, without what it makes as it is loaded. Nor does
-// it take checkpoints of its streams. Plans with patterns it runs as plans of their members.
+// The page takes no checkpoints of its streams, and runs plans with patterns as plans of their members.
 const NONE = "const none = () => { throw new Error('assertion failed: the page has no use for this'); };";
 const withoutUnused = [
   replacing(
@@ -124,13 +128,13 @@ const withoutUnusedOfUplot = replacing(/[/\\]uPlot\.esm\.js$/, (text) => {
   return ANSWERS_OF_UPLOT.reduce((left, [question, answer]) => left.replace(question, answer), used);
 });
 
-// What an assertion would say is for who works on the engine, who does not do that in the page.
+// The messages of assertions are for developers of the engine, who do not use the page for that.
 const withShortAssertions = replacing(/[/\\]src[/\\].*\.tsx?$/, (text) =>
   text.replace(/(assertion failed): [^'`"]*/g, '$1'),
 );
 
-// Of the worked examples of each operation the plainest stands beside the list, and is what a new step begins with: all
-// of them would be a fifteenth of the page.
+// The page shows only the plainest worked example of each operation, with which a new step starts: all of them would
+// be a fifteenth of the page.
 const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]index\.ts$/, async (text, path) => {
   const bundled = await build({ entryPoints: [path], bundle: true, format: 'esm', platform: 'node', write: false });
   const { textsByName } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
@@ -148,14 +152,14 @@ const withPlainExamples = replacing(/[/\\]src[/\\]operations[/\\]index\.ts$/, as
   return text.replace(written, (_, before) => `${before}${list};`);
 });
 
-// The page writes no request by the builder.
+// The page writes no requests with the builder.
 const withoutMethods = replacing(/[/\\]src[/\\]operations[/\\].*\.ts$/, (text) =>
   text
     .replace(/^( +)methods: (?:\{.*\}|\{\n[\s\S]*?\n\1\}),$/gm, '$1methods: {},')
     .replace(/^(export const \w+ = \w+\()\{ \w+: \w+ \}, '/gm, "$1{}, '"),
 );
 
-/** A plugin that has `textOf` change the text of the files of a name. */
+/** A plugin that lets `textOf` change the text of files with a matching name. */
 function replacing(id, textOf) {
   return {
     name: `replacing ${id}`,
@@ -163,7 +167,7 @@ function replacing(id, textOf) {
   };
 }
 
-// The page reads Parquet, and writes none. Snappy it unpacks by hyparquet's own JavaScript in place of WebAssembly.
+// The page reads Parquet but does not write it. It unpacks Snappy by hyparquet's JavaScript instead of WebAssembly.
 const ofParquet = [
   replacing(/formats[/\\]parquet[/\\]writer\.ts$/, () => 'export const openParquetWriter = undefined;'),
   replacing(
@@ -197,7 +201,7 @@ async function bundle(entry) {
   });
   const { output } = await bundler.generate({ format: 'iife', minify: true, comments: false, codeSplitting: false });
   const code = output[0].code.trim();
-  // It stands within a script element.
+  // The code goes inside a script element.
   if (/<\/script|<!--/i.test(code)) throw new Error(`${entry} has text that would end its script element`);
   const rendered = Object.entries(output[0].modules).filter(([, { code: own }]) => own !== null && own !== '');
   return { code, packages: packagesOf(rendered.map(([path]) => path)) };
@@ -213,7 +217,7 @@ async function style() {
   return outputFiles[0].text.trim();
 }
 
-/** What the page may do: nothing but its own script and style, a worker and pictures of its own, and this service. */
+/** The policy of the page: only its own script and style, its own worker and images, and requests to this service. */
 function policyOf(script, css) {
   const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return [
@@ -246,7 +250,7 @@ const parts = {
 const html = readText('src/workbench/page.html').replace(/POLICY|LICENCES|\/\*[A-Z]+\*\//g, (name) => parts[name]);
 mkdirSync(new URL('dist/', rootUrl), { recursive: true });
 writeFileSync(new URL('dist/workbench.html', rootUrl), html);
-// Apart from the page, which loads it with the first file that is no CSV.
+// A separate file, which the page loads with the first file that is not CSV.
 writeFileSync(new URL('dist/workbench-formats.js', rootUrl), `/*\n${licencesOf(reader.packages)}\n*/\n${reader.code}`);
 writeThirdParty([...page.packages, ...reader.packages]);
 const packedBytes = gzipSync(html, { level: 9 }).length;

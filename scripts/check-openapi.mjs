@@ -1,5 +1,5 @@
-// Holds /openapi.json of the built service to two linters, Redocly's and Spectral's: neither may find an error or a
-// warning. They are fetched when this runs, so that `npm install` does not carry them.
+// Checks /openapi.json of the built service with two linters, Redocly's and Spectral's: neither may report an error or
+// a warning. They are downloaded when this runs, so that `npm install` does not include them.
 //
 //   npm run check:openapi
 
@@ -25,7 +25,7 @@ try {
     console.error(`redocly ${severity} ${ruleId} ${location?.[0]?.pointer ?? ''}: ${message}`);
   }
   const spectral = lint('@stoplight/spectral-cli@6.16.3', ['lint', file, '-r', ruleset, '-F', 'warn', '-f', 'json']);
-  // Behind the list it may say in words that there is nothing in it.
+  // After the list it may say that there were no results.
   const found = JSON.parse(/^\s*(\[[\s\S]*\])/.exec(spectral.stdout)?.[1] ?? 'null');
   if (!Array.isArray(found)) throw new Error(`spectral gave no list: ${spectral.stdout}${spectral.stderr}`);
   const serious = found.filter(({ severity }) => severity <= 1);

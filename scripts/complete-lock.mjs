@@ -1,6 +1,6 @@
-// Names in package-lock.json the native packages of every platform, also those that the registry npm last asked
-// does not carry: `npm ci` refuses a lock without them, and another platform would be left without its binaries.
-// Run by `npm run lock` after a change of dependencies; test/house.test.ts tells when it is due.
+// Adds the native packages of all platforms to package-lock.json, including those that the registry npm used does not
+// have: without them `npm ci` refuses the lock, and other platforms would lack their binaries. `npm run lock` runs it
+// after a change of dependencies; test/house.test.ts fails if it is due.
 //
 //   node scripts/complete-lock.mjs
 

@@ -1,5 +1,5 @@
-// npm run demo: the request docs/examples/office-temperature.json over the real readings beside it, told and drawn. It
-// works alone on a fresh clone: it first installs and builds what is missing.
+// npm run demo: runs docs/examples/office-temperature.json over the real readings beside it, and prints and draws the
+// results. It works on a fresh clone: it installs and builds what is missing first.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ print(`  ${shown(outputs.report)}                   every sample accounted for`)
 print('\nTry it yourself:');
 print(`  node dist/cli/main.js run ${shown(requestPath)} --input ${shown(inputPath)}`);
 
-/** Runs the command; gives its standard output, unless that is inherited. */
+/** Runs the command; returns its standard output, unless that is inherited. */
 function windrow(words, stdout = 'pipe') {
   const { status, stdout: text } = spawnSync(process.execPath, [commandPath, ...words], {
     stdio: ['ignore', stdout, 'inherit'],

@@ -1,4 +1,4 @@
-// Writes the pages of docs/ that are generated: operations.md and errors.md. Needs dist, which `npm run docs` builds.
+// Writes the generated pages of docs/: operations.md and errors.md. Needs dist, which `npm run docs` builds.
 //
 //   node scripts/docs.mjs
 

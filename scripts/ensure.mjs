@@ -1,7 +1,7 @@
-// Makes a fresh clone, or one that has moved on, ready to run: installs and builds what is missing or stale, and
-// nothing else. Plain Node, since it runs before anything is installed.
+// Makes a clone ready to run: installs and builds what is missing or stale, and nothing else. Plain Node, as it runs
+// before anything is installed.
 //
-//   node scripts/ensure.mjs             [--check]   only says whether dist is stale, and changes nothing
+//   node scripts/ensure.mjs             [--check]   only reports whether dist is stale, and changes nothing
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
 
-// All that the build reads.
+// Everything that the build reads.
 const buildSources = [
   'src',
   'types',
@@ -23,7 +23,7 @@ const buildSources = [
   'package.json',
 ];
 
-/** Installs the packages of the lock file and builds dist, each only where it is needed. */
+/** Installs the packages of the lock file and builds dist, each only if needed. */
 export function ensure() {
   if (!isInstalled()) {
     run('installing packages (npm ci)', ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']);
@@ -31,13 +31,13 @@ export function ensure() {
   if (isStale(publishedFiles(), buildSources)) run('building dist (npm run build)', ['run', '--silent', 'build']);
 }
 
-/** Whether node_modules holds what the lock names. npm writes its own list last, so a broken-off install has none. */
+/** Whether node_modules has what the lock names. npm writes its own list last, so an interrupted install has none. */
 function isInstalled() {
   const installedPath = join(rootPath, 'node_modules/.package-lock.json');
   if (!existsSync(installedPath)) return false;
   const installed = readJson(installedPath).packages;
   const locked = readJson(join(rootPath, 'package-lock.json')).packages;
-  // Of what is optional only our own must be there: the rest serves other platforms.
+  // Of the optional packages only our own must be there; the others are for other platforms.
   const ours = Object.keys(locked[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`);
   return Object.entries(locked).every(([path, { version, optional }]) => {
     if (path === '') return true;
@@ -45,7 +45,7 @@ function isInstalled() {
   });
 }
 
-/** What package.json promises to its users: every file named in `exports` and `bin`. */
+/** The files that package.json promises to users: all those named in `exports` and `bin`. */
 function publishedFiles() {
   const { exports, bin } = readJson(join(rootPath, 'package.json'));
   return leavesOf({ exports, bin }).filter((path) => /^(\.\/)?dist\//.test(path));
@@ -59,7 +59,7 @@ function leavesOf(node) {
   return typeof node === 'string' ? [node] : Object.values(node).flatMap(leavesOf);
 }
 
-/** Whether an output is missing or any is older than the newest source. */
+/** Whether an output is missing or older than the newest source. */
 function isStale(outputs, sources) {
   const outputPaths = outputs.map((path) => join(rootPath, path));
   if (!outputPaths.every((path) => existsSync(path))) return true;
@@ -67,7 +67,7 @@ function isStale(outputs, sources) {
   return oldestOutputMs < Math.max(...sources.map((path) => newestMsUnder(join(rootPath, path))));
 }
 
-/** The last change of a file, or of a folder and all in it; a folder's own time tells of files that were removed. */
+/** The last change of a file, or of a folder and all files in it; the time of the folder itself shows deleted files. */
 function newestMsUnder(path) {
   if (!existsSync(path)) return 0;
   const stat = statSync(path);
@@ -77,7 +77,7 @@ function newestMsUnder(path) {
 
 function run(title, npmArguments) {
   console.error(`windrow: ${title}`);
-  // What npm says goes to standard error: standard output belongs to the command that follows.
+  // npm's output goes to standard error: standard output belongs to the command that follows.
   const { status, error } = spawnSync('npm', npmArguments, {
     cwd: rootPath,
     stdio: ['ignore', 2, 2],
@@ -87,7 +87,7 @@ function run(title, npmArguments) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-// Tests only look: a build takes dist away from all other tests that run at that moment.
+// Tests only check: a build would remove dist while other tests use it.
 function check() {
   if (!isStale(publishedFiles(), buildSources)) return;
   console.error(

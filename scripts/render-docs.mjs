@@ -1,5 +1,5 @@
-// The generated pages of docs/ as text. Used by scripts/docs.mjs, which writes them, and by
-// test/docs/generated.test.ts, which tells when the written ones are stale.
+// The generated pages of docs/ as text, for scripts/docs.mjs, which writes them, and test/docs/generated.test.ts, which
+// fails if the written ones are stale.
 
 /**
  * @param {ReadonlyMap<string, any>} operations The library's `operations`.
@@ -53,7 +53,7 @@ function renderOperation({ name, aliases, summary, shape, inputs, parameters, ex
   );
 }
 
-/** What a parameter may be, in a few words. */
+/** The values that a parameter accepts, in a few words. */
 function describeValues(schema) {
   if (schema.oneOf) return schema.oneOf.map(describeValues).join(', or ');
   if (schema.properties) return describeItem(schema);

@@ -1,5 +1,5 @@
-// Draws the workbench for README and docs: opens dist/workbench.html in a browser, brings it into each state that a
-// reader should see, and writes docs/images/workbench-*.png. Small: the pictures are taken at the size that is shown.
+// Takes the screenshots in README and docs: opens dist/workbench.html in a browser, brings it into each state shown,
+// and writes docs/images/workbench-*.png, at the size at which they are displayed.
 //
 //   npm run screenshots
 
@@ -32,7 +32,7 @@ async function openPage(url, options = {}) {
 }
 
 async function shoot(page, name) {
-  // Charts follow half a second behind.
+  // Charts are drawn with half a second's delay.
   await page.waitForTimeout(900);
   await page.screenshot({ path: join(images, `workbench-${name}.png`) });
 }
@@ -57,7 +57,7 @@ async function buildComfort(page) {
   await page.getByLabel('result, as metric').fill('Comfort');
 }
 
-/** By how much the water of a heating circuit cools down, hour by hour. */
+/** How much the water of a heating circuit cools down, hour by hour. */
 async function buildSpread(page) {
   await page.getByRole('button', { name: 'Heating circuit' }).click();
   await page.getByRole('region', { name: 'heating-circuit.csv' }).waitFor();

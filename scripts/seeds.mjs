@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The whole test suite over one seed after another, and how each went: what a night on a spare machine is for.
+// Runs the whole test suite with one seed after another and prints each outcome, for instance over a night.
 //
 //   npm run test:seeds -- [FIRST [COUNT [FILTER…]]]
 

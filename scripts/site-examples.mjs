@@ -1,9 +1,9 @@
-// What the pictures of the operations show: signals of a morning, and an example of each operation over them.
+// The data of the operations' pictures: signals of a morning, and an example of each operation over them.
 
 const START_MS = Date.parse('2024-03-01T06:00Z');
 const MINUTE_MS = 60_000;
 
-/** Samples every so many minutes, of a function of the minutes since 06:00; where it gives nothing there are none. */
+/** Samples every `everyMinutes` of a function of the minutes since 06:00; none where it returns undefined. */
 function signal(valueAt, everyMinutes = 10) {
   const minutes = Array.from({ length: 360 / everyMinutes }, (_, k) => k * everyMinutes);
   const samples = minutes.map((minute) => [minute, valueAt(minute)]).filter(([, value]) => value !== undefined);
@@ -40,8 +40,8 @@ export const signals = {
 };
 
 /**
- * Of each operation: what the picture shows, the signals and the parameters. `windowMinutes` is how long the windows of
- * the results are; results further apart than `gapMinutes` are not joined by a line; `isBelow` draws them first.
+ * For each operation: what the picture shows, the signals and the parameters. `windowMinutes` is the length of the
+ * results' windows; no line joins results further apart than `gapMinutes`; `isBelow` draws them first.
  */
 export const examples = {
   Aggregate: {

@@ -1,4 +1,4 @@
-// A picture of each operation for the site: samples before and after, as scripts/site-examples.mjs lists them.
+// Draws a picture of each operation for the site: samples before and after, as listed in scripts/site-examples.mjs.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { examples, signals } from './site-examples.mjs';
 
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
 const MINUTE_MS = 60_000;
-/** Between samples further apart there is a gap, which no line crosses. */
+/** Samples further apart have a gap between them, which no line crosses. */
 const INPUT_GAP_MINUTES = 65;
 
 /**
@@ -48,7 +48,7 @@ function requestOf(operation, { inputs, parameters }) {
   return { metric: operation, processingType: 'batch', operations: [{ operation, input, output, parameters }] };
 }
 
-/** A series as a line of a chart; the result of a window is drawn along all of it. */
+/** A series as a line of a chart; the result of a window is drawn along the whole window. */
 function lineOf(
   { timeseriesId, timeMs, value },
   { windowMinutes, gapMinutes = windowMinutes === undefined ? Infinity : 0 },
@@ -72,7 +72,7 @@ function lineOf(
   };
 }
 
-// The charts of `windrow plot`, from the sources, as dist does not export them.
+// The chart code of `windrow plot`, bundled from the sources, as dist does not export it.
 async function chartCode() {
   const { outputFiles } = await build({
     entryPoints: [join(rootPath, 'src/plot/index.ts')],

@@ -1,4 +1,4 @@
-// How a page of the site looks: scripts/site.mjs fills it in.
+// The HTML template of the site's pages, which scripts/site.mjs fills in.
 
 const escaped = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
@@ -6,7 +6,7 @@ const escaped = (text) =>
 const link = ({ href, title, isHere }) =>
   `<a href="${escaped(href)}"${isHere ? ' aria-current="page"' : ''}>${escaped(title)}</a>`;
 
-/** A whole page; it has no script, so that a strict Content-Security-Policy can serve it. */
+/** A whole page, without scripts, so that it can be served with a strict Content-Security-Policy. */
 export function pageHtml({ title, html, headings, navigation, before, after }) {
   const groups = navigation.map(
     ({ name, links }) =>

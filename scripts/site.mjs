@@ -1,5 +1,5 @@
-// Builds docs/ as a site of plain HTML: `windrow serve` shows it at /guide, and any web server or a browser can show
-// the folder.
+// Builds docs/ into a site of plain HTML, which `windrow serve` has at /guide; any web server or browser can open the
+// folder, too.
 //
 //   node scripts/site.mjs [FOLDER]      into dist/site by default
 
@@ -13,7 +13,7 @@ import { pageHtml, styles } from './site-template.mjs';
 const { escapeHtml } = new MarkdownIt().utils;
 const rootPath = fileURLToPath(new URL('../', import.meta.url));
 
-/** The pages in the order in which one reads them. A page that docs/ has and this list lacks comes last. */
+/** The pages in reading order. Pages that are not listed come last. */
 const GROUPS = [
   [
     'Start',
@@ -36,7 +36,7 @@ const GROUPS = [
 
 const OTHERS = 'More';
 
-/** Builds the site, with pictures that the library computes, and gives the names of its pages. */
+/** Builds the site, with pictures computed by the library; returns the names of its pages. */
 export async function buildSite(folder, library) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -61,7 +61,7 @@ export async function buildSite(folder, library) {
   return sources.map(htmlName);
 }
 
-// Each operation's picture stands below what the operation does, which is the first paragraph after its heading.
+// The picture of an operation comes after the first paragraph below its heading.
 function withPictures(html, pictures) {
   return html.replace(/<h2 id="[^"]*">([^<]+)<\/h2>\n<p>.*?<\/p>\n/gs, (whole, name) => {
     const picture = pictures.get(name);
@@ -94,7 +94,7 @@ const OWN_NAMES = { 'README.md': 'index.html', 'SECURITY.md': 'reporting.html' }
 const htmlName = (path) => OWN_NAMES[path] ?? basename(path).toLowerCase().replace(/md$/, 'html');
 const navigationTitle = (path, titles) => (path === 'README.md' ? 'Start here' : titles.get(path));
 
-/** A heading's anchor as GitHub names it, so that links in the Markdown lead to the same places here. */
+/** The anchor of a heading as GitHub names it, so that links in the Markdown work here too. */
 export function anchorOf(title) {
   return title
     .toLowerCase()
@@ -102,11 +102,11 @@ export function anchorOf(title) {
     .replace(/\s/g, '-');
 }
 
-/** The HTML of a page, and its headings of the second level; the files that it shows are copied beside it. */
+/** The HTML of a page and its headings of the second level; copies the files that it shows. */
 function render(markdown, path, sources, folder) {
   const headings = [];
   const md = new MarkdownIt({ html: false, linkify: false });
-  // Notes to the tests, in comments, are for them alone.
+  // Comments are notes for the tests.
   const shown = markdown.replace(/^<!--.*-->$/gm, '');
   md.renderer.rules.heading_open = (tokens, index) => {
     const title = tokens[index + 1].content;
@@ -114,7 +114,7 @@ function render(markdown, path, sources, folder) {
     if (tag === 'h2') headings.push({ anchor: anchorOf(title), title: title.replaceAll('`', '') });
     return `<${tag} id="${anchorOf(title)}">`;
   };
-  // Wide tables and long lines scroll by themselves, by keyboard too.
+  // Wide tables and long lines scroll by themselves, also by keyboard.
   md.renderer.rules.table_open = () => '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>';
   md.renderer.rules.table_close = () => '</table></div>';
   md.renderer.rules.fence = (tokens, index) =>
@@ -125,8 +125,8 @@ function render(markdown, path, sources, folder) {
   return { html: md.render(shown), headings };
 }
 
-// Links to pages lead to their HTML, and to files of docs/ to copies. What else the repository holds the site lacks, so
-// those links become plain text.
+// Links to pages become links to their HTML, links to files of docs/ lead to copies. Links to other files of the
+// repository, which the site lacks, become plain text.
 function relink(tokens, path, sources, folder) {
   let isLinkDropped = false;
   for (const token of tokens) {

@@ -1,5 +1,5 @@
-// The licences of what the build takes into dist from other packages: their texts stand in dist/THIRD-PARTY.txt, and in
-// the scripts of the workbench themselves, which are handed on alone.
+// The licences of third-party code in dist: in dist/THIRD-PARTY.txt, and in the scripts of the workbench themselves, as
+// these are distributed alone.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ export function packagesOf(paths) {
   return [...new Set(folders)].sort();
 }
 
-/** What the licences of packages ask to be handed on. */
+/** The licence texts of packages. */
 export function licencesOf(folders) {
   return folders.map(licenceOf).join('\n\n');
 }
@@ -25,7 +25,7 @@ function licenceOf(folder) {
   return [`${name} ${version} (${license})`, ...texts].join('\n\n');
 }
 
-/** The packages in the command: its source maps name the files that it is made of. */
+/** The packages in the command, from the file names in its source maps. */
 function packagesOfCommand() {
   const folder = fileURLToPath(new URL('dist/cli', rootUrl));
   if (!existsSync(folder)) return [];
@@ -35,7 +35,7 @@ function packagesOfCommand() {
   return packagesOf(inRoot.map((path) => fileURLToPath(new URL(path, rootUrl))));
 }
 
-/** Writes dist/THIRD-PARTY.txt, of these packages and those in the command. */
+/** Writes dist/THIRD-PARTY.txt for these packages and those in the command. */
 export function writeThirdParty(folders) {
   const all = [...new Set([...folders, ...packagesOfCommand()])].sort();
   const text = `windrow contains code of these packages, under the licences that follow.\n\n${licencesOf(all)}\n`;

@@ -1,7 +1,7 @@
-// What the library weighs: its core, as a bundler takes it into an application that plans, runs and streams, with the
-// interface's operations alone and with all of them; the whole library, bundled likewise; and how long that takes in a
-// new process. Bytes are the same everywhere, so more of them than agreed fail; a time depends on the machine, and
-// fails only where it is far off.
+// Measures the size of the library: its core, as bundled into an application that plans, runs and streams, with only
+// the interface's operations and with all of them; the whole library, bundled likewise; and how long its import takes
+// in a new process. Sizes are the same everywhere, so exceeding a limit fails; times depend on the machine, and fail
+// only far above the limit.
 //
 //   node scripts/weight.mjs        after `npm run build`
 
@@ -16,22 +16,22 @@ const distPath = fileURLToPath(new URL('../dist/', import.meta.url));
 
 const KILOBYTE = 1024;
 const CORE_BYTES_GOAL = 30 * KILOBYTE;
-/** Where we stand, with some room; docs/architecture.md says what the exact sums took. */
+/** The current sizes plus a little; docs/architecture.md says what the exact sums added. */
 const CORE_BYTES_MAX = 41.2 * KILOBYTE;
-/** What the extensions add to the core; docs/architecture.md says why they have a bound of their own. */
+/** What the extensions add to the core; docs/architecture.md says why they have a limit of their own. */
 const EXTENSIONS_BYTES_MAX = 17.7 * KILOBYTE;
 const WHOLE_BYTES_MAX = 79.9 * KILOBYTE;
 const IMPORT_MS_GOAL = 15;
-/** Machines of CI are slow and busy; this is no longer noise. */
+/** CI machines are slow and busy; more than this is not noise. */
 const IMPORT_MS_MAX = 100;
 const PROCESS_COUNT = 15;
 
-/** Bytes of a text, as they are and packed. */
+/** The size of a text, plain and packed. */
 function sizeOf(text) {
   return { plain: Buffer.byteLength(text), gzip: gzipSync(text, { level: 9 }).length };
 }
 
-/** Empty lists in the place of what the interface does not have. */
+/** Empty lists in place of the extensions. */
 const NOTHING = `export const extensions = [], windowParameters = {}, windowIn = () => {};
 export const pairsInto = 0, openBetween = 0, ownParameters = {}, checkOwn = () => {};
 export const moreFunctions = new Map(), pairFunctions = new Map();
@@ -44,7 +44,7 @@ const withoutExtensions = {
   },
 };
 
-/** What a statement imports, bundled for a browser with its WebAssembly, without what that does not use. */
+/** What a statement imports, bundled for a browser with its WebAssembly, after tree-shaking. */
 async function bundleSize(contents, plugins = []) {
   const options = { bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022', write: false };
   const define = { 'Number.POSITIVE_INFINITY': 'Infinity', 'Number.NaN': 'NaN' }; // as tsup.config.ts has it

@@ -1,8 +1,8 @@
-// An attack from outside against the real service: its process, its port, its disk. Good clients go on beside it, and
-// what they notice is measured. A short form without times runs with the tests (test/service/*.test.ts).
+// Attacks the real service from outside: its process, its port, its disk. Good clients keep working meanwhile, and what
+// they notice is measured. A short version without timings runs with the tests (test/service/*.test.ts).
 //
-//   npm run torture:attack                  all of it, some minutes
-//   npm run torture:attack -- sockets disk  parts of it
+//   npm run torture:attack                  all parts, some minutes
+//   npm run torture:attack -- sockets disk  some parts
 import { bodies } from './attack/bodies.mjs';
 import { disk } from './attack/disk.mjs';
 import { followers } from './attack/followers.mjs';

@@ -1,7 +1,7 @@
-// Kills `windrow serve` again and again while clients write, and compares what is there with what was acknowledged.
+// Kills `windrow serve` again and again while clients write, and compares what is stored with what was acknowledged.
 //
 //   npm run torture:crash -- --cycles 2000 --seed 1
-//   npm run torture:crash -- --cycles 500 --postgres        a PostgreSQL server of its own, which is killed too
+//   npm run torture:crash -- --cycles 500 --postgres        starts a PostgreSQL server and kills it too
 //   npm run torture:crash -- --cycles 500 --store postgres://localhost/windrow
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -24,12 +24,12 @@ const { values: options } = parseArgs({
     store: { type: 'string' },
     postgres: { type: 'boolean', default: false },
     dist: { type: 'string', default: 'dist' },
-    /** Ends before the cycles are done when so much time is over. */
+    /** Stops after this time even if cycles are left. */
     seconds: { type: 'string', default: 'Infinity' },
   },
 });
 
-/** So many kills of one store; then the clients begin anew, in organisations of their own. */
+/** The number of kills per store; then clients start again, in new organisations. */
 const CYCLES_OF_STORE = 20;
 const CHECK_EVERY = 5;
 const LANES_OF_ORGANISATION = 3;
@@ -58,16 +58,16 @@ const counts = {
   startMsMax: 0,
 };
 
-/** As a database is run that must not lose anything: fsync and synchronous commits are PostgreSQL's own defaults. */
+/** With fsync and synchronous commits, PostgreSQL's defaults, as for a database that must lose nothing. */
 async function startDatabase(folder) {
-  chmodSync(folder, 0o711); // the server is another user's
+  chmodSync(folder, 0o711); // the server runs as another user
   const server = new PostgresServer(join(folder, 'postgres'), { max_connections: 200 });
   await server.create();
   await server.start();
   return server;
 }
 
-/** An organisation's client, and a collection of events that it may use. */
+/** A client of an organisation, and a collection of events that it may use. */
 function addAccess(words, organisation, groups) {
   const scope = 'core_read core_write core_admin';
   const added = windrow(command, [
@@ -90,7 +90,7 @@ function addAccess(words, organisation, groups) {
 }
 
 function openLanes(store, round) {
-  // One organisation in one shard, and one whose series are spread, with items that read several shards.
+  // One organisation in one shard, and one that is spread, with items that read several shards.
   return ['x', 'y'].flatMap((letter, index) => {
     const access = addAccess(storeWords(store), `torture-${seed}-${round}-${letter}`, [1, 8][index]);
     return Array.from({ length: LANES_OF_ORGANISATION }, (_, i) => {
@@ -99,7 +99,7 @@ function openLanes(store, round) {
   });
 }
 
-/** Starts a service; now and then it is killed before it is up, and started again. */
+/** Starts a service; sometimes it is killed before it listens, and started again. */
 async function startUp(store) {
   for (;;) {
     const server = startServer({ command, store, isWrapped: random.chance(0.3) });
@@ -120,7 +120,7 @@ async function killWhileRunning(server) {
   if (database !== undefined && random.chance(0.5)) {
     await database.kill();
     counts.kills['of the database'] = (counts.kills['of the database'] ?? 0) + 1;
-    // The service may die while there is no database, or find it again and go on.
+    // The service may die while there is no database, or reconnect and go on.
     const isKilledToo = random.chance(0.3);
     await wait(random.below(1500));
     if (isKilledToo) await kill(server, 'while there is no database');
@@ -142,7 +142,7 @@ async function openApis(url, lanes) {
   return new Map(lanes.map((lane) => [lane, byAccess.get(lane.access)]));
 }
 
-/** One life of the service: what the one before it left is compared, then clients work until it is killed. */
+/** One life of the service: what the last one left is compared, then clients work until it is killed. */
 async function runCycle(store, lanes) {
   const { server, url, startMs } = await startUp(store);
   counts.startMsMax = Math.max(counts.startMsMax, Math.round(startMs));
@@ -151,7 +151,7 @@ async function runCycle(store, lanes) {
     await verify({ url, lanes, apis, batch, counts });
     let isOver = false;
     const work = Promise.all(lanes.map((lane) => lane.run(url, apis.get(lane), () => isOver)));
-    // An answer that is wrong ends the cycle.
+    // A wrong answer ends the cycle.
     const killing = killWhileRunning(server);
     await Promise.race([killing, work.then(() => server.ended)]);
     isOver = true;
@@ -188,7 +188,7 @@ let isInterrupted = false;
 const interrupt = () => {
   isInterrupted = true;
 };
-// Ends after the cycle that runs, with the counts until then.
+// Stops after the running cycle, with the counts so far.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
 
 const startMs = performance.now();

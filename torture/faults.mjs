@@ -1,5 +1,5 @@
-// Has the system calls under a store fail: each write, sync and truncation of a service at work, one a run, and each
-// write, sync and rename of a backup, by EIO and ENOSPC. What was acknowledged must be there, whatever failed.
+// Makes the system calls on a store fail: each write, sync and truncation of a working service, one per run, and each
+// write, sync and rename of a backup, with EIO and ENOSPC. Whatever failed, what was acknowledged must be there.
 //
 //   npm run torture:faults -- --every 1
 
@@ -15,7 +15,7 @@ import { LANES, TOKEN_LANE } from './power/plan.mjs';
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
-    /** Only every so many-th call fails, for a short run. */
+    /** Only every n-th call fails, for a short run. */
     every: { type: 'string', default: '1' },
     requests: { type: 'string', default: '6' },
     dist: { type: 'string', default: 'dist' },
@@ -31,7 +31,7 @@ const CALLS_OF_BACKUP = ['pwrite64', 'fsync,fdatasync', 'rename'];
 const folder = mkdtempSync(join(tmpdir(), 'windrow-faults-'));
 const counts = { runs: 0, endedWriting: 0, wentOn: 0, notStarted: 0, backups: { refused: 0, made: 0 }, calls: {} };
 
-/** Runs a program under strace; what it printed, and how it ended. */
+/** Runs a program under strace; returns its output and exit code. */
 function trace(words, program) {
   return new Promise((done, fail) => {
     const child = spawn('strace', ['-f', '-qq', ...words, process.execPath, ...program], { detached: true });
@@ -62,7 +62,7 @@ async function makeStore(parts, directory) {
 
 const pathsOf = (directory) => NAMES.flatMap((name) => ['-P', join(directory, name)]);
 
-/** How often a program makes some calls when nothing fails. */
+/** How often a program makes these calls if nothing fails. */
 async function countCalls(calls, paths, program) {
   const log = join(folder, 'calls');
   const { status, stderr } = await trace(['-o', log, '-e', `trace=${calls}`, ...paths], program);
@@ -86,7 +86,7 @@ async function failService({ parts, partsUrl, check }, calls, error, when) {
     acknowledged[Number(lane)]++;
     if (token !== undefined) tokens.push(token);
   }
-  // What the system has of the files is what the next process finds.
+  // The next process finds what the system has of the files.
   const there = NAMES.filter((name) => existsSync(join(directory, name)));
   const files = new Map(there.map((name) => [name, readFileSync(join(directory, name))]));
   await check(files, acknowledged, tokens);
@@ -95,7 +95,7 @@ async function failService({ parts, partsUrl, check }, calls, error, when) {
   else counts.wentOn++;
 }
 
-/** A backup is there whole, or not at all; and the one that was there before stays. */
+/** A backup is complete or absent, and an earlier one stays. */
 async function failBackup(directory, calls, error, when) {
   const target = join(folder, 'backups');
   rmSync(target, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// Cuts the power: records the system calls of a service at work, makes of every prefix of them what a disk may hold
-// then, with unsynced writes lost, reordered and torn, and opens each of these images.
+// Power cuts: records the system calls of a working service, derives from every prefix of them what a disk may hold at
+// that moment, with unsynced writes lost, reordered and torn, and opens each of these images.
 //
 //   npm run torture:power -- --images 100000 --seed 1
 
@@ -18,12 +18,12 @@ const { values: options } = parseArgs({
   options: {
     images: { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    /** Of each client. */
+    /** Per client. */
     requests: { type: 'string', default: '30' },
   },
 });
 
-/** So many images of one run of a service; more are of other runs. */
+/** The number of images per run of a service; more images are made from further runs. */
 const IMAGES_OF_RUN = 5000;
 const firstSeed = Number(options.seed);
 const random = createRandom(firstSeed);
@@ -32,7 +32,7 @@ const folder = mkdtempSync(join(tmpdir(), 'windrow-power-'));
 const memory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'windrow-power-'));
 const counts = { runs: 0, images: 0, operations: 0, byKind: {}, syncs: 0, acknowledged: 0 };
 
-/** A store that was stopped in order, so that the workload finds what a service usually finds. */
+/** A store that was stopped gracefully, so that the workload finds what a service usually finds. */
 async function makeStore(parts, directory) {
   mkdirSync(directory);
   const clock = { nowMs: () => 0, monotonicMs: () => 0 };
@@ -43,7 +43,7 @@ async function makeStore(parts, directory) {
 
 async function record(partsUrl, directory, seed) {
   const trace = join(folder, 'trace');
-  // The main thread alone: it is the one that SQLite works in.
+  // Only the main thread, in which SQLite works.
   const words = ['-y', '-xx', '-s', '1000000', '-e', TRACED, '-o', trace, process.execPath];
   const program = [resolve('torture/power/workload.mjs'), partsUrl, directory, String(seed), options.requests];
   const { status, stderr } = spawnSync('strace', [...words, ...program], { encoding: 'utf8', maxBuffer: 2 ** 28 });
@@ -53,7 +53,7 @@ async function record(partsUrl, directory, seed) {
   return operations.filter(isOfStore);
 }
 
-/** The ways in which a disk keeps what it was not told to sync. */
+/** The ways in which a disk keeps unsynced writes. */
 const ways = {
   lost: () => () => 'lost',
   kept: () => () => undefined,
@@ -91,7 +91,7 @@ async function run(parts, partsUrl, seed, imagesWanted) {
   counts.runs++;
   counts.operations += operations.length;
   for (let prefix = 0; prefix <= operations.length; prefix++) {
-    // As many of each prefix, whatever their number.
+    // The same number for each prefix, whatever the number of prefixes.
     const until = Math.floor(((prefix + 1) * imagesWanted) / (operations.length + 1));
     for (; imageCount < until; imageCount++) {
       const names = Object.keys(ways);

@@ -1,4 +1,4 @@
-// Choices that a seed makes again: mulberry32.
+// Random choices that a seed repeats: mulberry32.
 
 /** @param {number} seed */
 export function createRandom(seed) {
@@ -16,9 +16,9 @@ export function createRandom(seed) {
     below: (end) => Math.floor(next() * end),
     chance: (share) => next() < share,
     pick: (list) => list[Math.floor(next() * list.length)],
-    /** Whole numbers from 1 to 10 ** digits, each order of magnitude as often as the others. */
+    /** Integers from 1 to 10 ** digits, each order of magnitude equally often. */
     size: (digits) => Math.max(1, Math.round(10 ** (digits * next()))),
-    /** Another source of choices that does not depend on how many are made of this one. */
+    /** A generator that does not depend on how many numbers are drawn from this one. */
     fork: () => createRandom(Math.floor(next() * 2 ** 32)),
   };
 }

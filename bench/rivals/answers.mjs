@@ -1,15 +1,17 @@
-/** Whether two rivals found the same: as many samples, the same times, values within a part in 10^9. */
+/** Whether two rivals found the same: the same number of samples and times, and values within 1e-9 of each other. */
 import { readFileSync } from 'node:fs';
 
 const TOLERANCE = 1e-9;
 
-/** An answer file: float64 pairs, time and value. */
+/** An answer file: pairs of float64, time and value. */
 export function readPairs(path) {
   const bytes = readFileSync(path);
   return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
 }
 
-/** A CSV in the long or the wide layout, in any order and any form of UTC times: pairs, series by series. */
+/**
+ * Reads a CSV of the long or wide layout, in any order and with any form of UTC times, into pairs, series by series.
+ */
 export function readCsvPairs(path) {
   const text = readFileSync(path, 'utf8').replaceAll('"', '').trim();
   const [header, ...lines] = text.split('\n').map((line) => line.split(','));
@@ -35,7 +37,7 @@ function epochMs(text) {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(instant) ? instant : `${instant}Z`);
 }
 
-/** undefined when the same; else what differs. */
+/** Returns undefined if both are the same, else what differs. */
 export function difference(expected, found) {
   if (expected.length !== found.length) return `${found.length / 2} samples, not ${expected.length / 2}`;
   for (let i = 0; i < expected.length; i += 2) {

@@ -1,4 +1,4 @@
-/** The chart of docs/benchmarks.md: how many times windrow's time each rival takes when results are kept. */
+/** The chart of docs/benchmarks.md: each rival's time as a multiple of windrow's, with results kept. */
 
 const LEFT = 330;
 const BAR = 14;
@@ -6,7 +6,7 @@ const WIDTH = 900;
 const FULL_RATIO = 100;
 const escaped = (text) => text.replaceAll('`', '').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** A bar's length: logarithmic, from a tenth of windrow's time to a hundred times it. */
+/** The length of a bar: logarithmic, from a tenth of windrow's time to a hundred times it. */
 function lengthOf(times) {
   const share = (Math.log10(Math.min(Math.max(times, 0.1), FULL_RATIO)) + 1) / 3;
   return Math.round(share * (WIDTH - LEFT - 70));
@@ -22,7 +22,7 @@ function bar(label, times, y, isWindrow) {
 
 const timingOf = (figure) => figure.whole ?? figure.kept;
 
-/** Works at one thread, the rivals of each as bars. */
+/** Tasks on one thread, each with its rivals as bars. */
 export function chart(groups) {
   const parts = [];
   let y = 30;

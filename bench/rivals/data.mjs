@@ -1,7 +1,7 @@
 /**
- * The data every rival is given: the same bytes on every machine, made from the row number alone (but for the two
- * columns of sines, whose last digit is the JavaScript engine's).
- * Files are made once and kept in `data/` (git-ignored), or where WINDROW_BENCH_DATA points.
+ * The data for all rivals: the same bytes on every machine, computed from row numbers (except that the last digit of
+ * the two sine columns depends on the JavaScript engine). Files are made once and kept in `data/` (git-ignored), or in
+ * the folder WINDROW_BENCH_DATA.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const CSV_STEP_MS = 10_000;
 const DAY_MS = 86_400_000;
 const CHUNK_ROWS = 1 << 16;
 
-/** A well mixed 32-bit number from a row number (the finaliser of MurmurHash3). */
+/** Hashes a row number to 32 well-mixed bits (the finaliser of MurmurHash3). */
 function mix(row) {
   let h = row | 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -22,14 +22,16 @@ function mix(row) {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** A daily rise and fall with noise, 0..99999 thousandths. Whole numbers only: the same on every machine. */
+/** A daily curve with noise, 0..99999 thousandths. Integers only, so it is the same on every machine. */
 function thousandths(row, timeMs) {
   const phase = timeMs % DAY_MS;
   const rise = phase < DAY_MS / 2 ? phase : DAY_MS - phase;
   return Math.floor((rise * 80_000) / (DAY_MS / 2)) + (mix(row) % 20_000);
 }
 
-/** Row -> one sample of each in-memory column. `b` ends in 0.0003 so that 1.5 a + b never lies on a tie of Round 2. */
+/**
+ * Row number -> one sample of each in-memory column. `b` ends in 0.0003 so that 1.5 a + b is never a tie of Round 2.
+ */
 const columnAt = {
   timeMs: (row) => START_MS + row * MINUTE_MS,
   jitteredMs: (row) => START_MS + row * MINUTE_MS + (mix(row + 0x51ed) % MINUTE_MS),
@@ -37,24 +39,24 @@ const columnAt = {
   b: (row) => (mix(row + 0x9e37) % 1000) / 100 + 0.0003,
   // A state that lasts, and a condition that does not.
   state: (row) => mix(row + 0x7a3) & 1,
-  // The range of `a` and `b`, with all digits of a double; the second sine stands for the noise.
+  // The range of `a` and `b`, with all digits of a double; the second sine serves as noise.
   sine: (row) => 20 + 40 * Math.sin((2 * Math.PI * row) / 1440) + 10 * Math.sin(row * 12.9898),
   cosine: (row) => 5 + 5 * Math.cos(row * 78.233),
 };
 
-/** The names of the series in files that have several. */
+/** The names of the series in files with several. */
 export function seriesNames(count) {
   return Array.from({ length: count }, (_, k) => `sensor_${String(k).padStart(2, '0')}`);
 }
 
-/** Where the CSV of a work lies; made if it is not there. */
+/** The path of a task's CSV, which is made if missing. */
 export function csvFile({ layout, rows, seriesCount }) {
-  // The file names the series of the single layout.
+  // The file name is the name of its series in the single layout.
   const path = join(FOLDER, `${layout === 'single' ? 'samples' : layout}-${rows}.csv`);
   return made(path, () => writeCsv(path, rows, csvLayouts[layout](seriesNames(seriesCount))));
 }
 
-/** Where the columns of a work lie, by the work's own names for them; made if they are not there. */
+/** The paths of a task's columns, by the task's own names; missing files are made. */
 export function columnFiles({ columns, rows }) {
   const folder = join(FOLDER, `columns-${rows}`);
   const files = {};
@@ -65,29 +67,29 @@ export function columnFiles({ columns, rows }) {
   return files;
 }
 
-/** Where the same columns lie as one file in another format. */
+/** The path of the same columns as one file in another format. */
 export function formattedPath({ columns, rows }, extension) {
   return join(FOLDER, `columns-${rows}`, `${Object.values(columns).join('-')}.${extension}`);
 }
 
-/** In ClickHouse's own format, which it loads fastest; made if it is not there. */
+/** In ClickHouse's own format, which it loads fastest; made if missing. */
 export function nativeFile(work) {
   const path = formattedPath(work, 'native');
   return made(path, () => writeNative(path, work.columns, work.rows));
 }
 
-/** One column file, read into a Float64Array. */
+/** Reads a column file into a Float64Array. */
 export function readColumn(path) {
   const column = new Float64Array(statSync(path).size / 8);
   const bytes = new Uint8Array(column.buffer);
   const file = openSync(path, 'r');
-  // One read call takes at most 2 GiB.
+  // One read call returns at most 2 GiB.
   for (let at = 0; at < bytes.length; ) at += readSync(file, bytes, at, Math.min(bytes.length - at, 1 << 30), at);
   closeSync(file);
   return column;
 }
 
-/** Reads a file once, so that the system has it in memory for everybody. */
+/** Reads a file once, so that it is in the system's cache. */
 export function readThrough(path) {
   const buffer = Buffer.allocUnsafe(1 << 20);
   const file = openSync(path, 'r');
@@ -102,7 +104,7 @@ function made(path, write) {
   return path;
 }
 
-/** Calls `fill(firstRow, rowCount) -> bytes` chunk by chunk; the file appears whole or not at all. */
+/** Calls `fill(firstRow, rowCount) -> bytes` chunk by chunk; the file appears complete or not at all. */
 function writeChunks(path, rowCount, head, fill) {
   const file = openSync(`${path}.part`, 'w');
   writeSync(file, head);
@@ -113,7 +115,7 @@ function writeChunks(path, rowCount, head, fill) {
   renameSync(`${path}.part`, path);
 }
 
-/** A reading of three digits from 10 to 99.999. */
+/** A reading from 10 to 99.999 with three decimals. */
 const reading = (row, timeMs) => (Math.max(10_000, thousandths(row, timeMs)) / 1000).toFixed(3);
 const jittered = (row, stepMs) => START_MS + row * stepMs + (mix(row + 0x51ed) % stepMs);
 const iso = (timeMs) => new Date(timeMs).toISOString();
@@ -127,7 +129,7 @@ const csvLayouts = {
       return `${iso(timeMs)},${reading(row, timeMs)}\n`;
     },
   }),
-  /** The series report in turn, each once a minute. */
+  /** The series take turns, each once a minute. */
   long: (names) => ({
     header: 'timestamp,timeseriesId,value',
     line(row) {
@@ -162,7 +164,7 @@ function writeColumn(path, name, rowCount) {
   writeChunks(path, rowCount, '', (firstRow, rows) => new Uint8Array(fillColumn(name, firstRow, rows).buffer));
 }
 
-/** Blocks of columns: counts of both, then each column's name, type and values (ClickHouse's format Native). */
+/** Blocks of columns: both counts, then each column's name, type and values (ClickHouse's format Native). */
 function writeNative(path, columns, rowCount) {
   const text = (value) => [varint(value.length), Buffer.from(value)];
   writeChunks(path, rowCount, '', (firstRow, rows) => {

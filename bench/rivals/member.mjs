@@ -1,4 +1,4 @@
-/** One rival's process, as the runner sees it: started, timed, watched for its memory. */
+/** A rival's process: started, timed, and its memory watched. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 const POLL_MS = 20;
 const ERROR_CHARS = 160;
 
-/** The most memory a process has held, in MB; undefined when it has gone, or where there is no /proc. */
+/** The peak memory of a process in MB; undefined if it has ended or there is no /proc. */
 function peakMb(pid) {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
@@ -15,14 +15,14 @@ function peakMb(pid) {
   }
 }
 
-/** The line that names the error, among what a process said as it died. */
+/** The line of a failed process's output that names the error. */
 function errorIn(chunks) {
   const text = Buffer.concat(chunks).toString().trim();
   const named = text.split('\n').find((one) => /\b(\w*error|\w*exception)\b.*:/i.test(one));
   return (named ?? text).trim().slice(0, ERROR_CHARS);
 }
 
-/** Runs a whole process. `{ ms, peakMb, text }`; throws what it said when it failed. */
+/** Runs a process to its end. Returns `{ ms, peakMb, text }`; throws its output if it fails. */
 export async function runProcess([command, ...args], env, deadlineMs) {
   const startMs = performance.now();
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: deadlineMs });

@@ -1,10 +1,10 @@
 /**
- * pond-ts is not on every npm registry. This builds it from a copy of its repository, github.com/pond-ts/pond, into
+ * Not every npm registry has pond-ts. This builds it from its repository, github.com/pond-ts/pond, or a copy, into
  * data/pond (git-ignored), where the runner finds it:
  *
  *   node pond.mjs GIT_DIRECTORY_OR_URL
  *
- * Where `npm install --no-save pond-ts` works, that will do instead.
+ * If `npm install --no-save pond-ts` works, that is enough.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -18,7 +18,10 @@ function run(command, args, cwd) {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 }
 
-/** A snapshot may lack large files of other folders, so a local copy is not cloned: what the build needs is taken. */
+/**
+ * A snapshot may lack large files of other folders, so a local copy is not cloned; only the files of the build are
+ * taken.
+ */
 function takeFrom(gitDirectory) {
   const wanted = ['package.json', 'package-lock.json', 'packages/core'];
   const args = ['--git-dir', gitDirectory, 'archive', 'HEAD', ...wanted];

@@ -1,7 +1,7 @@
 /**
- * Figures as text: a table for each work, docs/benchmarks.md, its chart as SVG, and README's table.
+ * Turns figures into text: a table for each task, docs/benchmarks.md, its chart as SVG, and README's table.
  *
- *   node report.mjs FILE.json...     the page from figures that `run.mjs --save` kept, put together
+ *   node report.mjs FILE.json...     the page from figures that `run.mjs --save` wrote
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
@@ -19,15 +19,15 @@ export function machine() {
   return `${cpu.model.trim()}, ${cpus().length} cores, ${memory}, ${system}, Node ${process.version}`;
 }
 
-/** Whether the system gives free memory back to the host it runs on. */
+/** Whether the system gives free memory back to its host. */
 export const hasPageReporting = () => existsSync('/sys/module/page_reporting');
 
 const shortMs = (ms) => (ms >= 100 ? ms.toFixed(0) : ms.toFixed(1));
 
-/** What a figure is compared with: windrow over loaded series, as the first row of it is. */
+/** The figure that others are compared with: the first one of windrow, over loaded series. */
 const windrowOf = (figures) => figures.find((figure) => figure.name === 'windrow' && figure.failed === undefined);
 
-/** A median with its range, and the number of runs where there were fewer; then the multiple of windrow's. */
+/** A median with its range, the number of runs if there were fewer, and the multiple of windrow's time. */
 function cells(timing, base, usualRuns) {
   if (timing === undefined) return ['', ''];
   const runs = timing.runs === usualRuns ? '' : `; of ${timing.runs}`;
@@ -39,7 +39,7 @@ function cells(timing, base, usualRuns) {
 const memory = (figure) => (figure.peakMb === undefined ? '' : `${figure.peakMb.toFixed(0)} MB`);
 const perSecond = (figure, { medianMs }) => `${(figure.rows / medianMs / 1000).toFixed(1)} M`;
 
-/** Kind of work -> the columns of its table. */
+/** Kind of task -> the columns of its table. */
 const layouts = {
   csv: {
     head: ['whole process, ms', '×', 'rows a second', 'peak memory'],
@@ -75,7 +75,7 @@ const layouts = {
   },
 };
 
-/** One work at one count of threads; fastest first, the machine's limit last. */
+/** One task at one number of threads; fastest first, the machine's limit last. */
 export function table(figures) {
   const [{ row, kind, title, threads }] = figures;
   const { head, line, order } = layouts[kind];
@@ -96,7 +96,7 @@ export function table(figures) {
   ].join('\n');
 }
 
-/** Figures of one work at one count of threads, together, in order of running (Node 20 has no Map.groupBy). */
+/** Figures grouped by task and number of threads, in order of running (Node 20 has no Map.groupBy). */
 export function groups(found) {
   const byKey = new Map();
   for (const figure of found) {
@@ -106,7 +106,7 @@ export function groups(found) {
   return [...byKey.values()];
 }
 
-/** Works that are timed in one mode alone: a line each. */
+/** Tasks that are timed in only one mode, one line each. */
 export function briefTable(found) {
   const brief = groups(found.filter(({ isBrief }) => isBrief));
   if (brief.length === 0) return '';
@@ -188,7 +188,7 @@ ${groups(found.filter(({ isBrief }) => !isBrief)).map(table).join('\n')}
 ${briefTable(found)}`;
 }
 
-/** `windrow / fastest rival` in one mode; `own` is the form of windrow that one takes there. */
+/** `windrow / fastest rival` in one mode; `own` is the form of windrow to use there. */
 function duel(figures, timingOf, own = 'windrow') {
   const ran = figures.filter((figure) => !figure.isLimit && timingOf(figure) !== undefined);
   const windrow = ran.find((figure) => figure.name === own);
@@ -204,12 +204,12 @@ const README_WORKS = [
   ...['sum-quarter', 'mask', 'cleanse', 'shift', 'resample'],
 ];
 
-/** README's table: one thread, each mode a column, of works that are much alike only one. */
+/** README's table: one thread, a column for each mode; of several similar tasks only one. */
 export function readmeTable(found) {
   const wanted = groups(found.filter((figure) => figure.threads === 1 && README_WORKS.includes(figure.work)));
   const rows = wanted.map((figures) => [
     figures[0].title,
-    // Nobody lays series out for a single run.
+    // For a single run nobody loads series first.
     duel(figures, (figure) => figure.first, 'windrow-arrays') || duel(figures, (figure) => figure.whole),
     duel(figures, (figure) => figure.kept),
     duel(figures, (figure) => figure.givenBack),
@@ -224,7 +224,7 @@ export function readmeTable(found) {
 
 const README_MARKS = /(<!-- bench:rivals -->\n)[\s\S]*?(<!-- \/bench:rivals -->)/;
 
-/** One page from one report or several, the first of which says when, where and how. */
+/** One page from one or several reports; the first says when, where and how. */
 export function writeReport(reports) {
   const minutes = reports.reduce((sum, one) => sum + one.minutes, 0);
   const report = { ...reports[0], minutes, found: reports.flatMap((one) => one.found) };

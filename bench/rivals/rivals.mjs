@@ -1,11 +1,11 @@
-/** Who takes part, how each is started, and how its threads are pinned. */
+/** The rivals, how each is started, and how its threads are pinned. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const HERE = dirname(fileURLToPath(import.meta.url));
 const WINDROW_COMMAND = join(HERE, '../../dist/cli/main.js');
-/** Debian's, which has NumPy and pandas as packages; a python3 of another kind may lack them. */
+/** Debian's python3 has packages of NumPy and pandas; another python3 may lack them. */
 const PYTHON = process.env.WINDROW_BENCH_PYTHON ?? (existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3');
 
 const file = (name) => join(HERE, 'rivals', name);
@@ -13,9 +13,9 @@ const node = (name, ...flags) => [process.execPath, ...flags, file(name)];
 const python = (name) => [PYTHON, file(name)];
 
 /**
- * `threaded`: uses more than one thread in memory works when given them; the others are run at one thread alone.
- * `way`: a second way of a work that the same file knows, as `elementwise:out`. `givesBack`: its form of that mode,
- * for the page. `onlyGivenBack`: a way that says nothing in the other modes. `ownFiles`: loads from its own format.
+ * `threaded`: uses several threads in memory tasks; all others run on one thread only. `way`: a second way to do a task
+ * in the same file, as in `elementwise:out`. `givesBack`: how it gives results back, for the page. `onlyGivenBack`: a
+ * way that is pointless in the other modes. `ownFiles`: loads from its own format.
  */
 export const RIVALS = [
   {
@@ -58,7 +58,7 @@ export const RIVALS = [
   {
     name: 'pond',
     label: 'pond-ts',
-    // Event objects by the million need a larger heap than Node's default.
+    // Millions of event objects need a larger heap than Node's default.
     command: node('pond.mjs', '--max-old-space-size=8192'),
     givesBack: 'dropped',
   },
@@ -66,12 +66,12 @@ export const RIVALS = [
   { name: 'limit', label: 'limit: memory copy, file read', command: node('limit.mjs'), isLimit: true },
 ];
 
-/** What a rival is called in a row: there the page says whether windrow's results share the input's times. */
+/** The name of a rival in a row, which says whether windrow's results share the input's times. */
 export function labelIn(work, { name, label }) {
   return work.sharesTimes && ['windrow', 'windrow-arrays'].includes(name) ? `${label}, shareTimes` : label;
 }
 
-/** Every engine's own knob; taskset on top holds those that have none. */
+/** The thread settings of all engines; taskset limits those without one. */
 export function environment(threads) {
   const count = String(threads);
   return {
@@ -84,14 +84,14 @@ export function environment(threads) {
   };
 }
 
-/** pond-ts from npm where that has it; else where `POND_TS` or a build of its source in data/pond says. */
+/** pond-ts from npm if installed; else from `POND_TS` or a build in data/pond. */
 function pondEntry() {
   if (process.env.POND_TS !== undefined) return {};
   const built = join(HERE, 'data/pond/packages/core/dist/index.js');
   return existsSync(built) ? { POND_TS: built } : {};
 }
 
-/** The command line for one member, held to `threads` cores of those given. */
+/** The command line of a member, pinned to `threads` of the given cores. */
 export function commandOf(rival, threads, cpus, args) {
   const pin = cpus === undefined ? [] : ['taskset', '-c', cpus.slice(-threads).join(',')];
   return [...pin, ...rival.command, ...args];

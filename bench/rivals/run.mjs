@@ -22,15 +22,15 @@ import { RIVALS, commandOf, environment, hasWindrow, labelIn, touchCommand, wind
 import { MODES, WORKS, workById } from './works.mjs';
 
 const DEADLINE_MS = 180_000;
-/** What the runs of one process may take before it stops early; `serve.mjs` says how. */
+/** How long the runs of one process may take before it stops early; see `serve.mjs`. */
 const BUDGET_MS = 1000;
-/** A process that took so long is not started again. */
+/** A process that took this long is not started again. */
 const SLOW_PROCESS_MS = 10_000;
 const CSV_BUDGET_MS = 10_000;
 const CSV_RUNS_MIN = 3;
-/** Results kept may fill so much. */
+/** How much memory kept results may take. */
 const LIMIT_MB = 5000;
-/** About what a process takes that keeps its results. */
+/** About the memory of a process that keeps its results. */
 const TOUCHED_MB = 1500;
 const SCRATCH = join(tmpdir(), `windrow-rivals-${process.pid}`);
 
@@ -67,7 +67,7 @@ function spread(numbers) {
   return { medianMs: median(numbers), minMs: Math.min(...numbers), maxMs: Math.max(...numbers), runs: numbers.length };
 }
 
-/** Asks each rival what it is and what it can say; one that does not start is named and left out. */
+/** Asks each rival for its version and tasks; one that does not start is named and left out. */
 async function present() {
   const members = [];
   for (const rival of RIVALS.filter((one) => listed(given.rivals, one.name))) {
@@ -82,7 +82,7 @@ async function present() {
   return members;
 }
 
-/** Who takes part in a work at so many threads. */
+/** The members that take part in a task at this number of threads. */
 function entrants(members, work, threads) {
   return members.filter((member) => {
     if (threads > 1 && !member.threaded) return false;
@@ -128,7 +128,7 @@ async function measureCsv(work, threads, entered) {
   return running;
 }
 
-/** Files in a rival's own format are made before anything is timed. */
+/** Makes the files in a rival's own format before anything is timed. */
 async function makeOwnFiles(work, files, entered) {
   for (const member of entered.filter((one) => one.ownFiles)) {
     const task = JSON.stringify({ work: work.id, rows: work.rows, files });
@@ -136,7 +136,7 @@ async function makeOwnFiles(work, files, entered) {
   }
 }
 
-/** The processes a member runs: `kept`'s first run is also the mode `first`, so one process serves both. */
+/** The processes of a member: the first run of `kept` is also the mode `first`, so one process serves both. */
 function modesOf(member, work) {
   if (work.kind === 'csv') return modes.filter((mode) => mode === 'first');
   if (work.kind === 'stream') return modes.filter((mode) => mode === 'kept');
@@ -157,7 +157,7 @@ async function measureMemory(work, threads, entered) {
       if (one.slow.has(mode)) continue;
       const runs = mode === 'kept' && !modes.includes('kept') ? 1 : repeat;
       const path = join(SCRATCH, `${one.member.name}-${mode}.f64`);
-      // One answer of each mode will do: it takes longer to write than many a work.
+      // One answer per mode is enough: writing it takes longer than many tasks.
       const answer = round === 0 ? path : undefined;
       const task = { work: id, operation, rows, way: one.member.way, mode, threads, files, runs, ...limits, answer };
       const command = commandOf(one.member, threads, cpus, ['memory', JSON.stringify(task)]);
@@ -177,7 +177,7 @@ function memoryFigures({ kept, 'given-back': givenBack }, work) {
   const all = (sessions, field) => sessions.flatMap((one) => one.runs.map((run) => run[field]));
   if (kept.length > 0 && modes.includes('first') && work.kind === 'memory') {
     const firsts = kept.map(({ loadMs, runs: [{ ms: runMs }] }) => ({ loadMs, runMs, ms: loadMs + runMs }));
-    // Both parts are those of the process in the middle, so that they add up.
+    // Both parts are from the process with the median sum, so that they add up.
     const { loadMs, runMs } = firsts.toSorted((x, y) => x.ms - y.ms)[firsts.length >> 1];
     figures.first = { loadMs, runMs, ...spread(firsts.map((one) => one.ms)) };
     figures.peakMb = Math.max(...kept.map((one) => one.firstPeakMb));
@@ -191,7 +191,7 @@ function memoryFigures({ kept, 'given-back': givenBack }, work) {
   return figures;
 }
 
-/** Against windrow where it ran, else against plain JavaScript, else the first. */
+/** Compares with windrow if it ran, else with plain JavaScript, else with the first. */
 function checkAnswers(running) {
   const answered = running.filter((one) => one.failed === undefined && !one.member.isLimit);
   const judge = ['windrow', 'javascript'].map((name) => answered.find((one) => one.member.name === name)).find(Boolean);
@@ -207,7 +207,7 @@ function checkAnswers(running) {
   }
 }
 
-/** An answer that cannot be read is a wrong one, and no reason to lose the other figures. */
+/** An unreadable answer counts as wrong, but must not lose the other figures. */
 function differenceOf(expected, read) {
   try {
     return difference(expected, read());
@@ -233,7 +233,7 @@ async function measure(members, work, threads) {
   return found;
 }
 
-/** What the page says of the run as a whole. */
+/** What the page says about the run as a whole. */
 function about(members, startMs) {
   const named = members.filter((one) => one.way === undefined && !one.isLimit);
   const versions = Object.fromEntries(named.map(({ label, version }) => [label, version]));
@@ -255,7 +255,7 @@ async function main() {
       const sized = workById(work.id, work.kind === 'memory' ? size : undefined);
       const found = [...report.found, ...(await measure(members, sized, Number(threads)))];
       report = { ...about(members, startMs), found };
-      // After each work, so that a run broken off leaves what it has found.
+      // After each task, so that an interrupted run keeps its figures.
       if (given.save !== undefined) writeFileSync(given.save, JSON.stringify(report, null, 2));
     }
   }

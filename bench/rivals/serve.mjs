@@ -41,7 +41,7 @@ function operationsOf(rival) {
   return [...Object.keys(rival.csv ?? {}).map((layout) => `csv-${layout}`), ...Object.keys(rival.works ?? {})];
 }
 
-/** What a rival's file is told of a task. */
+/** What a rival's file gets to know of a task. */
 function givenBy({ work, rows, files, threads, mode }) {
   return { work: workById(work, rows), column: (name) => readColumn(files[name]), threads, mode };
 }
@@ -72,7 +72,7 @@ async function runGivingBack({ run, giveBack = () => {} }, task) {
   return { ...timed, first: task.answer === undefined ? undefined : await run() };
 }
 
-/** Wall-clock time of each run, and the system's part in it: in the main what fresh memory costs. */
+/** The wall-clock time of each run, and the system's part of it, which is mostly the cost of fresh memory. */
 async function timedRuns(task, step) {
   const runs = [];
   let firstPeakMb;
@@ -90,7 +90,7 @@ async function timedRuns(task, step) {
   return { runs, firstPeakMb };
 }
 
-/** The most memory the process has held, in MB; undefined where there is no /proc. */
+/** The peak memory of the process in MB; undefined without /proc. */
 function readPeakMb() {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024;
@@ -99,12 +99,12 @@ function readPeakMb() {
   }
 }
 
-/** Forgets the peak so far, so that loading does not count; only Linux knows this. */
+/** Resets the peak, so that loading does not count; only Linux can do this. */
 function forgetPeakMb() {
   try {
     writeFileSync('/proc/self/clear_refs', '5');
   } catch {
-    // Without it the peak includes loading: more, never less.
+    // Without it the peak includes loading: higher, never lower.
   }
 }
 

@@ -9,7 +9,7 @@
  */
 import { seriesNames } from './data.mjs';
 
-/** How the results of one run are treated before the next; `serve.mjs` says what each times. */
+/** What happens to the results of a run before the next; `serve.mjs` says what is timed in each mode. */
 export const MODES = ['first', 'kept', 'given-back'];
 
 const ref = (name) => ({ timeseriesId: name, metric: 'Raw' });
@@ -26,14 +26,14 @@ function request(inputs, steps) {
   return [{ metric: 'Result', processingType: 'Batch', operations }];
 }
 
-/** Of works that ask nothing about a second thread. */
+/** For tasks in which a second thread is of no interest. */
 const ONE = ['1'];
 
 const aggregate = (name, interval) => ['Aggregate', { function: name, interval }];
 
 /**
- * An in-memory work. `columns`: what the work calls a column, and which of data.mjs it is; `t` are the times.
- * `sharesTimes`: the rivals that work by columns hand out the input's times again, so windrow is told to do so too.
+ * An in-memory task. `columns`: the task's names of columns, and which column of data.mjs each is; `t` are the times.
+ * `sharesTimes`: columnar rivals return the input's times, so windrow is told to do the same.
  */
 function inMemory(row, operation, title, columns, steps, { sharesTimes = false } = {}) {
   const inputs = Object.keys(columns).filter((name) => name !== 't');
@@ -41,7 +41,7 @@ function inMemory(row, operation, title, columns, steps, { sharesTimes = false }
   return { ...what, columns, sharesTimes, request: request(inputs, steps) };
 }
 
-/** The same over values whose digits fill a double: decimals make Round's work lighter. */
+/** The same over values that use all digits of a double; decimals make Round easier. */
 function withSines(work) {
   const sines = { a: 'sine', b: 'cosine' };
   const columns = Object.fromEntries(Object.entries(work.columns).map(([name, from]) => [name, sines[name] ?? from]));
@@ -64,7 +64,7 @@ function stream(id, title, chunkRows) {
   return { ...work, kind: 'stream', rows: 1_000_000, chunkRows, threads: ONE };
 }
 
-/** Hourly averages of each series of a file of `rows` rows. */
+/** Hourly averages of each series in a file of `rows` rows. */
 function csvHourly(row, layout, rows, title, seriesCount = 1) {
   const id = layout === 'single' ? `csv-hourly-${rows}` : `csv-${layout}`;
   const names = layout === 'single' ? [`samples-${rows}`] : seriesNames(seriesCount);
@@ -78,7 +78,7 @@ function csvHourly(row, layout, rows, title, seriesCount = 1) {
   return { row, id, operation: `csv-${layout}`, title, kind: 'csv', layout, rows, seriesCount, request: items };
 }
 
-/** Cost against size. */
+/** How the cost grows with size. */
 const csvOfSize = (rows, title) => ({ ...csvHourly(8, 'single', rows, title), threads: ONE });
 
 const PAIR = [
@@ -183,7 +183,7 @@ export const WORKS = [
   { ...csvOfSize(100_000_000, 'the same, 100M rows (3.2 GB)'), onlyWhenAsked: true },
 ];
 
-/** A work by its id, at a size of one's own where that is given: `--size` is for trying the harness out. */
+/** A task by its id, with its size overridden if given (`--size`, to try the harness). */
 export function workById(id, rows) {
   const work = WORKS.find((one) => one.id === id);
   if (work === undefined) throw new Error(`no work ${id}; there are ${WORKS.map((one) => one.id).join(', ')}`);

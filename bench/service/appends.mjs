@@ -1,4 +1,4 @@
-// What appends and their compaction cost over PostgreSQL: time, and processor time here and in the server.
+// The cost of appends and their compaction over PostgreSQL: time, and processor time here and in the server.
 //
 //   node bench/service/appends.mjs
 
@@ -18,7 +18,7 @@ chmodSync(folder, 0o711);
 const server = new PostgresServer(join(folder, 'server'), {
   shared_buffers: '256MB',
   max_wal_size: '4GB',
-  // Vacuum is called by hand, so that it is in the figures.
+  // Vacuum is run explicitly, so that the figures include it.
   autovacuum: 'off',
 });
 
@@ -44,7 +44,7 @@ function serverPid() {
   return Number(readFileSync(join(server.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
-/** Processor time of the server's processes but its first, so of connections and what it does behind them. */
+/** Processor time of the server's processes except the first: connections and background work. */
 function serverMs() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -72,7 +72,7 @@ function show(what, count, unit, { wallMs, hereMs, serverMs: ofServerMs }) {
   console.log(`${what.padEnd(58)} ${wall} ms, processor here ${here} ms, server ${there} ms a ${unit}`);
 }
 
-/** Changes of series, `samples` of each, from the place `at` on. */
+/** Changes of `seriesCount` series with `samples` samples each, from position `at` on. */
 function changesOf(seriesCount, samples, at, prefix = 'device') {
   return Array.from({ length: seriesCount }, (_, i) => ({
     timeseriesId: `${prefix}-${i}`,

@@ -1,5 +1,5 @@
-// InfluxDB 1.x as Debian has it (`apt-get install influxdb`), started for the benchmark alone: every write is in
-// its log on the disk before it answers (`wal-fsync-delay = 0s`, its default), as windrow's is.
+// InfluxDB 1.x as packaged by Debian (`apt-get install influxdb`), started for the benchmark only. Like windrow, it has
+// every write in its log on disk before it answers (`wal-fsync-delay = 0s`, its default).
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// node bench/service/items.mjs [many|one] [count]: a body with a sample for each of many series that an hourly item
-// reads, or a sample of one series that many items read. Tells when it was answered, and the longest stall of the loop.
+// node bench/service/items.mjs [many|one] [count]: sends a body with a sample for each of many series with an hourly
+// item each, or a sample of one series that many items read. Prints when it was answered, and the longest stall of the
+// event loop.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

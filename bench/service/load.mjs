@@ -1,14 +1,14 @@
-// Requests over keep-alive connections, each with one request at a time, and how long they took.
+// Sends requests over keep-alive connections, one at a time on each, and measures how long they take.
 
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 
 /**
- * Sends what `next` gives until it gives undefined.
+ * Sends the requests that `next` returns until it returns undefined.
  *
- * @param {{ url: string, connections: number, next: () => { method: string, path: string, headers: object,
- *   body?: Buffer, onBytes?: (bytes: Buffer) => void } | undefined }} load
- * @returns {Promise<{ seconds: number, latencies: Float64Array }>} latencies in ms, rising.
+ * @param {{ url: string, connections: number, next: () => { method: string, path: string, headers: object, body?:
+ * Buffer, onBytes?: (bytes: Buffer) => void } | undefined }} load
+ * @returns {Promise<{ seconds: number, latencies: Float64Array }>} latencies in ms, ascending.
  */
 export async function send({ url, connections, next }) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -45,12 +45,12 @@ function sendOne(agent, url, { method, path, headers, body, onBytes = () => {} }
 }
 
 /**
- * Sends whole requests, as bytes, for so long; those of the first `warmSeconds` are not counted. Sockets alone: a
- * client that reads no more of an answer than it must leaves most of the machine to the server.
+ * Sends complete requests, as bytes, for a given time; those of the first `warmSeconds` do not count. It uses plain
+ * sockets: a client that parses no more of an answer than it must leaves most of the machine to the server.
  *
- * @param {{ url: string, nexts: (() => Buffer)[], warmSeconds: number, seconds: number }} load a source of requests
- *   for each connection.
- * @returns {Promise<{ seconds: number, latencies: Float64Array }>} latencies in ms, rising.
+ * @param {{ url: string, nexts: (() => Buffer)[], warmSeconds: number, seconds: number }} load a source of requests for
+ * each connection.
+ * @returns {Promise<{ seconds: number, latencies: Float64Array }>} latencies in ms, ascending.
  */
 export async function pour({ url, nexts, warmSeconds, seconds }) {
   const startMs = performance.now() + 1000 * warmSeconds;
@@ -90,7 +90,7 @@ export async function pour({ url, nexts, warmSeconds, seconds }) {
   return { seconds: (lastMs - startMs) / 1000, latencies: Float64Array.from(latencies).sort() };
 }
 
-/** Whether a text is an answer to its end; one that says no length has no body (204). */
+/** Whether a text is a complete answer; one without a length has no body (204). */
 function isWhole(text) {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return false;

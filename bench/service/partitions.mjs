@@ -1,5 +1,5 @@
-// What deletion of rows costs PostgreSQL beside dropped partitions, for the log and for segments, and what partitions
-// cost those who read: why tables are not partitioned by time (docs/scale.md).
+// Deleting rows in PostgreSQL against dropping partitions, for the log and for segments, and what partitions cost
+// reads: why tables are not partitioned by time (docs/scale.md).
 //
 //   node bench/service/partitions.mjs
 
@@ -55,7 +55,7 @@ class Cost {
 
 const bytesOf = (count) => `decode(repeat(md5(random()::text), ${Math.ceil(count / 16)}), 'hex')`;
 
-/** Ten rounds of 1,000 rows, the round before the last one trimmed. */
+/** Ten rounds of 1,000 rows; each trims the round before the last one. */
 async function logCost(rowBytes, isPartitioned) {
   await query(`CREATE TABLE log (shard int, commit int8, part int8, changes bytea, PRIMARY KEY (shard, commit, part))
     ${isPartitioned ? 'PARTITION BY RANGE (commit)' : ''}`);

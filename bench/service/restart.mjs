@@ -1,6 +1,6 @@
-// node bench/service/restart.mjs [many|one] [items] [samples of history]: items that were registered over series with
-// history, in a server that is stopped (or killed) and started again. Tells how long until it answers, how long until
-// the results of the first sample stand, and what was read for it: reads and rows of segments, and their bytes.
+// node bench/service/restart.mjs [many|one] [items] [samples of history]: registers items over series with history,
+// then stops (or kills) and restarts the server. Prints how long it takes to answer, how long until the results of the
+// first sample are there, and what it read for them: reads and rows of segments, and their bytes.
 
 import { fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (phase === undefined) await measure();
 else if (phase === 'fill') await fill();
 else await restart();
 
-/** Each phase is a process of its own. */
+/** Each phase runs in a new process. */
 async function measure() {
   const path = mkdtempSync(join(tmpdir(), 'windrow-restart-'));
   console.log({ mode, items: count, samplesOfSeries: length });
@@ -39,7 +39,7 @@ function runPhase(name, path) {
   });
 }
 
-/** Ends as by a crash. */
+/** Ends like a crash. */
 async function fill() {
   const server = await open();
   const { worker, identity } = server.service;
@@ -103,7 +103,7 @@ function open() {
   return startServer({ dataDirectory: directory, logLevel: 'error', settings: { eventLoopDelayMsMax: 0 } });
 }
 
-/** Counts what the store is asked for. */
+/** Counts the statements of the store. */
 function watchReads({ storage }) {
   const asked = { statements: 0, segmentReads: 0, segmentRows: 0, segmentBytes: 0, checkpointRows: 0, stateBytes: 0 };
   const noted = (table, rows) => {

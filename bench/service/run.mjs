@@ -1,13 +1,12 @@
-// npm run bench:service: what the service takes and gives over HTTP, beside InfluxDB 1.x where it is installed.
+// npm run bench:service: HTTP ingest and reads of the service, compared with InfluxDB 1.x if installed.
 //
-//   node bench/service/run.mjs [--seconds 3] [--rounds 3] [--only ingest|read|token] [--batches 1,100,10000] [--connections 1,8,64]
-//                              [--write]   and writes docs/benchmarks-service.md
+//   node bench/service/run.mjs [--seconds 3] [--rounds 3] [--only ingest|read|token] [--batches 1,100,10000]
+//                              [--connections 1,8,64] [--write]   --write also writes docs/benchmarks-service.md
 //
-// Every figure is of a real server in a process of its own, over keep-alive connections on this machine, each with
-// one request at a time; the load and the server share its cores. A sample counts once its request is answered, and
-// it is answered once its commit is on the disk. Rivals are given the same samples in their own usual form. Servers
-// take turns in each round, after a second that is not counted, and once they have come to rest; shown are medians of
-// the rounds.
+// Every figure is from a real server in its own process, over keep-alive connections on this machine, each with one
+// request at a time; load and server share the cores. A sample counts once its request is answered, which happens once
+// its commit is on disk. Rivals get the same samples in their own usual form. In each round servers take turns, start
+// from rest, and are not measured for the first second; figures are medians of the rounds.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,19 +37,19 @@ const folder = mkdtempSync(join(tmpdir(), 'windrow-bench-service-'));
 const startMs = Date.UTC(2002, 0, 1);
 const SERIES_COUNT = 100;
 const DAY_MS = 86_400_000;
-/** Of the processor time that Linux tells of a process. */
+/** The unit of processor time in /proc. */
 const TICK_US = 10_000;
-/** A server rests that takes less than this share of a core for so long; the longest that is waited for it. */
+/** A server is at rest if it takes less than this share of a core for this long; and how long to wait for that. */
 const REST_SHARE = 0.1;
 const REST_MS = 500;
 const REST_MS_MAX = 20_000;
-/** Bodies of a run lie within a day, and are sent again as of the next ones. */
+/** The bodies of a run are within one day, and are sent again for later days. */
 const RUN_DAYS = 300;
 /** What has been printed, as a page. */
 const written = [];
 
-// The same samples in the usual form of each, and where the part of a time stands that tells the day: what is sent
-// again is sent as of another day.
+// The same samples in each server's usual form, and where the day is in each time, so that a body can be moved to
+// another day.
 const forms = {
   windrow: {
     write: (samples) =>
@@ -63,7 +62,7 @@ const forms = {
         })),
       ),
     times: /(?<="timestamp":")[^"]+/g,
-    // A body lies within a day.
+    // A body is within one day.
     writeDay: (bytes, places, timesMs, day) => {
       const date = Buffer.from(new Date(timesMs[0] + day * DAY_MS).toISOString().slice(0, 10));
       for (const at of places) for (let i = 0; i < date.length; i++) bytes[at + i] = date[i];
@@ -88,7 +87,7 @@ try {
   const processor = `${cpus()[0]?.model}, ${cpus().length} cores`;
   const machine = `${processor}, Node ${process.version}, ${influxVersion() ?? 'no InfluxDB'}`;
   console.log(machine);
-  // Reading first: what ingest leaves to be compacted takes time from all that comes after it.
+  // Reading first: compacting what ingest leaves behind takes time from all that comes after it.
   if (wants('read')) await benchReading();
   if (wants('token')) await benchTokens();
   if (wants('ingest')) await benchIngest();
@@ -191,7 +190,7 @@ async function benchIngest() {
 }
 
 async function ingestOnce(rival, batch, connections, run) {
-  // Made beforehand: the load should cost little beside the server.
+  // Made beforehand, so that the load takes little time from the server.
   const count = Math.max(connections, Math.min(6000, Math.ceil(400_000 / batch)));
   const requests = Array.from({ length: count }, (_, index) => createRequest(rival, run, batch, index));
   let sentCount = 0;
@@ -219,7 +218,7 @@ async function ingestOnce(rival, batch, connections, run) {
   };
 }
 
-/** The same once it has put away what it took in, so that this is work of the run that sent it and not of the next. */
+/** The same once the server is at rest, so that its work counts for the run that caused it and not for the next. */
 async function usageAtRest(pid) {
   let usage = usageOf(pid);
   for (const startMs = performance.now(); performance.now() - startMs < REST_MS_MAX; ) {
@@ -231,7 +230,7 @@ async function usageAtRest(pid) {
   return usage;
 }
 
-/** Of a process as Linux tells it: processor time in µs, and bytes that it wrote to disk and sockets. */
+/** Usage of a process by /proc: processor time in µs, and bytes written to disk and sockets. */
 function usageOf(pid) {
   const [, after] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
   const fields = after.split(' ');

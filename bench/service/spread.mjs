@@ -1,4 +1,4 @@
-// One organisation computed for by one process and by two, in one group and in eight: live items over PostgreSQL.
+// One organisation computed by one process and by two, in one group and in eight: live items over PostgreSQL.
 //
 //   npm run build && node bench/service/spread.mjs
 
@@ -20,7 +20,7 @@ const TICKS_A_SECOND = 100;
 
 const ids = Array.from({ length: SERIES }, (_, i) => `device-${i}`);
 
-/** Live items of each series. */
+/** The live items of each series. */
 function itemsOf(timeseriesId) {
   const at = (metric) => [{ timeseriesId, metric }];
   const item = (metric, parameters) => ({
@@ -46,7 +46,7 @@ function bodyOf(number) {
   return rows.join('\n');
 }
 
-/** Processor time that a process has had, in seconds. */
+/** Processor time of a process in seconds. */
 function processorTimeOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -70,7 +70,7 @@ async function run(server, name, processCount, groups) {
   const isActive = async () =>
     JSON.parse((await apis[0].call('GET', `/core/status/${id}`)).bytes.toString()).data.state === 'Active';
   while (!(await isActive())) await wait(50);
-  // Shards are shared with each renewal of their claims.
+  // Shards are redistributed when claims are renewed.
   await wait(12_000);
   const before = processes.map(({ pid }) => processorTimeOf(pid));
   const startMs = performance.now();

@@ -1,5 +1,5 @@
-// A small load balancer: each request goes to the next process that takes connections. A request is passed on again
-// only where nothing of it was sent, so that nothing is done twice by it.
+// A small load balancer: each request goes to the next process that accepts connections. A request is retried only if
+// nothing of it was sent, so that it is never done twice.
 
 import { createServer, request as send } from 'node:http';
 
@@ -9,7 +9,7 @@ export class Balancer {
   #turn = 0;
   #url = '';
 
-  /** @param {readonly { readonly url?: string }[]} processes those without a url are left out */
+  /** @param {readonly { readonly url?: string }[]} processes those without a url are skipped */
   constructor(processes) {
     this.#processes = processes;
     this.#server = createServer((request, answer) => void this.#pass(request, answer));
@@ -46,7 +46,7 @@ export class Balancer {
   }
 }
 
-/** @returns false where the process takes no connections. */
+/** @returns false if the process accepts no connections. */
 function passTo(url, { method, headers }, body, answer) {
   return new Promise((resolve) => {
     const passed = send(url, { method, headers, agent: false }, (from) => {

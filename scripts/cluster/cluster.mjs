@@ -1,5 +1,5 @@
-// Several windrow processes over one PostgreSQL with a standby, fed through a balancer while processes and databases
-// are killed. Says at the end what was acknowledged and what is there.
+// Several windrow processes over one PostgreSQL with a standby, loaded through a balancer while processes and databases
+// are killed. Prints at the end what was acknowledged and what is stored.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPlan, runBatch } from '../../dist/index.js';
@@ -10,9 +10,9 @@ import { runWindrow, WindrowProcess } from './windrow-process.mjs';
 
 const DATABASE = 'windrow';
 const STANDBY = 'standby';
-/** How often the database is asked whether a takeover is done. */
+/** How often to ask the database whether a takeover is done. */
 const LOOK_MS = 10;
-// Shards whose owner's connection has ended: nobody works on them.
+// Shards whose owner's connection has ended, so nobody works on them.
 const ORPHANS = `SELECT count(*) FROM windrow_shard WHERE owner IS NOT NULL AND NOT EXISTS (SELECT FROM pg_locks
   WHERE locktype = 'advisory' AND classid = 2003723378 AND objid = session::oid)`;
 
@@ -78,7 +78,7 @@ export class Cluster {
     this.#running = this.#feeds.map((feed) => feed.run(() => this.#isEnding));
   }
 
-  /** Kills a process as a crash does, starts it again later, and measures how long until its shards are others'. */
+  /** Kills a process, restarts it later, and measures how long it takes until others own its shards. */
   async killProcess() {
     const process = this.#processes[Math.floor(this.#random() * this.#processes.length)];
     if (process.url === undefined) return;
@@ -92,7 +92,7 @@ export class Cluster {
     await process.start();
   }
 
-  /** Ends a process in order, as a rolling restart does, and starts it again. */
+  /** Stops a process gracefully, as a rolling restart does, and starts it again. */
   async restartProcess() {
     const process = this.#processes[Math.floor(this.#random() * this.#processes.length)];
     if (process.url === undefined) return;
@@ -101,12 +101,12 @@ export class Cluster {
     this.#say('a windrow process was restarted');
   }
 
-  /** Kills the primary with all its connections, has the standby take over, and gives it a standby of its own. */
+  /** Kills the primary with all its connections, promotes the standby, and gives it a new standby. */
   async killPrimary() {
     const [old, next] = [this.#primary, this.#standby];
     const startMs = performance.now();
     await old.kill();
-    // As a monitor does: two looks that fail, then it decides.
+    // Like a monitor, which decides after two failed checks.
     await wait(1000);
     await next.promote();
     const promotedMs = performance.now();
@@ -119,7 +119,7 @@ export class Cluster {
     await this.#follow();
   }
 
-  /** Ends the feeds, and compares what they were told with what is stored. */
+  /** Stops the feeds, and compares their ledgers with what is stored. */
   async ledger() {
     this.#isEnding = true;
     await Promise.all(this.#running);
@@ -152,7 +152,7 @@ export class Cluster {
     for (const server of [this.#standby, this.#primary]) await server?.stop('SIGQUIT');
   }
 
-  /** Makes the standby anew from the primary; from then on a commit waits until it is on both disks. */
+  /** Recreates the standby from the primary; from then on a commit waits until both disks have it. */
   async #follow() {
     await this.#standby.createStandbyOf(this.#primary, STANDBY);
     await this.#standby.start();

@@ -1,11 +1,11 @@
-// A client that writes two series and keeps a ledger of what was acknowledged, and compares it with what is stored.
+// A client that writes two series, keeps a ledger of what was acknowledged, and compares it with what is stored.
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);
 const BATCH = 20;
 const PATH = '/core/samples';
 
-/** The items that each feed registers: a chain of two steps by the hour, and one that joins both series. */
+/** The items that each feed registers: an hourly chain of two steps, and one that joins both series. */
 function requestsOf(timeseriesId, other) {
   const at = (metric, id = timeseriesId) => [{ timeseriesId: id, metric }];
   const aggregate = { function: 'Sum', interval: 'Hourly' };
@@ -29,10 +29,10 @@ export class Feed {
   #ids;
   #random;
   #headers = {};
-  /** The value of each series and time that was acknowledged. */
+  /** The acknowledged value of each series and time. */
   #ledger = new Map();
   #batchCount = 0;
-  /** Requests that were acknowledged, and those that had to be sent again. */
+  /** Requests that were acknowledged, and those that had to be repeated. */
   counts = { acknowledged: 0, repeated: 0 };
   /** When the last request was acknowledged, by `performance.now()`. */
   acknowledgedMs = 0;
@@ -73,7 +73,7 @@ export class Feed {
     return [others[0], ...all];
   }
 
-  /** Writes batch after batch, each until it is acknowledged. Some samples come late, and some are corrected. */
+  /** Writes batch after batch, each until it is acknowledged. Some samples are late, some are corrected. */
   async run(isEnding) {
     while (!isEnding()) {
       const rows = [];
@@ -119,7 +119,7 @@ export class Feed {
     const items = this.#items();
     for (const item of items) {
       const { timeseriesId, metric } = item.operations.at(-1).output[0];
-      // With the items that it reads, which come before it.
+      // With the items whose results it reads, which come before it.
       const expected = runBatch([...items.filter((other) => other !== item), item], inputs);
       const isEqual = await this.#settles(timeseriesId, metric, expected);
       results[isEqual ? 'right' : 'wrong'] += expected.timeMs.length;
@@ -127,7 +127,7 @@ export class Feed {
     return { acknowledged: this.#ledger.size, found: found.size, missing, different, unknown, doubled, results };
   }
 
-  // Late samples are taken in a moment after they are acknowledged.
+  // Late samples are processed shortly after they are acknowledged.
   async #settles(id, metric, expected) {
     for (let tries = 0; tries < 300; tries++) {
       const stored = await this.#read(id, metric);
@@ -146,7 +146,7 @@ export class Feed {
     const path = `/core/timeseries/${id}/samples?metric=${metric}`;
     const headers = { ...this.#headers, accept: 'application/x-ndjson' };
     const [timeMs, value] = [[], []];
-    // A series without a sample as yet is not there.
+    // A series without samples does not exist yet.
     const answer = await this.#until(() => fetch(this.#url + path, { headers }), 200, 404);
     const lines = answer.status === 200 ? (await answer.text()).split('\n') : [];
     for (const line of lines) {
@@ -163,7 +163,7 @@ export class Feed {
     return fetch(this.#url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   }
 
-  /** Sends a request until it is answered with one of these; another answer below 500 is a fault of ours. */
+  /** Sends a request until one of these statuses comes; any other below 500 is our fault. */
   async #until(ask, ...statuses) {
     for (;;) {
       const answer = await ask().catch(() => undefined);

@@ -1,5 +1,5 @@
-// A PostgreSQL server of one's own in a folder, for tests and for `npm run cluster`: it runs as a user without rights,
-// as PostgreSQL refuses root, and listens on a socket in the folder and, where a port is given, on loopback.
+// A PostgreSQL server in a folder, for tests and `npm run cluster`. It runs as an unprivileged user, as PostgreSQL
+// refuses root, and listens on a socket in the folder and, if a port is given, on loopback.
 
 import { execFile, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const USER = 'windrow';
 
 const PROGRAMS = ['initdb', 'pg_basebackup', 'pg_ctl', 'postgres', 'psql'];
 
-/** The folder with PostgreSQL's programs: of PATH, or the newest that Debian has; undefined where there is none. */
+/** The folder of PostgreSQL's programs: from PATH, or Debian's newest; undefined if there is none. */
 export function findPostgres() {
   const ofDebian = existsSync(DEBIAN_VERSIONS)
     ? readdirSync(DEBIAN_VERSIONS)
@@ -22,7 +22,7 @@ export function findPostgres() {
   return folders.find((folder) => folder !== '' && PROGRAMS.every((program) => existsSync(join(folder, program))));
 }
 
-/** Of whom the server's files and processes are: ourselves, or where that is root, Debian's `postgres` or nobody. */
+/** The owner of the server's files and processes: this user or, for root, Debian's `postgres` or nobody. */
 function owner() {
   if (process.getuid?.() !== 0) return {};
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
@@ -53,12 +53,12 @@ export class PostgresServer {
     if (this.#owner.uid !== undefined) chownSync(folder, this.#owner.uid, this.#owner.gid);
   }
 
-  /** Makes the files of a new, empty server. */
+  /** Creates the files of a new, empty server. */
   async create() {
     await this.#run('initdb', '--no-sync', '-E', 'UTF8', '--locale=C', '-A', 'trust', '-U', USER, '-D', this.#data);
   }
 
-  /** Makes the files of a standby that follows another server. */
+  /** Creates the files of a standby that follows another server. */
   async createStandbyOf(primary, name) {
     const source = `${primary.address('postgres')}&application_name=${name}`;
     await this.#run(
@@ -75,7 +75,7 @@ export class PostgresServer {
     );
   }
 
-  /** Starts it, and resolves when it takes connections. */
+  /** Starts the server; resolves when it accepts connections. */
   async start() {
     const logPath = join(this.#folder, 'log');
     const settings = Object.entries(this.#options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -100,23 +100,23 @@ export class PostgresServer {
     }
   }
 
-  /** `SIGINT` ends it in order, `SIGQUIT` at once, `SIGKILL` as a crash of the server's first process. */
+  /** `SIGINT` stops it gracefully, `SIGQUIT` at once, `SIGKILL` crashes its first process. */
   async stop(signal = 'SIGINT') {
     this.#child?.kill(signal);
     await this.#ended;
   }
 
-  /** Lets this process end while the server runs on. */
+  /** Lets this process end while the server keeps running. */
   detach() {
     this.#child?.unref();
   }
 
-  /** Ends a server that another process has started. */
+  /** Stops a server that another process has started. */
   async end() {
     await this.#run('pg_ctl', '-D', this.#data, '-m', 'immediate', '-w', 'stop');
   }
 
-  /** Ends all its processes at once, as a loss of power of its machine does; its files stay. */
+  /** Kills all its processes at once, as a power failure of its machine does; its files stay. */
   async kill() {
     const pids = this.#child === undefined ? [] : childrenOf(this.#child.pid);
     for (const pid of [this.#child?.pid, ...pids]) {
@@ -130,7 +130,7 @@ export class PostgresServer {
     rmSync(join(this.#data, 'postmaster.pid'), { force: true });
   }
 
-  /** Forgets its files, so that it can be made anew. */
+  /** Deletes its files, so that it can be created again. */
   clear() {
     rmSync(this.#data, { recursive: true, force: true });
   }
@@ -139,13 +139,13 @@ export class PostgresServer {
     await this.query('SELECT pg_promote(true, 30)');
   }
 
-  /** Sets options for good, for those that are not given at the start. */
+  /** Sets options permanently, except those given at the start. */
   async configure(lines) {
     writeFileSync(join(this.#data, 'postgresql.auto.conf'), `${lines.join('\n')}\n`, { flag: 'a' });
     await this.query('SELECT pg_reload_conf()');
   }
 
-  /** Runs a statement with psql, and gives what it prints. */
+  /** Runs a statement with psql and returns its output. */
   async query(sql, database = 'postgres') {
     const { stdout } = await this.#run(
       'psql',
@@ -163,7 +163,7 @@ export class PostgresServer {
     return stdout.trim();
   }
 
-  /** Where a database of it is, by its socket. */
+  /** The address of one of its databases, by its socket. */
   address(database) {
     return `postgres://${USER}@/${database}?host=${encodeURIComponent(this.#folder)}${this.#port}`;
   }

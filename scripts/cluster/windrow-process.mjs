@@ -1,4 +1,4 @@
-// A `windrow serve` of its own over a PostgreSQL store, which can be killed and started again.
+// A `windrow serve` process over a PostgreSQL store, which can be killed and restarted.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export class WindrowProcess {
   #store;
   #child;
   #ended;
-  /** Where it listens; undefined while it does not. */
+  /** The URL it listens at; undefined while it does not. */
   url;
 
   /** @param {string} store its address */
@@ -18,7 +18,7 @@ export class WindrowProcess {
     this.#store = store;
   }
 
-  /** Starts it, and resolves when it listens. */
+  /** Starts it; resolves when it listens. */
   async start() {
     const words = [command, 'serve', '--port', '0', '--store', this.#store, '--log-level', 'error'];
     const child = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -43,7 +43,7 @@ export class WindrowProcess {
     return this.#child?.pid;
   }
 
-  /** `SIGTERM` ends it in order, `SIGKILL` as a crash. */
+  /** `SIGTERM` stops it gracefully, `SIGKILL` crashes it. */
   async end(signal) {
     this.url = undefined;
     this.#child?.kill(signal);
@@ -51,7 +51,7 @@ export class WindrowProcess {
   }
 }
 
-/** Runs a command of windrow, and gives what it prints. */
+/** Runs a windrow command and returns its output. */
 export async function runWindrow(words) {
   const child = spawn(process.execPath, [command, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';

@@ -18,11 +18,11 @@ import { clients, tokens } from '../../src/storage/tables/identity.js';
 import { type StoreUnderTest, storeUnderTest } from '../storage/under-test.js';
 import { spread } from './groups-under-test.js';
 
-/** A clock that stands still until it is moved; timers run when it passes them. */
+/** A clock that moves only when told to; timers run when it passes them. */
 export interface TestClock extends Clock {
-  /** Moves both clocks, and runs what was due, in order of time. */
+  /** Moves both clocks and runs the timers that are due, in order of time. */
   advance(byMs: number): void;
-  /** Sets the wall clock alone, forth or back, as an operator can. */
+  /** Sets only the wall clock, forward or back, as an operator can. */
   setWall(nowMs: number): void;
   readonly scheduler: Scheduler;
 }
@@ -32,11 +32,11 @@ export interface TestService {
   readonly service: Service;
   readonly clock: TestClock;
   readonly directory: string;
-  /** Every route, as it was registered. */
+  /** Every route, as registered. */
   readonly routes: readonly TestRoute[];
-  /** Every line that was logged, at any level. */
+  /** Every log line, at any level. */
   readonly logLines: readonly string[];
-  /** Adds a client; its secret comes with it. */
+  /** Adds a client and returns it with its secret. */
   addClient(client: {
     organisation: string;
     scopes?: string;
@@ -44,7 +44,7 @@ export interface TestService {
     name?: string;
     groups?: number;
   }): Promise<{ clientId: string; clientSecret: string }>;
-  /** An access token of a client, as the token endpoint would give it, in a header. */
+  /** A header with an access token, as the token endpoint would issue it. */
   bearer(client: { clientId: string }, scope?: string): Promise<{ authorization: string }>;
   /** Stops, and starts again over the same data. */
   reopen(): Promise<void>;
@@ -59,13 +59,13 @@ export interface TestRoute {
 export interface TestServiceOptions {
   readonly nowMs?: number;
   readonly settings?: Partial<ServiceSettings>;
-  /** Wraps the store, to have it fail at will. */
+  /** Wraps the store, so that a test can make it fail. */
   readonly storage?: (directory: string, clock: Clock) => Promise<Storage>;
 }
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** The service over a real store of its own, without a socket, its clocks held. */
+/** The service over a real store, without a socket, on a test clock. */
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const directory = mkdtempSync(join(tmpdir(), 'windrow-service-'));
   const clock = createTestClock(options.nowMs ?? START_MS);
@@ -147,10 +147,10 @@ async function start(
     {
       clock,
       scheduler: clock.scheduler,
-      // The load of a test machine is no matter of what is tested.
+      // The load of the test machine must not matter.
       settings: { eventLoopDelayMsMax: 0, ...settings },
       storage: own,
-      // Of the true cost, a fifth of a second, password.test.ts has the tests.
+      // password.test.ts tests the real cost, a fifth of a second.
       passwordCost: { costLog2: 4, blockSize: 8, parallelism: 1 },
     },
     app.log,
@@ -172,7 +172,7 @@ async function start(
   };
 }
 
-// Whatever a test brings about, an error that a route gives stands in /openapi.json.
+// Whatever a test provokes, every error that a route returns must be listed in /openapi.json.
 function watchErrors(app: FastifyInstance): () => void {
   const given = new Set<string>();
   app.addHook('onResponse', async ({ method, routeOptions: { url, schema } }, { statusCode }) => {
@@ -182,7 +182,7 @@ function watchErrors(app: FastifyInstance): () => void {
   return () => {
     const { paths = {} } = app.swagger();
     const named = Object.entries(paths).flatMap(([path, methods]) =>
-      // By method: of a path there is nothing else.
+      // By method: the paths have no other fields.
       Object.entries(methods as Record<string, { responses: object }>).flatMap(([method, { responses }]) =>
         Object.keys(responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
       ),

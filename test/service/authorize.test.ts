@@ -34,13 +34,13 @@ const get = (url: string, authorization?: string) =>
   app.inject({ url, headers: authorization === undefined ? {} : { authorization } });
 
 describe('a request', () => {
-  it('5.2 with Authorization: Bearer ACCESS_TOKEN passes, the scheme in any case', async () => {
+  it('5.2 with Authorization: Bearer ACCESS_TOKEN passes, whatever the case of the scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
       expect((await get('/read', `${scheme} core_read`)).json()).toEqual({ clientId: 'core_read' });
     }
   });
 
-  it('7.2 401 without a token, or by another scheme, is told the scheme and no error', async () => {
+  it('7.2 401 without a token or with another scheme: names the scheme, and no error', async () => {
     for (const authorization of [undefined, '', 'Basic YTpi', 'core_read']) {
       const answer = await get('/read', authorization);
       expect([answer.statusCode, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="windrow"']);
@@ -48,18 +48,18 @@ describe('a request', () => {
     }
   });
 
-  it('7.2 401 with the text undefined for a token is told where that comes from', async () => {
+  it('7.2 401 with the text undefined as token: says where that comes from', async () => {
     for (const text of ['undefined', 'null', 'None']) {
       const answer = await get('/read', `Bearer ${text}`);
       expect(answer.statusCode).toBe(401);
       expect(answer.json()).toEqual({
-        status: { code: '401', message: expect.stringContaining(`the text ${text}: the token request was refused`) },
+        status: { code: '401', message: expect.stringContaining(`the text ${text}; the token request was probably refused`) },
         data: { error: 'invalid_token' },
       });
     }
   });
 
-  it('7.2 401 with a token that does not hold: invalid_token', async () => {
+  it('7.2 401 with an invalid token: invalid_token', async () => {
     const answer = await get('/read', 'Bearer unknown');
     expect(answer.statusCode).toBe(401);
     expect(answer.headers['www-authenticate']).toMatch(
@@ -81,14 +81,14 @@ describe('a request', () => {
     },
   );
 
-  it('7.2 403 with too small a scope: insufficient_scope, and which would do', async () => {
+  it('7.2 403 with an insufficient scope: insufficient_scope, and the scopes that suffice', async () => {
     const answer = await get('/read', 'Bearer core_write');
     expect(answer.statusCode).toBe(403);
     expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope".*, scope="core_read"$/);
     expect(answer.json()).toMatchObject({ status: { code: '403' }, data: { error: 'insufficient_scope' } });
   });
 
-  it('is taken with any one of several scopes; core_admin opens all; core_write does not open reading', async () => {
+  it('passes with any one of several scopes; core_admin covers all; core_write does not allow reading', async () => {
     const codes: Record<string, readonly number[]> = {};
     for (const token of Object.keys(principals)) {
       const headers = { authorization: `Bearer ${token}` };
@@ -105,7 +105,7 @@ describe('a request', () => {
     });
   });
 
-  it('is not let pass by a token in the query or in the body', async () => {
+  it('does not pass with a token in the query or body', async () => {
     expect((await get('/read?access_token=core_read')).statusCode).toBe(401);
     const payload = { access_token: 'core_write' };
     expect((await app.inject({ method: 'POST', url: '/write', payload })).statusCode).toBe(401);

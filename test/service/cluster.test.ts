@@ -1,4 +1,4 @@
-// Several processes of the service over one PostgreSQL with a standby, in processes of their own.
+// Several service processes over one PostgreSQL with a standby, all in separate processes.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { Cluster, createRandom } from '../../scripts/cluster/cluster.mjs';
 import { findPostgres } from '../../scripts/cluster/postgres-server.mjs';
 
 it.runIf(findPostgres() !== undefined)(
-  'processes and the primary are killed under load: all that was acknowledged is there, and results equal one batch',
+  'processes and the primary are killed under load: everything acknowledged is there, and results equal one batch',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windrow-cluster-'));
     chmodSync(folder, 0o711);

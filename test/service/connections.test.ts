@@ -1,4 +1,4 @@
-// Callers who say nothing, or not enough: they shut out nobody else, and end nothing but their own connection.
+// Callers that send nothing, or too little: they lock out nobody else, and lose only their own connection.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { openTestService, type TestService } from './app.js';
 import { addClient, commandPath, listening, temporaryFolder, tokenOf } from './serving.js';
 
-/** A connection that gathers what comes. */
+/** A connection and everything received on it. */
 interface Talk {
   readonly socket: Socket;
   text: string;
@@ -35,7 +35,7 @@ const tokenHead = (length: number) =>
   'POST /idm/ims/connect/token HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n' +
   `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n\r\n`;
 
-describe('a body that does not come', () => {
+describe('a body that does not arrive', () => {
   let service: TestService;
   let url: string;
   const sockets: Socket[] = [];
@@ -49,7 +49,7 @@ describe('a body that does not come', () => {
 
   afterEach(() => service.close());
 
-  /** Until the server has seen what was sent. */
+  /** Waits until the server has received this many bytes. */
   const seen = async (bytes: number) => {
     const received = () => {
       let count = 0;
@@ -58,7 +58,7 @@ describe('a body that does not come', () => {
     };
     await expect.poll(received).toBe(bytes);
   };
-  it('at the token endpoint is 408 after a while, and the connection is ended', async () => {
+  it('at the token endpoint gets 408 after a while, and the connection is closed', async () => {
     const head = `${tokenHead(1000)}grant_type=`;
     const stalled = await talk(url, head);
     await seen(head.length);
@@ -72,7 +72,7 @@ describe('a body that does not come', () => {
     expect((await connectionsEnded.get()).values).toMatchObject([{ labels: { reason: 'body' }, value: 1 }]);
   });
 
-  it('is no use to send a byte of now and then; a body that keeps its speed is waited for', async () => {
+  it('is cut off if it trickles; one that keeps its speed is waited for', async () => {
     const { authorization } = await service.bearer(await service.addClient({ organisation: 'acme' }));
     const head =
       `POST /core/timeseries/a/samples HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n` +
@@ -94,7 +94,7 @@ describe('a body that does not come', () => {
     steady.socket.destroy();
   });
 
-  it('of a request that is answered already leaves its connection a few seconds', async () => {
+  it('of a request already answered keeps its connection for only a few seconds', async () => {
     const head = 'POST /core/samples HTTP/1.1\r\nhost: x\r\ncontent-type: text/csv\r\ncontent-length: 1000\r\n\r\n';
     const refused = await talk(url, head);
     await expect.poll(() => refused.text).toMatch(/^HTTP\/1.1 401 /);
@@ -108,7 +108,7 @@ describe('a body that does not come', () => {
 describe.skipIf(process.platform === 'win32')('a process with few descriptors', () => {
   const DESCRIPTORS = 256;
 
-  it('goes on, and takes new callers, however many silent connections there are', async () => {
+  it('keeps running and accepts new callers, however many silent connections there are', async () => {
     const folder = temporaryFolder();
     const data = join(folder, 'data');
     const client = addClient(data);
@@ -131,7 +131,7 @@ describe.skipIf(process.platform === 'win32')('a process with few descriptors', 
     const ended = /^windrow_connections_ended_total\{reason="limit"\} (\d+)$/m.exec(await metrics())?.[1];
     expect(Number(ended)).toBeGreaterThanOrEqual(DESCRIPTORS);
     await expect.poll(() => silent.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(DESCRIPTORS);
-    // What looks after the process had its turn: the disk is this process's own.
+    // The process's periodic checks must have run; the disk is that of this process.
     await expect.poll(metrics).toMatch(/^windrow_disk_free_bytes [1-9]/m);
     await expect.poll(metrics).toMatch(/^windrow_store_bytes [1-9]/m);
     expect(server.child.exitCode).toBeNull();

@@ -42,7 +42,7 @@ async function refusal(opening: Promise<unknown>): Promise<string> {
   );
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ statusCode: 400 });
-  return (error as ServiceError).message; // as it is one, by the line before
+  return (error as ServiceError).message; // `as`: checked by the line before
 }
 
 describe('a continuation token (interface 4.4)', () => {
@@ -52,7 +52,7 @@ describe('a continuation token (interface 4.4)', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('gives back what was sealed, and its end', async () => {
+  it('returns what was sealed, and its expiry', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (place) => {
         const token = await tokens.seal(binding, place);
@@ -65,23 +65,23 @@ describe('a continuation token (interface 4.4)', () => {
     );
   });
 
-  it('tells nothing of what is in it, and is never the same twice', async () => {
+  it('reveals nothing of its content and is never the same twice', async () => {
     const seal = () => tokens.seal(binding, { lastId: 'secret-id' });
     const [one, two] = [await seal(), await seal()];
     expect(one).not.toBe(two);
     expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('secret');
-    // Nothing but the version and the tag's place is alike: salt, nonce and key differ.
+    // Only the version and the position of the tag are the same: salt, nonce and key differ.
     expect(one.slice(2, 40)).not.toBe(two.slice(2, 40));
   });
 
-  it('with any character changed, left out or added is 400, by the same words', async () => {
+  it('with any character changed, removed or added is 400, always in the same words', async () => {
     const token = await tokens.seal(binding, { lastId: 'a' });
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .';
     const said = new Set<string>();
     for (let i = 0; i < token.length; i++) {
       const [before, after] = [token.slice(0, i), token.slice(i + 1)];
       const others = [...letters].filter((letter) => letter !== token[i]);
-      // Every letter in the last place, whose spare bits Base64 ignores; elsewhere a few.
+      // Every letter in the last place, where Base64 ignores spare bits; a few elsewhere.
       const tried = i >= token.length - 2 ? others : [others[i % others.length], others[(i * 7 + 3) % others.length]];
       for (const letter of tried) said.add(await refusal(tokens.open(binding, before + letter + after)));
       said.add(await refusal(tokens.open(binding, before + after)));
@@ -101,7 +101,7 @@ describe('a continuation token (interface 4.4)', () => {
     expect(await tokens.open(binding, token)).toMatchObject({ place: { lastId: 'a' } });
   });
 
-  it('is of one list, organisation, client, user and query', async () => {
+  it('is bound to one list, organisation, client, user and query', async () => {
     const token = await tokens.seal(binding, 1);
     const { principal } = binding;
     const others: ContinuationBinding[] = [
@@ -116,11 +116,11 @@ describe('a continuation token (interface 4.4)', () => {
     const said = new Set<string>();
     for (const other of others) said.add(await refusal(tokens.open(other, token)));
     expect([...said]).toEqual([await refusal(tokens.open(binding, 'forged'))]);
-    // Scopes are of the access token, which may be another one by the next page.
+    // Scopes belong to the access token, which may be another one on the next page.
     expect(await tokens.open({ ...binding, principal: { ...principal, scopes: new Set() } }, token)).toBeDefined();
   });
 
-  it('ends after its lifetime, and at the time it was given', async () => {
+  it('expires after its lifetime, or at the time it was given', async () => {
     const token = await tokens.seal(binding, 1);
     const shorter = await tokens.seal(binding, 1, nowMs + 10);
     nowMs += 10;
@@ -131,7 +131,7 @@ describe('a continuation token (interface 4.4)', () => {
     expect(await refusal(tokens.open(binding, token))).toMatch(/has expired/);
   });
 
-  it('survives a restart, under a key that is made once, by whichever process is first', async () => {
+  it('survives a restart, under a key that the first process makes once', async () => {
     const token = await tokens.seal(binding, 'before');
     const others = [1, 2, 3].map(() => createContinuationTokens({ storage, clock, random, settings }));
     for (const other of others) expect(await other.open(binding, token)).toMatchObject({ place: 'before' });
@@ -141,7 +141,7 @@ describe('a continuation token (interface 4.4)', () => {
     expect(await storage.read(IDENTITY_SHARD, (tx) => tx.count(secrets))).toBe(1);
   });
 
-  it('of processes that start at the same moment is one of all of them', async () => {
+  it('of processes that start at the same moment has the same key', async () => {
     await storage.transaction(IDENTITY_SHARD, (tx) => tx.delete(secrets, []));
     const processes = [1, 2, 3].map(() => createContinuationTokens({ storage, clock, random, settings }));
     const sealed = await Promise.all(processes.map((process) => process.seal(binding, 'x')));
@@ -150,7 +150,7 @@ describe('a continuation token (interface 4.4)', () => {
     }
   });
 
-  it('works again when the store does', async () => {
+  it('works again once the store does', async () => {
     await storage.close();
     const closed = createContinuationTokens({ storage, clock, random, settings });
     await expect(closed.seal(binding, 1)).rejects.toThrow();

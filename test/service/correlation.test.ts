@@ -20,7 +20,7 @@ afterEach(() => service.close());
 const linesSince = (count: number) => service.logLines.slice(count).map((line) => JSON.parse(line));
 
 describe('4.2: x-correlation-id', () => {
-  it("is the caller's own, echoed, and stands in every line that the request logs", async () => {
+  it('is echoed, and is in every line that the request logs', async () => {
     for (const id of [
       'a',
       'trace_17.b-C',
@@ -44,7 +44,7 @@ describe('4.2: x-correlation-id', () => {
     }
   });
 
-  it('is made where there is none, another one for each request', async () => {
+  it('is generated if absent, a different one for each request', async () => {
     const ids: unknown[] = [];
     for (let i = 0; i < 20; i++)
       ids.push((await service.app.inject({ url: '/core/timeseries', headers })).headers[HEADER]);
@@ -54,7 +54,7 @@ describe('4.2: x-correlation-id', () => {
     expect(new Set(logged).size).toBe(20);
   });
 
-  it('is refused where it is empty, too long, or could be more than a word, and never echoed', async () => {
+  it('is refused, and not echoed, if it is empty, too long or more than one word', async () => {
     for (const id of ['', 'a b', 'a"b', 'ä', 'x'.repeat(129), 'a\\b', 'a,b', '<script>']) {
       const answer = await service.app.inject({ url: '/health/live', headers: { [HEADER]: id } });
       expect([id, answer.statusCode]).toEqual([id, 400]);
@@ -63,7 +63,7 @@ describe('4.2: x-correlation-id', () => {
     }
   });
 
-  it('goes with what the request asks for: the transaction of operations has it', async () => {
+  it('is stored with what the request starts: its transaction of operations', async () => {
     const operation = {
       operation: 'Abs',
       input: [{ timeseriesId: 'a', metric: 'Raw' }],
@@ -77,7 +77,7 @@ describe('4.2: x-correlation-id', () => {
     expect(answer.json().data.correlationId).toBe('order-66');
   });
 
-  it('stands in the lines of a plugin as well, where the host counts its requests its own way', async () => {
+  it('is in log lines of the plugin too, where the host numbers its requests itself', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
     const host = fastify({ loggerInstance: log });

@@ -41,7 +41,7 @@ describe('--cors-origin', () => {
     expect((await preflight('/core/samples', PAGE)).headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('left out says nothing of origins', async () => {
+  it('without it, responses have no CORS headers', async () => {
     service = await openTestService();
     const { statusCode, headers } = await preflight('/core/samples', PAGE);
     expect([statusCode, headers['access-control-allow-origin']]).toEqual([405, undefined]);

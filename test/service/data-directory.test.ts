@@ -26,14 +26,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 describe('the data directory', () => {
-  it.skipIf(process.platform === 'win32')('is made with the folders above it, for its owner alone', () => {
+  it.skipIf(process.platform === 'win32')('is created with its parent folders, accessible to its owner only', () => {
     const path = join(folder, 'a', 'b', 'c');
     prepareDataDirectory(path);
     expect([modeOf(path), modeOf(join(folder, 'a'))]).toEqual([0o700, 0o700]);
     expect(readdirSync(path)).toEqual([]);
   });
 
-  it('that is there is left as it is, also behind a link', () => {
+  it('is left as it is if it exists, even behind a link', () => {
     mkdirSync(join(folder, 'there'), { mode: 0o755 });
     writeFileSync(join(folder, 'there', 'windrow.db'), 'x');
     symlinkSync(join(folder, 'there'), join(folder, 'link'));
@@ -41,7 +41,7 @@ describe('the data directory', () => {
     expect(readdirSync(join(folder, 'there'))).toEqual(['windrow.db']);
   });
 
-  it('where a file stands, or a link that leads nowhere, is refused', () => {
+  it('is refused if the path is a file or a dangling link', () => {
     writeFileSync(join(folder, 'file'), 'x');
     symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
     const file = join(folder, 'file');
@@ -60,13 +60,13 @@ describe('the data directory', () => {
     ['/proc/windrow', '/proc'],
     ['/proc/windrow/data/here', '/proc'],
     ['/proc/self/windrow', '/proc/self'],
-  ])('%s, where nothing can be made, is refused at once', async (path, place) => {
+  ])('%s, where nothing can be created, is refused at once', async (path, place) => {
     const refusal = `the data directory ${path}: cannot create files in ${place} (ENOENT): it does not accept files; `;
     expect(() => prepareDataDirectory(path)).toThrow(refusal);
     await expect(openService({ dataDirectory: path }, silentLog)).rejects.toThrow(refusal);
   });
 
-  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('that may not be written is refused', () => {
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('is refused if it is not writable', () => {
     mkdirSync(join(folder, 'closed'), { mode: 0o500 });
     for (const path of [join(folder, 'closed'), join(folder, 'closed', 'in')]) {
       expect(() => prepareDataDirectory(path)).toThrow('check its permissions and the user that windrow runs as');

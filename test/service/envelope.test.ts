@@ -184,7 +184,7 @@ const cases = (): Case[] => [
   },
 ];
 
-describe('2.2: the envelope of errors', () => {
+describe('2.2: the error envelope', () => {
   beforeAll(async () => {
     const { administration } = service.service.identity;
     await administration.addCollection({ organisation: 'acme', collectionId: 'alarms', clientIds: [clientId] });
@@ -192,7 +192,7 @@ describe('2.2: the envelope of errors', () => {
     await service.app.inject({ method: 'POST', url: '/core/samples', headers: { ...bearer, ...json }, payload });
   });
 
-  it('7.2: every error has its three digits in status.code, a sentence in status.message, and data', async () => {
+  it('7.2: every error has three digits in status.code, a sentence in status.message, and data', async () => {
     for (const { what, code, request, message } of cases()) {
       const answer = await service.app.inject(request);
       expect([what, answer.statusCode], answer.body).toEqual([what, code]);
@@ -207,7 +207,7 @@ describe('2.2: the envelope of errors', () => {
     }
   });
 
-  it('405 names the methods that the path has', async () => {
+  it('405 names the methods of the path', async () => {
     const answer = await service.app.inject({ method: 'PATCH', url: '/core/status/17' });
     expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
@@ -225,12 +225,12 @@ describe('2.2: the envelope of errors', () => {
     ]);
   });
 
-  it('every endpoint refuses parameters that it does not know, and names the one that may be meant', async () => {
+  it('every endpoint refuses unknown parameters and suggests the nearest one', async () => {
     for (const { method, url } of service.routes) {
       if (!url.startsWith('/core') || method === 'HEAD') continue;
       const path = url.replaceAll(/:\w+/g, 'known');
       const headers = { ...bearer, ercollectionid: 'alarms' };
-      // What the body lacks would be told first.
+      // A missing field of the body would be reported first.
       const payload = url === '/core/retention' && method === 'POST' ? { keep: 'P1D' } : undefined;
       const answer = await service.app.inject({
         method: method as 'GET',

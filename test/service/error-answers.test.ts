@@ -1,4 +1,4 @@
-// The errors that /openapi.json names: each is brought about, and test/service/app.ts sees to it that no other comes.
+// Provokes every error that /openapi.json names; test/service/app.ts ensures that no others occur.
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteStorage } from '../../src/storage/index.js';
@@ -24,7 +24,7 @@ let components: {
 };
 let bearer: Record<string, string>;
 let stranger: Record<string, string>;
-/** Of an item that is a member of a pattern. */
+/** A member of an item with a pattern. */
 let memberId: string;
 
 const json = { 'content-type': 'application/json' };
@@ -64,7 +64,7 @@ beforeAll(async () => {
   components = document.components;
   operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
-      return { method: method.toUpperCase() as Method, path, operation }; // of this service, these three
+      return { method: method.toUpperCase() as Method, path, operation }; // `as`: the service has only these methods
     }),
   );
 });
@@ -80,7 +80,7 @@ const get = (url: string, headers: object = {}) =>
   ({ method: 'GET', url, headers: { ...bearer, ...headers } }) as const;
 const png = { accept: 'image/png' };
 
-/** What brings an error about that few routes give. */
+/** Requests that provoke errors of few routes. */
 const own: Readonly<Record<string, () => InjectOptions>> = {
   'GET /core/status/{transactionId} 404': () => get('/core/status/none'),
   'GET /core/operations/{itemId} 404': () => get('/core/operations/none'),
@@ -105,7 +105,7 @@ const own: Readonly<Record<string, () => InjectOptions>> = {
     remove('/core/timeseries/computed/samples?metric=Result&all=true'),
 };
 
-/** A request that is in order, or misses what it asks for. */
+/** A valid request, or one for something that does not exist. */
 function usual(method: Method, path: string): InjectOptions {
   const url = path
     .replaceAll(/\{\w+\}/g, 'a')
@@ -121,7 +121,7 @@ const withHeaders = (request: InjectOptions, headers: object): InjectOptions => 
   return { ...request, headers: { ...request.headers, ...headers } };
 };
 
-/** What brings an error about that many routes give. */
+/** Requests that provoke errors common to many routes. */
 const common: Readonly<Record<string, (request: InjectOptions) => Promise<number>>> = {
   400: (request) => statusOf(withHeaders(request, { 'x-correlation-id': 'no such' })),
   401: ({ headers: _, ...request }) => statusOf(request),
@@ -146,13 +146,13 @@ const common: Readonly<Record<string, (request: InjectOptions) => Promise<number
 
 const statusOf = async (request: InjectOptions): Promise<number> => (await service.app.inject(request)).statusCode;
 
-/** The errors of a route that a test has to bring about. */
+/** The errors of a route that a test must provoke. */
 const errorsOf = ({ responses }: Operation): string[] => Object.keys(responses).filter((status) => status >= '400');
 const isOpen = ({ security = [] }: Operation): boolean => security.length === 0;
 const ofServices = () => operations.filter(({ path }) => !path.startsWith('/idm'));
 
-describe('the errors that /openapi.json names', () => {
-  it('7.2: each is one that its route gives', async () => {
+describe('the errors named in /openapi.json', () => {
+  it('7.2: each is returned by its route', async () => {
     for (const { method, path, operation } of ofServices()) {
       for (const status of errorsOf(operation).filter((one) => one !== '503')) {
         service.clock.advance(1000);
@@ -164,7 +164,7 @@ describe('the errors that /openapi.json names', () => {
     }
   });
 
-  it('2.2: each is told in a sentence, as an envelope; 401 and 403 with the way in, 429 and 503 with a time', () => {
+  it('2.2: each has a sentence and the envelope; 401 and 403 say how to log in, 429 and 503 when to retry', () => {
     for (const { path, operation } of ofServices()) {
       for (const status of errorsOf(operation)) {
         const { $ref = '' } = operation.responses[status]!;
@@ -183,7 +183,7 @@ describe('the errors that /openapi.json names', () => {
     }
   });
 
-  it('every route that a token opens names what all of them may give, and every answer of success', () => {
+  it('every route that takes a token lists all errors common to them, and every success response', () => {
     for (const { method, path, operation } of ofServices()) {
       const errors = errorsOf(operation);
       const expected = isOpen(operation) ? ['400'] : ['400', '401', '403', '429', '500', '503'];
@@ -194,7 +194,7 @@ describe('the errors that /openapi.json names', () => {
     }
   });
 
-  it('7.1: the token endpoint and its kin name theirs in the form of RFC 6749', () => {
+  it('7.1: the endpoints under /idm list theirs in the form of RFC 6749', () => {
     for (const { method, path, operation } of operations.filter((one) => one.path.startsWith('/idm'))) {
       const errors = ['400', '401', '413', '415', '429', '500', '503'];
       expect([method, path, errorsOf(operation)]).toEqual([method, path, errors]);
@@ -202,7 +202,7 @@ describe('the errors that /openapi.json names', () => {
     }
   });
 
-  it('4.2: every request may carry x-correlation-id', () => {
+  it('4.2: every request can carry x-correlation-id', () => {
     expect(components.parameters.CorrelationId).toMatchObject({ name: 'x-correlation-id', in: 'header' });
     for (const { path, operation } of operations) {
       const parameter = { $ref: '#/components/parameters/CorrelationId' };
@@ -210,8 +210,8 @@ describe('the errors that /openapi.json names', () => {
     }
   });
 
-  // The last one: nothing is asked after a stop.
-  it('7.2: 503 comes from each route that names it, and from no other', async () => {
+  // Last, since the service accepts nothing after its stop.
+  it('7.2: 503 comes from each route that lists it, and from no other', async () => {
     await service.service.stop();
     for (const { method, path, operation } of operations) {
       const isNamed = errorsOf(operation).includes('503');

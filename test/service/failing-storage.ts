@@ -1,14 +1,14 @@
 import type { Storage } from '../../src/storage/storage.js';
 
-/** How a store fails, as long as it does. */
+/** The errors that a store throws while they are set. */
 export interface Trouble {
-  /** Of a reading. */
+  /** Thrown by reads. */
   read?: Error | undefined;
-  /** Of a transaction. */
+  /** Thrown by transactions. */
   write?: Error | undefined;
 }
 
-/** A real store that is made to fail from outside, as a disk does. */
+/** A real store that a test can make fail, as a disk does. */
 export function failingStorage(storage: Storage, trouble: Trouble): Storage {
   const stop = (error: Error | undefined): void => {
     if (error !== undefined) throw error;

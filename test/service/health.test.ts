@@ -34,7 +34,7 @@ const post = (val: number) =>
   });
 
 describe('health', () => {
-  it('/health/live tells that the process answers, whatever the store does', async () => {
+  it('/health/live says that the process answers, whatever the state of the store', async () => {
     trouble.read = new Error('no disk');
     const answer = await get('/health/live');
     expect([answer.statusCode, answer.json()]).toEqual([
@@ -43,7 +43,7 @@ describe('health', () => {
     ]);
   });
 
-  it('/health/ready is 503 with Retry-After while the store fails, and 200 again after it', async () => {
+  it('/health/ready is 503 with Retry-After while the store fails, and 200 again afterwards', async () => {
     expect((await get('/health/ready')).json()).toEqual({
       status: { message: '', code: '200' },
       data: { state: 'ready' },
@@ -56,7 +56,7 @@ describe('health', () => {
     expect((await get('/health/ready')).statusCode).toBe(200);
   });
 
-  it('once a stop has begun new requests are 503, /health/ready too; /health/live and /metrics answer', async () => {
+  it('once a stop has begun, new requests and /health/ready are 503; /health/live and /metrics answer', async () => {
     await service.service.stop();
     for (const url of ['/health/ready', '/core/timeseries', '/openapi.json']) {
       const answer = await get(url);
@@ -69,7 +69,7 @@ describe('health', () => {
 });
 
 describe('7.2: 503', () => {
-  it('a full disk refuses what would be written, and reading goes on; writing does once there is room', async () => {
+  it('a full disk refuses writes but not reads; writes work again once there is room', async () => {
     expect((await post(1)).statusCode).toBe(200);
     trouble.write = new StorageFullError('the store: the disk is full');
     const refused = await post(2);
@@ -84,7 +84,7 @@ describe('7.2: 503', () => {
     expect((await get('/core/timeseries/a/samples')).json().data[0].val).toBe(3);
   });
 
-  it('7.2: 500 tells nothing of what failed inside, and the log tells all under the correlation id', async () => {
+  it('7.2: a 500 reveals nothing of its cause; the log has all of it under the correlation id', async () => {
     trouble.write = new Error('a secret of ours');
     const answer = await post(1);
     expect([answer.statusCode, answer.body.includes('secret')]).toEqual([500, false]);
@@ -113,18 +113,18 @@ describe('7.2: 503', () => {
     );
   });
 
-  it('overload is an event loop that is late from one look to the next, no stall that is over', () => {
+  it('overload is an event loop late at two consecutive checks, not one stall that is over', () => {
     const look = createOverload(2000);
     const delaysMs = [9000, 0, 2001, 2000, 3000, 2001, 5000, 1999, 9000, 0];
     const overloads = [false, false, false, false, false, true, true, false, false, false];
     expect(delaysMs.map(look)).toEqual(overloads);
   });
 
-  it('an overloaded process is 503 with Retry-After, but for those who ask how it is', async () => {
+  it('an overloaded process answers 503 with Retry-After, except on health and metrics', async () => {
     await service.close();
     service = await openTestService({ settings: { eventLoopDelayMsMax: 1 } });
     headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
-    // The delay is looked at once a second: work until it was.
+    // The delay is checked once a second, so the loop is kept busy until a check has seen it.
     const isRefused = async (): Promise<boolean> => {
       const endMs = performance.now() + 100;
       while (performance.now() < endMs);
@@ -141,7 +141,7 @@ describe('7.2: 503', () => {
 });
 
 describe('/metrics', () => {
-  it('has what wakes an operator: failed and late items, backlog, followers, errors of the store', async () => {
+  it('has what operators need: failed and late items, backlog, followers, store errors', async () => {
     await service.close();
     service = await openTestService();
     headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
@@ -171,7 +171,7 @@ describe('/metrics', () => {
     expect(found.get('windrow_store_errors_total')).toBe(1);
   });
 
-  it('is read by a Prometheus parser, and counts what was done', async () => {
+  it('parses as Prometheus text, and counts what was done', async () => {
     await post(1);
     await get('/core/timeseries/a/samples');
     await get('/core/timeseries/none/samples');
@@ -190,7 +190,7 @@ describe('/metrics', () => {
     }
     const times = families.get('windrow_http_request_duration_seconds');
     expect(times?.type).toBe('HISTOGRAM');
-    // Of a histogram the parser drops the labels: its counts are read for themselves.
+    // The parser drops the labels of a histogram, so its counts are read from the text.
     const lines = answer.body
       .split('\n')
       .filter((line) => line.startsWith('windrow_http_request_duration_seconds_count'));
@@ -204,7 +204,7 @@ describe('/metrics', () => {
         ['GET', 'unknown', '404', '1'],
       ]),
     );
-    // However many series and paths there are, there are no more labels: Prometheus holds each for ever.
+    // The number of series and paths must not add labels, as Prometheus keeps each for ever.
     expect(answer.body).not.toContain('nowhere');
   });
 });

@@ -15,7 +15,7 @@ async function errorOf(body: string, sliceChars?: number): Promise<ServiceError>
 }
 
 describe('a JSON body', () => {
-  it('is what JSON.parse makes of it, however it is sliced', async () => {
+  it('is parsed like JSON.parse does, however it is sliced', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.integer({ min: 1, max: 40 }), async (body, sliceChars) => {
         expect(await parseJsonBody(body, sliceChars)).toEqual(JSON.parse(body));
@@ -27,7 +27,7 @@ describe('a JSON body', () => {
     }
   });
 
-  it('that is cut off or damaged anywhere is refused with its place, however it is sliced', async () => {
+  it('that is truncated or damaged anywhere is refused with its place, however it is sliced', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.nat(), fc.constantFrom('', ',', ']', '}', '"', 'x', ':'), async (body, at, put) => {
         const bad = body.slice(0, at % body.length) + put;
@@ -42,7 +42,7 @@ describe('a JSON body', () => {
     expect((await errorOf(lines, 50)).message).toMatch(/^the body is not JSON: line 101, column 6: expected `:` after/);
   });
 
-  it('with a key twice in an object is refused with its pointer, for readers differ in which one counts', async () => {
+  it('with a repeated key is refused with its pointer, since readers differ in which one counts', async () => {
     for (const [body, pointer] of [
       ['[{"id":1,"id":2}]', '/0/id'],
       ['[{"id":1},{"a":{"b":[0,{"c":1,"d":{},"c":1}]}}]', '/1/a/b/1/c'],
@@ -60,7 +60,7 @@ describe('a JSON body', () => {
     }
   });
 
-  it('with a number that no double holds is refused with its pointer', async () => {
+  it('with a number beyond a double is refused with its pointer', async () => {
     for (const [body, pointer] of [
       ['1e400', ''],
       ['[1,{"val":-1e999}]', '/1/val'],
@@ -76,7 +76,7 @@ describe('a JSON body', () => {
     expect(await parseJsonBody('[1e308,-1e-400,0.1]')).toEqual([1e308, -0, 0.1]);
   });
 
-  it('is parsed in slices between which others have a turn, but for what has no comma to be cut at', async () => {
+  it('is parsed in slices with pauses between them, unless it has no comma to slice at', async () => {
     let turns = 0;
     let isDone = false;
     const count = (): void => {

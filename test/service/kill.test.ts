@@ -1,4 +1,4 @@
-// A service that is killed at a random moment, and started again: what it acknowledged is there, whole.
+// A service killed at a random moment and started again: everything it acknowledged is there, complete.
 
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -12,10 +12,10 @@ const ROUNDS = 3;
 const quiet = ['--log-level', 'error'];
 const START_MS = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;
-/** Given again as SEED to see the same moments. */
+/** Set SEED to repeat the same moments. */
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31));
 
-// Moments alone: mulberry32.
+// mulberry32; only moments depend on it.
 function createRandom(from: number): () => number {
   let state = from;
   return () => {
@@ -62,7 +62,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
     const client = addClient(data);
     const BATCH = 50;
     const WRITERS = 6;
-    // Of each writer: batches that were answered, and how many were sent at all.
+    // For each writer: the batches acknowledged, and how many were sent.
     const acknowledged = new Map<string, number[]>();
     const sentCount = new Map<string, number>();
     for (let round = 0; round < ROUNDS; round++) {
@@ -88,7 +88,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
           acknowledged.set(id, [...(acknowledged.get(id) ?? []), batch]);
         }
       });
-      // However slow the machine is, each writer was answered once before the first kill.
+      // However slow the machine is, each writer has one batch acknowledged before the first kill.
       await expect.poll(() => acknowledged.size, { interval: 5 }).toBe(WRITERS);
       await killAfter(server, random() * 1200);
       await Promise.all(writers);
@@ -149,7 +149,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
     for (let round = 0; round < ROUNDS; round++) {
       const live = (async () => {
         for (;;) {
-          // In order, and now and then late: an old sample again with another value.
+          // In order, and sometimes late: an old sample again with another value.
           const late = Math.floor(random() * HISTORY);
           const rows = ids.flatMap((timeseriesId) =>
             [minute, minute + 1, late].map((at) => ({
@@ -170,7 +170,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
     }
     const itemsOf = async () => {
       const answer = await fetch(`${server.url}/core/operations`, { headers });
-      // The form of the answer is what is compared below.
+      // `as`: the comparisons below check the content
       const { data } = (await answer.json()) as { data: { timeseriesId: string; state: string }[] };
       return data;
     };
@@ -184,7 +184,7 @@ describe(`killed at random moments (SEED=${seed})`, () => {
         const stored = await readSeries(server.url, headers, id, 'Hourly');
         return { stored, expected: { ...stored, timeMs: expected!.timeMs, value: expected!.value } };
       };
-      // Late samples are taken in a moment after they are acknowledged.
+      // Late samples are processed shortly after they are acknowledged.
       await expect
         .poll(
           async () => {

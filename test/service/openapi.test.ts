@@ -55,12 +55,12 @@ describe('/openapi.json', () => {
     const routes = service.routes
       .filter(({ method, url }) => method !== 'HEAD' && !hidden.test(url))
       .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
-    // Other methods of the token endpoints are refused in the form of RFC 6749.
+    // The token endpoints refuse other methods in the form of RFC 6749.
     const refused = routes.filter((route) => /^(?!POST)\w+ \/idm/.test(route));
     expect([...told].sort()).toEqual(routes.filter((route) => !refused.includes(route)).sort());
   });
 
-  it('tells of each route what it does, under a heading that is explained, and how to authenticate', () => {
+  it('describes each route, under a heading that is explained, with its authentication', () => {
     const headings = document.tags.map(({ name }) => name);
     for (const { path, method, operation } of operations()) {
       const of = `${method} ${path}`;
@@ -77,7 +77,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('has a name for each operation that is its own, a server, and the choices of texts that have some', () => {
+  it('has a unique name for each operation, a server, and enums for texts with fixed choices', () => {
     const names = operations().map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     expect(document.servers).toEqual([{ url: '/' }]);
@@ -92,7 +92,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('names every parameter of a path, once, and says what answers there are', () => {
+  it('names every path parameter once, and lists the responses', () => {
     for (const { path, method, operation } of operations()) {
       const of = `${method} ${path}`;
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -105,7 +105,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('says of every answer of success what it holds, and of every request with a body what it takes', () => {
+  it('has a schema for every success response and every request body', () => {
     for (const { path, method, operation } of operations()) {
       const of = `${method} ${path}`;
       for (const [code, { content }] of Object.entries(operation.responses)) {
@@ -121,7 +121,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('names the forms of samples, and the headers that go with them', () => {
+  it('names the formats of samples and their headers', () => {
     const forms = ['application/json', 'application/x-ndjson', 'text/csv', 'application/vnd.windrow.columns'];
     const headers = ({ parameters = [] }: Operation) =>
       parameters.filter((one) => one.in === 'header').map(({ name }) => name);
@@ -129,7 +129,7 @@ describe('/openapi.json', () => {
       const { post, get } = document.paths[path]!;
       expect(Object.keys(post!.requestBody!.content)).toEqual(forms);
       expect(headers(post!)).toEqual(['Content-Encoding', 'source', 'partition', 'offset']);
-      // The others stand in words: a union with texts would have every generated client cast.
+      // The other formats are in the description: a union with strings would force casts in every generated client.
       expect(Object.keys(get!.responses[200]!.content!)).toEqual(['application/json']);
       for (const form of forms) expect(get!.description).toContain(form);
       const { schema } = get!.responses[200]!.content!['application/json']!;
@@ -144,7 +144,7 @@ describe('/openapi.json', () => {
     expect(headers(document.paths['/core/timeseries']!.get!)).toEqual(['PageSize', 'continuationToken']);
   });
 
-  it('has no reference that leads nowhere, and no schema that JSON cannot hold', () => {
+  it('has no dangling reference, and no schema that JSON cannot express', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer!.split('/'));
     for (const parts of references) {
@@ -155,7 +155,7 @@ describe('/openapi.json', () => {
   });
 });
 
-it('/docs is a page of it', async () => {
+it('/docs is a page made from it', async () => {
   const page = await service.app.inject({ url: '/docs' });
   expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const sources = [...page.body.matchAll(/(?:src|href)="\.?\/?([^":]+\.(?:js|css))"/g)].map(([, path]) => path!);

@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A client in the store of a folder that nothing runs on. */
+/** A client in the store of a folder that no service uses. */
 async function addClient(directory: string) {
   const service = await openService({ dataDirectory: directory }, silentLog);
   const scopes = ['core_read', 'core_write', 'core_admin'];
@@ -53,8 +53,8 @@ async function writeAndRead(prefix: string, client: { clientId: string; clientSe
   return read.json().data.map((sample: { val: number }) => sample.val);
 }
 
-describe('the service in a server that is there already', () => {
-  it('answers under its prefix, stops with its host, and goes on with the next', async () => {
+describe('the service in an existing server', () => {
+  it('answers under its prefix, stops with its host, and continues in the next one', async () => {
     const client = await addClient(folder);
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
     expect(await writeAndRead('/windrow', client, 7)).toEqual([7]);
@@ -66,7 +66,7 @@ describe('the service in a server that is there already', () => {
     expect(read.json().data).toHaveLength(1);
   });
 
-  it("leaves the host's own errors, bodies, headers and missing paths as they are", async () => {
+  it("does not change the host's own errors, bodies, headers and unknown paths", async () => {
     const plain = fastify();
     for (const app of [host, plain]) {
       app.get('/fails', async () => {
@@ -106,7 +106,7 @@ describe('the service in a server that is there already', () => {
     await plain.close();
   });
 
-  it('2.2: missing paths and methods below the prefix are told in its envelope, others as the host does', async () => {
+  it("2.2: unknown paths and methods below the prefix get its envelope, others the host's response", async () => {
     host.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
     for (const url of ['/windrow/nowhere', '/windrow', '/windrow/', '/windrow/core/status/a/b?x=1']) {
@@ -131,7 +131,7 @@ describe('the service in a server that is there already', () => {
       expect((await host.inject({ url })).body).toBe('nothing of the host');
   });
 
-  it.each(['', '/api'])('without a prefix of its own missing paths are those of the host (%s)', async (prefix) => {
+  it.each(['', '/api'])('without a prefix of its own, unknown paths are left to the host (%s)', async (prefix) => {
     const scoped = async (scope: FastifyInstance): Promise<void> => {
       scope.setNotFoundHandler(async (_request, reply) => reply.code(404).send('nothing of the host'));
       await scope.register(windrowService, { dataDirectory: folder });
@@ -165,7 +165,7 @@ describe('the service in a server that is there already', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'keeps what it makes to its owner, whatever else the host may make',
+    'makes its files accessible to their owner only, whatever umask the host has',
     async () => {
       const umask = process.umask(0o022);
       onTestFinished(() => void process.umask(umask));
@@ -178,7 +178,7 @@ describe('the service in a server that is there already', () => {
     },
   );
 
-  it('sits beside the same plugins in the host: its OpenAPI, its limits', async () => {
+  it('works beside the same plugins in the host: its OpenAPI, its limits', async () => {
     await host.register(swagger, { openapi: { openapi: '3.0.0', info: { title: 'host', version: '1' } } });
     await host.register(rateLimit, { max: 1000 });
     host.get('/own', { schema: { summary: 'of the host' } }, async () => 'own');
@@ -191,7 +191,7 @@ describe('the service in a server that is there already', () => {
     expect((await host.inject({ url: '/windrow/core/timeseries' })).statusCode).toBe(401);
   });
 
-  it('a second service over the same data directory answers from the same store', async () => {
+  it('a second service over the same data directory uses the same store', async () => {
     await host.register(windrowService, { dataDirectory: folder, prefix: '/windrow' });
     await host.register(windrowService, { dataDirectory: folder, prefix: '/beside' });
     await host.ready();

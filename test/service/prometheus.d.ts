@@ -1,4 +1,4 @@
-// What the tests use of parse-prometheus-text-format, which comes without types.
+// Types for the parts of parse-prometheus-text-format that tests use; the package has none.
 declare module 'parse-prometheus-text-format' {
   interface Family {
     readonly name: string;

@@ -1,4 +1,4 @@
-// Whose failures are counted behind proxies: what a caller writes into x-forwarded-for is nobody's address.
+// Whose failures are counted behind proxies: addresses that callers write into x-forwarded-for do not count.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ async function open(trustedProxyCount: number) {
 }
 
 describe('--trust-proxy', () => {
-  it('1 takes the address that the proxy wrote, the last one, whatever the caller wrote before it', async () => {
+  it('1 takes the last address, written by the proxy, whatever the caller wrote before it', async () => {
     const ask = await open(1);
     for (const forged of ['203.0.113.1, ', '203.0.113.2,203.0.113.3, ']) {
       expect(await ask(`${forged}192.0.2.1`, 'wrong')).toBe(401);
     }
     expect(await ask('203.0.113.4, 192.0.2.1')).toBe(429);
-    // Nor is anybody shut out in whose name another wrote.
+    // Nor is anybody locked out whose address another caller wrote.
     expect(await ask('192.0.2.1, 192.0.2.2')).toBe(200);
   });
 
@@ -44,7 +44,7 @@ describe('--trust-proxy', () => {
     expect(await ask('192.0.2.1, 192.0.2.2, 10.0.0.7')).toBe(200);
   });
 
-  it('left out takes the address of the connection alone', async () => {
+  it('without it, the address of the connection counts', async () => {
     const ask = await open(0);
     for (let i = 0; i < 2; i++) expect(await ask(`192.0.2.${i}`, 'wrong')).toBe(401);
     expect(await ask('192.0.2.9')).toBe(429);

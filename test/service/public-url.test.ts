@@ -9,7 +9,7 @@ it.each([
   'http://10.0.0.1:8090',
   'https://example.com/ts/',
   'http://[::1]',
-])('a URL that the service may be known by: %s', (text) => {
+])('%s can be the public URL', (text) => {
   expect(publicUrlFault(text)).toBeUndefined();
 });
 
@@ -25,7 +25,7 @@ it.each([
   ['https://ts.example.com/?a=1', 'expected a URL without a query and a fragment, received "https://'],
   ['https://ts.example.com/#', 'expected a URL without a query and a fragment, '],
   ['https://zoe:fjord@ts.example.com', 'expected a URL without a user and a password in it'],
-])('RFC 8414, section 2: an issuer is none like %j', (text, fault) => {
+])('RFC 8414, section 2: %j cannot be an issuer', (text, fault) => {
   expect(publicUrlFault(text)).toContain(fault);
 });
 

@@ -25,7 +25,7 @@ async function statuses(count: number, headers: Record<string, string>): Promise
 const ok = (count: number): number[] => Array(count).fill(200);
 
 describe('7.2: 429', () => {
-  it('a client may ask requestsPerMinuteMax times a minute, then is told when to come again', async () => {
+  it('a client may send requestsPerMinuteMax requests a minute, then is told when to retry', async () => {
     const headers = await bearerOf();
     expect(await statuses(MAX, headers)).toEqual(ok(MAX));
     service.clock.advance(20_000);
@@ -39,7 +39,7 @@ describe('7.2: 429', () => {
     expect(await statuses(1, headers)).toEqual([200]);
   });
 
-  it('each client has its own count, and health and metrics none', async () => {
+  it('each client has its own count; health and metrics are not counted', async () => {
     const [one, other] = [await bearerOf(), await bearerOf()];
     expect(await statuses(MAX + 1, one)).toEqual([...ok(MAX), 429]);
     expect(await statuses(MAX, other)).toEqual(ok(MAX));
@@ -48,7 +48,7 @@ describe('7.2: 429', () => {
     expect(health).toEqual(ok(MAX + 1));
   });
 
-  it('a body is not read once the limit is passed', async () => {
+  it('a body is not read once the limit is exceeded', async () => {
     const headers = await bearerOf();
     await statuses(MAX, headers);
     const payload = [{ timeseriesId: 'a', timestamp: '2026-01-01T00:00:00Z', val: 1 }];
@@ -59,7 +59,7 @@ describe('7.2: 429', () => {
     expect(read.statusCode).toBe(404);
   });
 
-  it('a restart forgets no count', async () => {
+  it('counts survive a restart', async () => {
     const headers = await bearerOf();
     await statuses(MAX - 1, headers);
     await service.reopen();

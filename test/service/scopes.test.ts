@@ -17,7 +17,7 @@ const write = ['core_write', 'core_admin'];
 const admin = ['core_admin'];
 const all = ['core_read', 'core_write', 'core_admin'];
 
-/** What opens each route; undefined where nobody need say who they are, or say it in another way. */
+/** The scopes that open each route; undefined for routes without a token, or with other authentication. */
 const opened: Readonly<Record<string, readonly string[] | undefined>> = {
   'GET /core/events': read,
   'POST /core/events': write,
@@ -52,10 +52,10 @@ const opened: Readonly<Record<string, readonly string[] | undefined>> = {
 };
 
 describe('5: scopes', () => {
-  it('every route stands in the table', () => {
+  it('every route is in the table', () => {
     const routes = service.routes.filter(({ method, url }) => method !== 'HEAD' && !url.startsWith('/docs'));
     const other = routes.filter(({ method, url }) => !(`${method} ${url}` in opened));
-    // The token endpoint answers other methods in the form of RFC 6749, and other paths of its metadata with 404.
+    // The token endpoints answer other methods in the form of RFC 6749, and unknown metadata paths with 404.
     expect(other.filter(({ url }) => !url.startsWith('/idm') && !url.startsWith('/.well-known'))).toEqual([]);
     const registered = new Set(routes.map(({ method, url }) => `${method} ${url}`));
     expect(Object.keys(opened).filter((route) => !registered.has(route))).toEqual([]);
@@ -66,7 +66,7 @@ describe('5: scopes', () => {
     it(`${route} ${told}`, async () => {
       const [method, url] = route.split(' ') as ['GET', string];
       for (const scope of ['none', ...all]) {
-        // Nothing that these ask for is there, and no body comes: whoever is let in is told so.
+        // These requests name nothing that exists and have no body, so an admitted caller gets another error.
         const request = { method, url: url.replaceAll(/:\w+/g, 'none'), headers: headers[scope]! };
         const { statusCode } = await service.app.inject(request);
         const basic = url.startsWith('/idm') ? [400, 401, 415] : [200];

@@ -1,4 +1,4 @@
-// Nothing secret is ever logged: every endpoint is asked with secrets in every place where one may stand.
+// No secret is ever logged: every endpoint gets secrets wherever one can be.
 import type { InjectOptions } from 'fastify';
 import { expect, it } from 'vitest';
 import { openSqliteStorage } from '../../src/storage/index.js';
@@ -48,7 +48,7 @@ async function askEverything(service: TestService, credentials: readonly Record<
   return answered;
 }
 
-it('no secret, token, password, query or body is ever logged, at any level, also where all fails', async () => {
+it('no secret, token, password, query or body is ever logged, at any level, even when everything fails', async () => {
   const trouble: Trouble = {};
   const service = await openTestService({
     settings: { tokenFailuresPerMinuteMax: 0 },

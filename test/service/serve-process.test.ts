@@ -10,7 +10,7 @@ import { type EventReader, readEvents } from './server-sent-events.js';
 import { type Credentials, commandPath, type Serving, serve, temporaryFolder, tokenOf } from './serving.js';
 
 const walkPath = fileURLToPath(new URL('../../docs/examples/service-walk.sh', import.meta.url));
-// The walk is for a shell with curl; `.ci/run` installs it where it is missing.
+// The walk needs a shell with curl, which `.ci/run` installs if missing.
 const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0;
 const quiet = ['--log-level', 'error'];
 
@@ -51,7 +51,7 @@ function printed(demo: Serving): Record<string, string> {
 const demoIsReady = /\/core\/events"\n\n$/;
 
 describe('windrow serve over a store without clients', () => {
-  it('says how to add one, by a line that adds one', async () => {
+  it('prints a command that adds a client, which works', async () => {
     const directory = join(temporaryFolder(), 'a data folder');
     const line = /nobody may use it yet.*\n {2}npx windrow (client add .*)\n/;
     const empty = await serve(['--data-dir', directory, ...quiet], line);
@@ -68,7 +68,7 @@ describe('windrow serve over a store without clients', () => {
 });
 
 describe('windrow serve --demo', () => {
-  it.skipIf(!hasCurl)('prints credentials that work, and the walk through the service goes through', async () => {
+  it.skipIf(!hasCurl)('prints working credentials, and the walk through the service succeeds', async () => {
     const folder = temporaryFolder();
     const demo = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);
     const environment = printed(demo);
@@ -108,7 +108,7 @@ describe('windrow serve --demo', () => {
     expect(events.data).toHaveLength(2);
     expect(events.data.map((event: { name: string }) => event.name)).toEqual(['Warm day', 'Warm day']);
 
-    // Started again it has the same data, nothing twice, and new credentials.
+    // Restarted, it has the same data, without duplicates, and new credentials.
     demo.child.kill('SIGTERM');
     expect(await demo.ended).toBe(0);
     const again = await serve(['--demo', '--data-dir', join(folder, 'data')], demoIsReady);
@@ -142,7 +142,7 @@ function run(command: string, words: readonly string[], environment: Record<stri
   });
 }
 
-/** Sends the begin of an upload, and waits until the service reads it. */
+/** Sends the start of an upload and waits until the service reads it. */
 async function beginUpload(url: string, { authorization }: { authorization: string }): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -154,7 +154,7 @@ async function beginUpload(url: string, { authorization }: { authorization: stri
 }
 
 describe('a stop', () => {
-  it('is graceful at SIGTERM: followers are told, requests are answered, what was answered is stored', async () => {
+  it('at SIGTERM is graceful: followers are told, requests are answered, what was acknowledged is stored', async () => {
     const data = join(temporaryFolder(), 'data');
     const client = addClient(data);
     const first = await serve(['--data-dir', data, ...quiet]);
@@ -174,7 +174,7 @@ describe('a stop', () => {
     });
     await expect.poll(() => acknowledged.length).toBeGreaterThan(50);
     first.child.kill('SIGTERM');
-    // Refused in order, or not reached any more: never a broken answer to what was stored.
+    // Refused, or not reached any more: stored data is never answered with a broken response.
     const ends = await Promise.all(writers);
     expect(ends.every((status) => status === 503 || status === 0)).toBe(true);
     expect(await first.ended).toBe(0);
@@ -197,7 +197,7 @@ describe('a stop', () => {
     expect([missing, sent >= acknowledged.length]).toEqual([[], true]);
   });
 
-  it('waits for nobody for ever: an upload that stands still is cut off, and the exit code is 0', async () => {
+  it('does not wait for ever: a stalled upload is cut off, and the exit code is 0', async () => {
     const data = join(temporaryFolder(), 'data');
     const client = addClient(data);
     const server = await serve(['--data-dir', data, ...quiet]);
@@ -206,7 +206,7 @@ describe('a stop', () => {
     expect(await server.ended).toBe(0);
   });
 
-  it('is at once at a second signal', async () => {
+  it('is immediate at a second signal', async () => {
     const data = join(temporaryFolder(), 'data');
     const client = addClient(data);
     const server = await serve(['--data-dir', data, ...quiet]);
@@ -220,7 +220,7 @@ describe('a stop', () => {
   });
 });
 
-it('RFC 8414: the metadata names the service as --public-url does', async () => {
+it('RFC 8414: the metadata has the URL given by --public-url', async () => {
   const words = ['--data-dir', join(temporaryFolder(), 'data'), '--public-url', 'https://example.com/ts'];
   const server = await serve([...words, ...quiet]);
   const metadata = await (await fetch(`${server.url}/.well-known/oauth-authorization-server`)).json();
@@ -230,8 +230,8 @@ it('RFC 8414: the metadata names the service as --public-url does', async () => 
   });
 });
 
-describe('what hinders a start is said, without a stack', () => {
-  it('a port in use, an address that is none, a folder that cannot be', async () => {
+describe('problems at startup are reported without a stack', () => {
+  it('a port in use, an invalid address, an impossible folder', async () => {
     const folder = temporaryFolder();
     const data = join(folder, 'data');
     const server = await serve(['--data-dir', data, ...quiet]);
@@ -261,13 +261,13 @@ describe('what hinders a start is said, without a stack', () => {
       expect(failure.stderr).not.toMatch(/bug in windrow|\n\s+at /);
       expect(failure.stdout).toBe('');
     }
-    // Nothing was left behind that would hinder the next.
+    // Nothing is left behind that would block the next start.
     const next = await serve(['--data-dir', join(folder, 'b'), ...quiet]);
     expect((await fetch(`${next.url}/health/live`)).status).toBe(200);
   });
 });
 
-it.skipIf(process.platform === 'win32')('nobody else may read the data directory, nor any file in it', async () => {
+it.skipIf(process.platform === 'win32')('nobody else can read the data directory or any file in it', async () => {
   const data = join(temporaryFolder(), 'data');
   const server = await serve(['--data-dir', data, ...quiet]);
   const headers = await tokenOf(server.url, addClient(data));

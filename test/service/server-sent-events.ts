@@ -1,4 +1,4 @@
-/** What the service sends; tests compare it, so that nothing rests on its being true. */
+/** The data of events. Tests compare it, so nothing depends on this type being right. */
 interface EventData {
   readonly timeseriesId?: string;
   readonly metric?: string;
@@ -7,7 +7,7 @@ interface EventData {
   readonly reason?: string;
 }
 
-/** An event as a browser would give it (WHATWG HTML, section 9.2.6). */
+/** An event as a browser would deliver it (WHATWG HTML, section 9.2.6). */
 export interface ReceivedEvent {
   readonly type: string;
   readonly data: EventData;
@@ -18,13 +18,13 @@ export interface ReceivedEvent {
 export interface EventReader {
   /** The next event; undefined at the end of the stream. */
   next(): Promise<ReceivedEvent | undefined>;
-  /** What Last-Event-ID is now: it moves on without events as well. */
+  /** The current Last-Event-ID, which also advances without events. */
   readonly lastEventId: string;
   readonly comments: readonly string[];
   close(): Promise<void>;
 }
 
-/** Reads server-sent events as the standard has it, line by line. */
+/** Parses server-sent events line by line, as the standard says. */
 export function readEvents(body: ReadableStream<Uint8Array>): EventReader {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const comments: string[] = [];

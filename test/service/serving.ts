@@ -1,4 +1,4 @@
-// The built command as a service of its own: a process, a port, signals.
+// The built command as a service: a process, a port, signals.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,27 +11,27 @@ export const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', impor
 export interface Serving {
   readonly url: string;
   readonly child: ChildProcess;
-  /** What it wrote so far. */
+  /** What it has written so far. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Ends with its exit code, or the signal that ended it. */
+  /** Resolves to its exit code, or to the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** A folder that goes with the test. */
+/** A folder that is deleted after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'windrow-serve-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts `windrow serve …` and waits until it listens, or until what is awaited stands on standard error. */
+/** Starts `windrow serve …` and waits until it listens, or until `awaited` is on standard error. */
 export async function serve(words: readonly string[], awaited = /listens at (http:[^;]+);/): Promise<Serving> {
   const command = [commandPath, 'serve', '--port', '0', ...words];
   return listening(spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] }), awaited);
 }
 
-/** Waits until a service that was started listens. */
+/** Waits until a started service listens. */
 export async function listening(child: ChildProcess, awaited = /listens at (http:[^;]+);/): Promise<Serving> {
   onTestFinished(() => void child.kill('SIGKILL'));
   let [stdout, stderr] = ['', ''];
@@ -69,7 +69,7 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** A client of a store that is made where there is none. */
+/** Adds a client; creates the store if there is none. */
 export function addClient(directory: string, scope = 'core_read core_write'): Credentials {
   const words = ['client', 'add', 'test', '--org', 'acme', '--scope', scope, '--json', '--data-dir', directory];
   return JSON.parse(spawnSync(process.execPath, [commandPath, ...words], { encoding: 'utf8' }).stdout);
@@ -87,6 +87,6 @@ export async function tokenOf(
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write' }),
   });
   expect(answer.status).toBe(200);
-  const { access_token: token } = (await answer.json()) as { access_token: string }; // RFC 6749, 5.1
+  const { access_token: token } = (await answer.json()) as { access_token: string }; // `as`: RFC 6749, 5.1
   return { authorization: `Bearer ${token}` };
 }

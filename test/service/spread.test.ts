@@ -6,13 +6,13 @@ import { itemWork, replicas } from '../../src/storage/tables/operations.js';
 import { openTestService, type TestService } from './app.js';
 import { failingStorage, type Trouble } from './failing-storage.js';
 
-// An organisation whose series lie in several shards is to its users what one in a single shard is.
+// An organisation spread over several shards behaves, to its users, like one in a single shard.
 
 const organisation = 'acme';
 const placement = placementOf(organisation, 8);
 const START_MS = Date.UTC(2025, 11, 31);
 
-/** Ids, each in a shard of its own. */
+/** Ids, each in a different shard. */
 const ids: string[] = [];
 for (let i = 0; ids.length < 8; i++) {
   const id = `device-${i}`;
@@ -84,7 +84,7 @@ async function valuesOf(id: string, metric = 'Raw'): Promise<number[]> {
 const write = (...rows: readonly unknown[]) => call('POST', '/core/samples', rows);
 
 describe('an organisation of several groups', () => {
-  it('lists its series and items in one order over pages, without the copies that items read', async () => {
+  it('lists its series and items in one order over pages, without the replicas that items read', async () => {
     await write(...ids.map((id, i) => sample(id, 0, i)));
     await register(
       item(
@@ -111,7 +111,7 @@ describe('an organisation of several groups', () => {
     expect(body.data.map(({ timeseriesId }: { timeseriesId: string }) => timeseriesId).sort()).toEqual([a, c].sort());
   });
 
-  it('tells of a request by one transaction, whose state is that of all its items', async () => {
+  it('has one transaction for a request, whose state covers all its items', async () => {
     await write(sample(a, 0, 1), sample(b, 0, 2));
     const { id, transactionIDList } = await register(
       item('Mul', [[a, 'Raw']], [a, 'Minus']),
@@ -127,7 +127,7 @@ describe('an organisation of several groups', () => {
     expect(listed.body.data).toMatchObject([{ id, state: 'Active' }]);
   });
 
-  it('computes of series and results of several shards, live: late, corrected, deleted', async () => {
+  it('computes from series and results of several shards, live: late, corrected, deleted', async () => {
     await write(sample(a, 0, 1), sample(b, 0, 10));
     const hourly = { function: 'Sum', interval: 'Hourly' };
     await register(item('Aggregate', [[a, 'Raw']], [a, 'Hourly'], hourly));
@@ -154,7 +154,7 @@ describe('an organisation of several groups', () => {
     expect([await valuesOf(c, 'Sum'), await valuesOf(b, 'Minus')]).toEqual([[], []]);
   });
 
-  it('an item that computes once waits for all that was stored when it was posted', async () => {
+  it('an item that computes once waits for all samples stored when it was posted', async () => {
     await write(...Array.from({ length: 500 }, (_, i) => sample(a, i, i)));
     await register({
       ...item('Aggregate', [[a, 'Raw']], [b, 'Once'], { function: 'Count', interval: 'Daily' }),
@@ -169,7 +169,7 @@ describe('an organisation of several groups', () => {
     expect([await valuesOf(b, 'Once'), await valuesOf(b, 'Again')]).toEqual([[500], [501]]);
   });
 
-  it('copies end with the last item that reads them; a result that clients write on is copied on', async () => {
+  it('replicas end with their last reader; a result that clients write on is still replicated', async () => {
     await write(sample(a, 0, 1));
     await register(item('Mul', [[a, 'Raw']], [a, 'Minus']));
     await register(item('Mul', [[a, 'Minus']], [b, 'Plus']));
@@ -191,7 +191,7 @@ describe('an organisation of several groups', () => {
     expect(left).toEqual([]);
   });
 
-  it('refuses circles of items over shards, through members of patterns too', async () => {
+  it('refuses circles of items over shards, even through members of patterns', async () => {
     await register(item('Mul', [[a, 'X']], [b, 'X']), item('Mul', [[b, 'X']], [c, 'X']));
     const circle = await call('POST', '/operations', [item('Mul', [[c, 'X']], [a, 'X'])]);
     expect([circle.status, circle.body.status.message]).toEqual([409, expect.stringContaining('in a circle')]);
@@ -207,7 +207,7 @@ describe('an organisation of several groups', () => {
     expect((await call('POST', '/operations', [members])).status).toBe(409);
   });
 
-  it('patterns have members in each shard, as one item; of another id they are refused', async () => {
+  it('patterns have members in each shard, listed as one item; with an id of their own they are refused', async () => {
     await write(...ids.map((id, i) => sample(id, 0, i)), sample('site', 0, 100));
     await register(
       item(
@@ -232,7 +232,7 @@ describe('an organisation of several groups', () => {
     expect((await call('GET', '/core/operations')).body.data).toEqual([]);
   });
 
-  it('says which samples are stored where a shard fails; a queue has all of its samples stored, or none', async () => {
+  it('says which samples are stored if a shard fails; a body of a queue is stored whole or not at all', async () => {
     trouble.shard = placement.shardOf(b);
     trouble.write = new StorageError('storage.failed', 'simulated');
     const { status, body } = await write(sample(a, 0, 1), sample(b, 0, 2));
@@ -246,7 +246,7 @@ describe('an organisation of several groups', () => {
     expect([await valuesOf(a), await valuesOf(b)]).toEqual([[1, 3], [4]]);
   });
 
-  it('has as many as its first client said, for good', async () => {
+  it('has the number of groups given with its first client, for good', async () => {
     const { administration } = service.service.identity;
     const add = (groups?: number, org = 'beta') =>
       administration.addClient({

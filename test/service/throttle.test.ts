@@ -11,28 +11,28 @@ function fail(times: readonly number[], max: number): Failures | undefined {
 }
 
 describe('throttling', () => {
-  it('the failure that reaches the limit blocks for a minute from then', () => {
+  it('the failure that reaches the limit blocks for a minute', () => {
     const failures = fail([0, 10, 20], 3);
     expect(blockedForMs(failures, 20)).toBe(MINUTE_MS);
     expect(blockedForMs(failures, 20 + MINUTE_MS - 1)).toBe(1);
     expect(blockedForMs(failures, 20 + MINUTE_MS)).toBe(0);
   });
 
-  it('fewer failures within a minute block nobody', () => {
+  it('fewer failures within a minute do not block', () => {
     const failures = fail([0, 1], 3);
     expect(blockedForMs(failures, 2)).toBe(0);
     expect(fail([0, 1, MINUTE_MS], 3)).toEqual({ windowStartMs: MINUTE_MS, failureCount: 1, blockedUntilMs: null });
   });
 
-  it('after a block the count begins anew', () => {
+  it('after a block, counting starts again', () => {
     expect(fail([0, 1, 2, 2 + MINUTE_MS], 3)?.failureCount).toBe(1);
   });
 
-  it('a limit of 0 is none', () => {
+  it('a limit of 0 means no limit', () => {
     expect(blockedForMs(fail(Array<number>(100).fill(0), 0), 0)).toBe(0);
   });
 
-  it('in no minute are more guesses answered than twice the limit, whenever they come', () => {
+  it('no minute allows more guesses than twice the limit, whenever they come', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 70_000 }), { minLength: 1, maxLength: 80 });
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 5 }), (gapsMs, max) => {
@@ -53,7 +53,7 @@ describe('throttling', () => {
     );
   });
 
-  it('a clock put back by a day blocks nobody for a day', () => {
+  it('setting the clock back by a day does not block anybody for a day', () => {
     const failures = fail([1e9, 1e9], 2);
     expect(blockedForMs(failures, 1e9 - 24 * 60 * MINUTE_MS)).toBe(0);
     expect(countFailure(failures, 0, 2)).toEqual({ windowStartMs: 0, failureCount: 1, blockedUntilMs: null });

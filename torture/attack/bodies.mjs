@@ -4,10 +4,10 @@ import { isAlive, longestTurn, pause, peakMb, probe, show, start, stop } from '.
 
 const TIME = '2026-01-01T00:00:00Z';
 
-/** What one request may hold others up. */
+/** How long one request may block others. */
 const TURN_MS_MAX = 50;
 
-/** 3: bodies that take memory or time out of proportion. */
+/** 3: bodies that take disproportionate memory or time. */
 export async function bodies() {
   const server = await start();
   const wide = (count) => `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n`;
@@ -80,7 +80,7 @@ export async function bodies() {
   ];
   const good = await probe(server);
   await pause(10_000);
-  // Of a machine that has other things to do as well.
+  // The baseline: the machine may be busy with other work.
   const usual = await good.take();
   await longestTurn(server);
   console.log(`  before: ${show(usual)}`);

@@ -38,7 +38,7 @@ export async function disk() {
   for (let i = 0; i < 6; i++) {
     const path = `${server.url}/core/timeseries/s${i}/samples?all=true`;
     let told = '';
-    // A machine that is busy with other things says so, which is not what is looked at here.
+    // A busy machine may answer that it is overloaded, which is not what is tested here.
     for (let tries = 0; tries < 20 && (told === '' || told.includes('overloaded')); tries++) {
       if (tries > 0) await pause(500);
       const answer = await fetch(path, { method: 'DELETE', headers });

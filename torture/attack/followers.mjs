@@ -1,7 +1,7 @@
 import { check } from './report.mjs';
 import { post, start, stop } from './server.mjs';
 
-/** 5: followers of one series, and the writes of another. */
+/** 5: followers of one series while another is written. */
 export async function followers() {
   const server = await start();
   const speed = async () => {

@@ -1,7 +1,7 @@
 import { check } from './report.mjs';
 import { pause, post, probe, show, start, stop } from './server.mjs';
 
-/** 2: many items touched by one body, and many items that read one series. */
+/** 2: many items changed by one body, and many items that read one series. */
 export async function items() {
   const hourly = (from, metric) => ({
     metric,

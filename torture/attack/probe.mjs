@@ -1,5 +1,5 @@
-// A good client of torture/attack.mjs, in a thread of its own: it writes and reads, by turns on connections that
-// it keeps and on new ones, and tells how long its requests took.
+// A good client of torture/attack.mjs, in its own thread: it writes and reads, alternating between kept and new
+// connections, and reports how long its requests took.
 import http from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { check } from './report.mjs';
 import { askToken, command, start, stop } from './server.mjs';
 
-/** 6: addresses that callers make up, and typos. */
+/** 6: forged addresses, and typing mistakes. */
 export async function proxies() {
   const server = await start({ words: ['--trust-proxy', '1'], grant: 'client_credentials,password' });
   const user = (name) => ['user', 'add', name, '--org', 'acme', '--password-stdin', '--data-dir', server.data];

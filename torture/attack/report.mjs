@@ -1,4 +1,4 @@
-// What was looked at, and whether it held.
+// The checks made, and whether they passed.
 
 const failures = [];
 

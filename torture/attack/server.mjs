@@ -1,4 +1,4 @@
-// The service that is attacked: its process, its port, its disk; and the good clients beside the attack.
+// The attacked service: its process, its port, its disk; and the good clients beside the attack.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
@@ -60,14 +60,14 @@ export async function start({ data = folder(), words = [], descriptors, grant = 
   return server;
 }
 
-/** The longest turn of the service's event loop since the last call, in milliseconds of its own work. */
+/** The longest turn of the service's event loop since the last call, in milliseconds of its own processor time. */
 export async function longestTurn({ child, turns }) {
   const told = once(turns, 'longest');
   child.kill('SIGUSR2');
   return (await told)[0];
 }
 
-/** A machine that is busy with other things has the service answer 503 for a while. */
+/** On a busy machine the service may answer 503 for a while. */
 async function demandToken(server) {
   for (let tries = 0; ; tries++) {
     const answer = await askToken(server);
@@ -99,7 +99,7 @@ export async function stop({ child }) {
 
 export const isAlive = ({ child }) => child.exitCode === null && child.signalCode === null;
 
-/** The most memory that the process has had, in MB. */
+/** The peak memory of the process in MB. */
 export const peakMb = ({ child }) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024;
 
@@ -115,7 +115,7 @@ export async function post({ url, authorization }, path, type, body, headers = {
   return { status: answer.status, text, ms: performance.now() - startMs };
 }
 
-/** Good clients: on connections that they keep, and on new ones. */
+/** Good clients, on kept and on new connections. */
 export async function probe({ url, authorization }, seriesId = 'good') {
   const worker = new Worker(probeUrl, { workerData: { url, authorization, seriesId } });
   const take = () =>
@@ -132,7 +132,7 @@ export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export const show = ({ p50, p99, max, count, failed }) =>
   `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, most ${max.toFixed(0)} ms, ${count} requests, ${failed} failed`;
 
-/** Ends what still runs, and removes the stores. */
+/** Kills what still runs, and deletes the stores. */
 export function cleanUp() {
   for (const child of children) child.kill('SIGKILL');
   for (const path of folders) {

@@ -1,16 +1,16 @@
-// Preloaded into the service (`--import`): how long one turn of its event loop takes at most. Counted is what the
-// thread computes (Linux tells it to the nanosecond), not what passes on the clock: other work of the machine, and the
-// disk, do not count.
+// Preloaded into the service (`--import`), this measures the longest turn of its event loop. It counts the thread's
+// processor time (in nanoseconds from Linux), not wall-clock time, so other work of the machine and the disk do not
+// count.
 //
-// A signal (SIGUSR2) asks for the longest turn since the last one; it is written to standard error.
+// SIGUSR2 asks for the longest turn since the last request; it is written to standard error.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-/** Of loads that are turns by themselves: the time that `setInterval` leaves between two looks. */
+/** Turns are measured between two callbacks of `setInterval`, this far apart. */
 const LOOK_MS = 1;
 
 if (isMainThread) {
-  // Opened in this thread, so it is of this thread.
+  // Opened in this thread, so `self` is this thread.
   const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
   const bytes = Buffer.alloc(64);
   const workedMs = () => {

@@ -1,12 +1,13 @@
-// Calls of the service's interface. What was asked when the service died has no answer: nobody knows what became of it.
+// Calls of the service's interface. A request in flight when the service dies has no answer, and may have been done or
+// not.
 
 /** A request without an answer. */
 export class UnansweredError extends Error {}
 
-/** An answer that the interface does not allow for. */
+/** An answer that the interface does not allow. */
 export class UnexpectedError extends Error {}
 
-/** The service answers that it does nothing now. */
+/** The service refuses to do anything at the moment. */
 export class RefusedError extends Error {}
 
 /** @param {string} url of the service */
@@ -21,7 +22,7 @@ export function createApi(url, authorization) {
     } catch (cause) {
       throw new UnansweredError(`${method} ${path}`, { cause });
     }
-    // Refused as a whole: it stops, or is overloaded; 408 where the machine stood still before the headers were read.
+    // Refused as a whole: the service stops or is overloaded; 408 if the machine stalled before the headers were read.
     if (status === 503 || status === 408) return { status, isRefused: true };
     if (expect.includes(status)) return { status, isRefused: false, bytes };
     throw new UnexpectedError(`${method} ${path}: ${status} ${bytes.toString().slice(0, 500)}`);
@@ -29,7 +30,7 @@ export function createApi(url, authorization) {
   return { call };
 }
 
-/** A token, by the client's own credentials; undefined where the service gives none now. */
+/** A token for the client's credentials; undefined if the service refuses to give one now. */
 export async function requestToken(url, { clientId, clientSecret }) {
   const api = createApi(url, basicOf({ clientId, clientSecret }));
   const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'core_read core_write core_admin' });
@@ -47,7 +48,7 @@ export async function isTokenGood(url, token) {
   return answer.status === 200;
 }
 
-/** A token, also from a service that is overloaded for a while. */
+/** A token, retried while the service is overloaded. */
 export function demandToken(url, access) {
   return insist('POST /idm/ims/connect/token', async () => {
     const token = await requestToken(url, access);
@@ -62,7 +63,7 @@ function basicOf({ clientId, clientSecret }) {
 const READ_MS_MAX = 300_000;
 const PAUSE_MS = 200;
 
-/** Asks until it is not refused: a service may be overloaded for a while. */
+/** Retries while refused: a service may be overloaded for a while. */
 export async function insist(what, ask) {
   for (const untilMs = performance.now() + READ_MS_MAX; ; ) {
     const answer = await ask();
@@ -78,7 +79,7 @@ function read(api, path, options) {
 
 const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 
-/** All samples of a series: `{ timeMs, value }`, empty for one that is not there. */
+/** All samples of a series as `{ timeMs, value }`; empty if the series does not exist. */
 export async function readSeries(api, timeseriesId, metric) {
   const path = `/core/timeseries/${timeseriesId}/samples?metric=${metric}`;
   const answer = await read(api, path, { headers: { accept: COLUMNS_TYPE }, expect: [200, 404] });
@@ -124,13 +125,13 @@ export async function readAll(api, path, headers = {}) {
 
 const START_MS = Date.UTC(2026, 0, 1);
 const STEP_MS = 60_000;
-/** Samples lie on so many minutes, so that corrections and deletions meet what is there. */
+/** Samples are at these minutes only, so that corrections and deletions hit existing ones. */
 export const SLOT_COUNT = 20_000;
 export const timeOf = (slot) => START_MS + slot * STEP_MS;
 export const slotOf = (timeMs) => (timeMs - START_MS) / STEP_MS;
 
 /**
- * Samples in one of the forms that the service takes.
+ * Samples in one of the formats that the service accepts.
  *
  * @param {{ id: string, slots: readonly number[], values: readonly number[] }[]} parts
  */
@@ -139,7 +140,7 @@ export function bodyOf(form, parts) {
   const rows = parts.flatMap(({ id, slots, values }) =>
     slots.map((slot, i) => ({ timeseriesId: id, timestamp: new Date(timeOf(slot)).toISOString(), val: values[i] })),
   );
-  // JSON has no -0 in JavaScript's writing.
+  // JavaScript writes -0 as 0 in JSON.
   const numberOf = (val) => (Object.is(val, -0) ? '-0' : String(val));
   const objectOf = ({ timeseriesId, timestamp, val }) =>
     `{"timeseriesId":"${timeseriesId}","timestamp":"${timestamp}","val":${numberOf(val)}}`;

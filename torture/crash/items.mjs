@@ -1,10 +1,10 @@
-// The items that clients register, and what one batch over the stored samples makes of them.
+// The items that clients register, and their results by one batch over the stored samples.
 
 export const metrics = ['Hourly', 'Scaled', 'Sum', 'Daily'];
 
 const of = (timeseriesId, metric) => [{ timeseriesId, metric }];
 
-/** An item of one of `metrics`: of one series, of two, or of the stored result of another item. */
+/** An item for one of `metrics`: over one series, over two, or over the stored result of another item. */
 export function itemOf(metric, id, other) {
   const output = of(id, metric);
   const step = (operation, input, parameters, to = output) => ({ operation, input, output: to, parameters });
@@ -27,7 +27,7 @@ export function sourcesOf({ operations }) {
   return operations.flatMap(({ input }) => input).filter((series) => !made.has(JSON.stringify(series)));
 }
 
-/** Makes the function that tells what one batch gives: with the engine of the build that is tested. */
+/** Loads the engine of the build under test; returns a function that computes a batch with it. */
 export async function loadBatch(indexPath) {
   const { createPlan, runBatch } = await import(indexPath);
   return (item, sources) => {

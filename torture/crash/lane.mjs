@@ -1,4 +1,4 @@
-// A client that does all that the service offers, one request at a time, and keeps a ledger of it.
+// A client that uses everything the service offers, one request at a time, and keeps a ledger of it.
 
 import { gzipSync } from 'node:zlib';
 import {
@@ -28,7 +28,7 @@ export class Lane {
   #offset = 0;
   #tokenCount = 0;
 
-  /** @param counts what was done, of all lanes together. */
+  /** @param counts of what was done, over all lanes. */
   constructor({ name, access, random, counts }) {
     this.name = name;
     this.access = access;
@@ -38,7 +38,7 @@ export class Lane {
     this.#nextSlot = new Map(this.ids.map((id) => [id, 0]));
   }
 
-  /** Asks for one thing after the other until the service does not answer any more, or `isOver`. */
+  /** Sends one request after another until the service stops answering, or `isOver`. */
   async run(url, api, isOver) {
     try {
       while (!isOver()) await this.#do(this.#choose(url), api);
@@ -90,9 +90,9 @@ export class Lane {
       series: ids,
       sampleCount: parts.reduce((sum, { slots }) => sum + slots.length, 0),
       send,
-      // Where the series lie in several shards, each is taken whole or not at all.
+      // If the series are in several shards, each is stored whole or not at all.
       isPartial: this.access.isSpread && origin === undefined,
-      // What comes again from a queue is answered, and done once.
+      // A repeated request of a queue is answered, and takes effect once.
       sendAgain:
         origin === undefined
           ? undefined
@@ -141,7 +141,7 @@ export class Lane {
     return {
       kind: 'deletions',
       series: [id],
-      // Of a series that is not there: 404.
+      // 404 if the series does not exist.
       send: (api) => api.call('DELETE', path, { expect: [200, 404] }),
       apply: (ledger) => void ledger.seriesOf(id).fill(Number.NaN, from, until),
     };
@@ -152,7 +152,7 @@ export class Lane {
     const id = random.pick(this.ids);
     const other = random.pick(this.ids);
     const chosen = metrics.filter(() => random.chance(0.4));
-    // An item that reads a stored result is posted alone, so that it does not get the definition of the other.
+    // An item that reads a stored result is posted alone; together, it would get the definition of the other item.
     const isChain = random.chance(0.3);
     const names = isChain ? ['Daily'] : chosen.filter((metric) => metric !== 'Daily');
     const items = (names.length === 0 ? ['Hourly'] : names).map((metric) => itemOf(metric, id, other));
@@ -193,7 +193,7 @@ export class Lane {
       severity: random.pick(['High', 'Low']),
       occurredAt: new Date(timeOf(random.below(SLOT_COUNT))).toISOString(),
     }));
-    // The same id twice in a body is refused.
+    // A body must not have an id twice.
     const own = [...new Map(events.map((event) => [event.id, event])).values()];
     const headers = { 'content-type': 'application/json', ercollectionid: this.access.collection };
     return {
@@ -229,7 +229,7 @@ export class Lane {
         return { isRefused: token === undefined };
       },
       apply: ({ tokens }) => {
-        // A token that nobody was given is nobody's.
+        // If the answer is lost, nobody has the token.
         if (token !== undefined) tokens.set(name, { token, isGood: true });
         for (const oldest of tokens.keys()) if (tokens.size > TOKENS_MAX) tokens.delete(oldest);
       },

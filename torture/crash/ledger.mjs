@@ -1,10 +1,9 @@
-// What one client knows of the store: what was acknowledged is there, what was refused is not, and of the one request
-// that has no answer either all is there or nothing: of samples that lie in several shards, all or nothing of each
-// series.
+// What one client knows of the store: what was acknowledged is there, what was refused is not. The one request without
+// an answer is there completely or not at all; for samples in several shards this holds for each series.
 
 import { SLOT_COUNT } from './api.mjs';
 
-/** NaN stands for no sample. */
+/** NaN means no sample. */
 const emptySeries = () => new Float64Array(SLOT_COUNT).fill(Number.NaN);
 
 export class Ledger {
@@ -12,10 +11,10 @@ export class Ledger {
   series = new Map();
   /** By id: the event. */
   events = new Map();
-  /** By `id metric` of the result: the item as it was posted. */
+  /** By `id metric` of the result: the item as posted. */
   items = new Map();
   tokens = new Map();
-  /** The request without an answer: `touches` names entries, `apply` does what it asks for. */
+  /** The request without an answer: `touches` lists entries, `apply` makes its changes. */
   pending = undefined;
 
   seriesOf(id) {
@@ -24,7 +23,7 @@ export class Ledger {
     return slots;
   }
 
-  /** The ledger as it is if the request without an answer was done. */
+  /** The ledger as if the request without an answer was done. */
   withPending() {
     const copy = new Ledger();
     copy.series = new Map(this.series);
@@ -37,7 +36,7 @@ export class Ledger {
   }
 
   /**
-   * Takes over what of the request without an answer was done of each series, where they are taken one by one.
+   * Takes over, series by series, what was done of the request without an answer.
    *
    * @param {(id: string, expected: Float64Array) => boolean} isEqual whether the series is stored as expected
    */
@@ -47,7 +46,7 @@ export class Ledger {
     this.pending = undefined;
   }
 
-  /** Takes over what was found out: whether it was done. */
+  /** Takes over whether the request was done, once that is known. */
   settle(wasDone) {
     if (wasDone) this.pending.apply(this);
     this.pending = undefined;

@@ -1,20 +1,20 @@
-// `windrow serve` as a process that is killed, and the commands beside it.
+// `windrow serve` as a process to be killed, and other commands.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-/** Ends what would never end, however slow the machine is. */
+/** A limit for what would never end, even on a slow machine. */
 const START_MS_MAX = 300_000;
 
-/** How a store is named on the command line: a folder, or the URL of a database. */
+/** The option that names a store: a folder, or the URL of a database. */
 export function storeWords(store) {
   return /^\w+:\/\//.test(store) ? ['--store', store] : ['--data-dir', store];
 }
 
 /**
- * A command beside the service.
+ * Runs a command other than the service.
  *
- * @returns what it printed.
+ * @returns its output.
  */
 export function windrow(command, words) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(command), ...words], { encoding: 'utf8' });
@@ -23,9 +23,9 @@ export function windrow(command, words) {
 }
 
 /**
- * Starts a service, in a process group of its own.
+ * Starts a service in a process group of its own.
  *
- * @param {{ command: string, store: string, isWrapped: boolean }} of a wrapped one is the child of a shell.
+ * @param {{ command: string, store: string, isWrapped: boolean }} of a wrapped service is the child of a shell.
  */
 export function startServer({ command, store, isWrapped }) {
   const words = [process.execPath, resolve(command), 'serve', '--port', '0', '--log-level', 'error'];
@@ -48,7 +48,7 @@ export function startServer({ command, store, isWrapped }) {
     void ended.then((how) => fail(new Error(`the service ended (${how}) before it listened:\n${said}`)));
     void ended.finally(() => clearTimeout(late));
   });
-  // Who kills it before it listens does not wait for that.
+  // Whoever kills it before it listens does not wait for this.
   listening.catch(() => {});
   return {
     listening,

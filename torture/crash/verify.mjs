@@ -1,4 +1,4 @@
-// Compares what the store holds with the ledgers, and the results of items with one batch over the stored samples.
+// Compares the store with the ledgers, and the results of items with one batch over the stored samples.
 
 import { isTokenGood, readAll, readSeries, slotOf, UnexpectedError } from './api.mjs';
 import { sourcesOf } from './items.mjs';
@@ -6,7 +6,7 @@ import { sourcesOf } from './items.mjs';
 const SETTLED_MS_MAX = 300_000;
 const POLL_MS = 50;
 
-/** What was acknowledged is not there, or something else is. */
+/** Something acknowledged is missing, or something else is stored. */
 class LossError extends Error {}
 
 /**
@@ -36,7 +36,7 @@ async function verifyLane({ url, apis, counts }, lane) {
     if (withoutIt !== undefined && withIt !== undefined) {
       throw new LossError(`${lane.name}: half of the last request (${kind}) is there: ${withoutIt}; ${withIt}`);
     }
-    // A request that changes nothing is as good as done, and as good as not.
+    // A request that changes nothing may count as done or not.
     const isDone = withoutIt !== undefined || isRevoked;
     const isEither = withoutIt === undefined && withIt === undefined;
     if (sendAgain !== undefined) {
@@ -76,7 +76,7 @@ async function readLane(api, { ids, name, access }) {
   };
 }
 
-/** The first thing in which a ledger and the store differ. */
+/** The first difference between a ledger and the store. */
 function differenceOf(lane, ledger, stored) {
   for (const id of lane.ids) {
     const difference = seriesDifference(ledger.seriesOf(id), stored.series.get(id));
@@ -118,7 +118,7 @@ function seriesDifference(expected, { timeMs, value }) {
   return at === timeMs.length ? undefined : `${timeMs.length - at} samples that nobody wrote`;
 }
 
-/** The worker takes what waits up in the background: results are right once it is done. */
+/** The worker catches up in the background, so results are compared until they are right. */
 async function verifyResults({ apis, batch, counts }, lane) {
   const api = apis.get(lane);
   const untilMs = performance.now() + SETTLED_MS_MAX;

@@ -1,4 +1,4 @@
-// Opens what a loss of power left, as the service does, and compares it with what was acknowledged.
+// Opens what a power failure left, as the service does, and compares it with what was acknowledged.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { applyTo, EVENT_LANE, ORGANISATION, requestsOf, seriesOf, TOKEN_LANE, ti
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 
-/** What must be there after each number of a lane's requests, as a hash. */
+/** The expected state after each number of a lane's requests, as a hash. */
 export function expectedStates(seed, lane, count) {
   const model = new Map();
   const states = [hashOf(lane, model)];
@@ -35,7 +35,7 @@ function hash(of) {
 
 /**
  * @param parts of the bundle.
- * @param folder in memory, where the files are laid.
+ * @param folder in memory, for the files.
  * @param states of each lane, from `expectedStates`.
  */
 export function createCheck(parts, folder, states) {
@@ -45,7 +45,7 @@ export function createCheck(parts, folder, states) {
     const directory = join(folder, `image-${opened++}`);
     mkdirSync(directory);
     for (const [name, bytes] of files) writeFileSync(join(directory, name), bytes);
-    // The file is not the one that the store was last opened as, so all of it is checked (`PRAGMA integrity_check`).
+    // The file differs from the one last opened, so the store checks all of it (`PRAGMA integrity_check`).
     const storage = await openSqliteStorage({ directory, clock, reserveBytes: 0 });
     try {
       const samples = createSampleStore({ clock });
@@ -55,7 +55,7 @@ export function createCheck(parts, folder, states) {
         for (let lane = 0; lane < EVENT_LANE; lane++) {
           const { timeMs, value } = await samples.read(tx, ORGANISATION, seriesOf(lane));
           hashes.push(hash({ timeMs: timeMs.slice(), value }));
-          // Results are read too: nothing in them may be damaged.
+          // Results are read too: they must not be damaged.
           await samples.read(tx, ORGANISATION, { ...seriesOf(lane), metric: 'Hourly' });
         }
         const rows = await tx.find(events, { where: [['endCommit', '=', NEVER]] });
@@ -64,7 +64,7 @@ export function createCheck(parts, folder, states) {
       });
       for (let lane = 0; lane < TOKEN_LANE; lane++) {
         const count = acknowledged[lane];
-        // The request that was under way may be there, as a whole.
+        // The request in flight may be there, if complete.
         if (states[lane][count] === found[lane] || states[lane][count + 1] === found[lane]) continue;
         const known = states[lane].indexOf(found[lane]);
         throw new Error(`lane ${lane}: ${count} requests were acknowledged, and what is there is that of ${known}`);

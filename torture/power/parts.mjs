@@ -1,4 +1,4 @@
-// The parts of the service that a workload and its check need one by one, bundled from the sources.
+// The parts of the service that a workload and its check need separately, bundled from the sources.
 
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ export { tokens } from './src/storage/tables/identity.ts';
 export { events, NEVER } from './src/storage/tables/events.ts';
 `;
 
-/** Writes the bundle into a folder; gives its path. */
+/** Writes the bundle into a folder; returns its URL. */
 export async function bundleParts(folder) {
   const outfile = join(folder, 'parts.mjs');
   await build({
@@ -27,7 +27,7 @@ export async function bundleParts(folder) {
     format: 'esm',
     target: 'node20',
   });
-  // What it does not bundle it finds as the sources do.
+  // The bundle finds the remaining packages where the sources do.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   return pathToFileURL(outfile).href;
 }

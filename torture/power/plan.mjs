@@ -1,5 +1,5 @@
-// What the clients of a workload ask for, as a function of a seed: the check makes the same requests again, and knows
-// what must be there once so many of them were acknowledged.
+// The requests of a workload's clients, computed from a seed. The check computes the same requests, and so knows what
+// must be there once a number of them was acknowledged.
 
 import { createRandom } from '../random.mjs';
 
@@ -16,7 +16,7 @@ const SIZE_DIGITS = 3;
 export const seriesOf = (lane) => ({ timeseriesId: `series-${lane}`, metric: 'Raw' });
 export const timeOf = (minute) => START_MS + minute * 60_000;
 
-/** The requests of a lane, one after the other. */
+/** The requests of a lane, in order. */
 export function* requestsOf(seed, lane) {
   const random = createRandom(seed * 31 + lane);
   for (let number = 0, end = 0; ; number++) {
@@ -28,7 +28,7 @@ export function* requestsOf(seed, lane) {
       const from = random.below(end);
       yield { kind: 'deletion', from, until: from + random.size(SIZE_DIGITS) };
     } else {
-      // Most behind the last one, some before it.
+      // Mostly after the last sample, sometimes before it.
       const count = random.size(SIZE_DIGITS);
       const from = random.chance(0.75) ? end : random.below(end + 1);
       const values = Array.from({ length: count }, () => Math.round(random.next() * 1e6) / 10);
@@ -38,7 +38,7 @@ export function* requestsOf(seed, lane) {
   }
 }
 
-/** What is stored of a lane's series after some of its requests: minutes and values. */
+/** The stored samples of a lane's series after one more request: minutes and values. */
 export function applyTo(model, request) {
   if (request.kind === 'samples') {
     for (const [i, value] of request.values.entries()) model.set(request.from + i, value);

@@ -1,5 +1,4 @@
-// What a program did to its files, from the system calls that strace wrote down, and what a loss of power may leave of
-// it.
+// What a program did to its files, read from strace's record of its system calls, and what a power failure may leave.
 
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,8 +9,8 @@ export const TRACED = 'trace=openat,pwrite64,ftruncate,fdatasync,fsync,unlink,re
 const CALL = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/s;
 
 /**
- * @param {string} directory of the store: other files are of no concern.
- * @returns {Promise<object[]>} writes, truncations, syncs, files that come and go, and marks, in their order.
+ * @param {string} directory of the store: other files are ignored.
+ * @returns {Promise<object[]>} writes, truncations, syncs, creations and deletions of files, and marks, in order.
  */
 export async function readTrace(path, directory) {
   const operations = [];
@@ -53,11 +52,11 @@ function bytesOf(text) {
   return Buffer.from(text.replaceAll('\\x', ''), 'hex');
 }
 
-/** The disk under a program: what is certainly on it, and what was done since. */
+/** The disk under a program: what is certainly on it, and what was done since the last sync. */
 export class Disk {
   #files = new Map();
 
-  /** @param files by name: what was there before, on the disk. */
+  /** @param files by name: what was on the disk before. */
   constructor(files) {
     for (const [name, bytes] of files) this.#files.set(name, { bytes, pending: [], wasThere: true, isThere: true });
   }
@@ -76,7 +75,7 @@ export class Disk {
     }
     if (kind === 'unlink') file.isThere = false;
     else if (kind === 'create') {
-      // An open of a file that is there changes nothing.
+      // Opening an existing file changes nothing.
       if (!file.isThere) Object.assign(file, { bytes: Buffer.alloc(0), pending: [], isThere: true });
     } else if (kind === 'sync') {
       file.bytes = file.pending.reduce((bytes, one) => apply(bytes, one, undefined), file.bytes);
@@ -85,10 +84,10 @@ export class Disk {
   }
 
   /**
-   * The files as a loss of power may leave them.
+   * The files as a power failure may leave them.
    *
    * @param {(operation: object) => undefined | 'lost' | ((sector: number) => boolean)} fate of each operation that is
-   *   not synced: undefined for all of it, a function for some of its sectors; `sectorBytes` of each.
+   * not synced: undefined for all of it, a function for some of its sectors; `sectorBytes` of each.
    * @param {() => boolean} isOld whether a name is as it was when the directory was last synced.
    */
   image(fate, sectorBytes, isOld) {

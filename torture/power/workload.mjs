@@ -1,5 +1,5 @@
-// A real service with clients, for a short while. It says on its output what was acknowledged, so that these marks
-// stand between the system calls in a trace.
+// A real service with clients, for a short while. It prints what was acknowledged, so that these marks are between the
+// system calls in a trace.
 //
 //   node torture/power/workload.mjs PARTS_URL DIRECTORY SEED REQUESTS
 
@@ -78,7 +78,7 @@ function send(lane, request) {
   }
 }
 
-/** @returns at the first request that is refused, which the service does for good once its disk has failed. */
+/** @returns at the first refused request; once its disk has failed, the service refuses all. */
 async function runLane(lane) {
   let number = 0;
   for (const request of requestsOf(Number(seed), lane)) {

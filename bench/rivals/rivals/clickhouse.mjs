@@ -1,8 +1,8 @@
 /**
- * ClickHouse, in the process through chdb. CSV: one INSERT INTO FUNCTION file SELECT FROM file. The timestamp is read
- * as String and parsed by parseDateTime64BestEffort: the reader's own basic form refuses the `Z`, and its best-effort
- * form was slower (0.88 against 0.67 s). Memory: loaded from its Native format; tables of ENGINE = Memory on both
- * sides, DateTime64(3) and Float64. Each result is a table of its own; it is given back by DROP TABLE.
+ * ClickHouse in process, by chdb. CSV: one INSERT INTO FUNCTION file SELECT FROM file. The timestamp is read as String
+ * and parsed by parseDateTime64BestEffort: the reader's basic form refuses the `Z`, and its best-effort form was slower
+ * (0.88 against 0.67 s). Memory: loaded from its Native format; ENGINE = Memory tables for inputs and results,
+ * DateTime64(3) and Float64. Each result is a table of its own, given back by DROP TABLE.
  */
 import { rmSync } from 'node:fs';
 import { Session, version } from 'chdb';
@@ -11,7 +11,7 @@ import { serve } from '../serve.mjs';
 
 const TIME = `DateTime64(3, 'UTC')`;
 
-/** `select` over the columns that follow the timestamp, hour by hour. `made` are the columns of the output. */
+/** `select` over the columns after the timestamp, by the hour. `made` are the columns of the output. */
 function hourly({ input, output, threads, columns, select, made, by }) {
   const session = new Session();
   session.query(`
@@ -72,7 +72,7 @@ const query = (sql) => (given) => {
   };
 };
 
-/** Each sample holds until the next or the window's end; the value at a window's start is carried in by lag. */
+/** Each sample holds until the next or the window's end; lag carries the value at a window's start in. */
 const TIME_WEIGHTED = `
   SELECT start, sum(a * own_ms + last_a * carried_ms) / sum(own_ms + carried_ms)
   FROM (
@@ -86,7 +86,7 @@ const TIME_WEIGHTED = `
   )
   GROUP BY start ORDER BY start`;
 
-/** The ticks, as milliseconds: numbers() from the first tick on. An ASOF JOIN wants an equality too: `one`. */
+/** The ticks in milliseconds: numbers() from the first tick on. An ASOF JOIN also needs an equality: `one`. */
 const holdAt = (stepMs) => `
   WITH (SELECT intDiv(min(toUnixTimestamp64Milli(t)) + ${stepMs - 1}, ${stepMs}) FROM bench.samples) AS first,
        (SELECT intDiv(max(toUnixTimestamp64Milli(t)), ${stepMs}) FROM bench.samples) AS last
@@ -101,7 +101,7 @@ const holdAt = (stepMs) => `
 const each = (expression) => query(`SELECT t, ${expression} FROM bench.samples`);
 const byHour = (expression) =>
   query(`SELECT toStartOfHour(t) AS start, ${expression} FROM bench.samples GROUP BY start ORDER BY start`);
-/** Over the rows in their order, which a table in memory keeps at one thread. */
+/** Over the rows in their order, which a memory table keeps on one thread. */
 const fromLast = (expression) =>
   query(`
     SELECT t, ${expression} FROM (

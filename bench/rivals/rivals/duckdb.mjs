@@ -1,8 +1,8 @@
 /**
- * DuckDB. CSV: explicit column types (no sniffing), one COPY from read_csv to a file.
- * Memory: a table of TIMESTAMP and DOUBLE columns loaded from Parquet, which is far quicker than the appender from
- * JavaScript's arrays; queries are prepared once, and their result is materialised in DuckDB's own chunks, not turned
- * into JavaScript values. Results have no way of being given back: they are dropped.
+ * DuckDB. CSV: explicit column types (no sniffing), one COPY from read_csv to a file. Memory: a table of TIMESTAMP and
+ * DOUBLE columns loaded from Parquet, which is much faster than the appender from JavaScript's arrays; queries are
+ * prepared once, and results are materialised as DuckDB's own chunks, not as JavaScript values. Results cannot be given
+ * back; they are dropped.
  */
 import { existsSync, renameSync } from 'node:fs';
 import { DOUBLE, DuckDBDataChunk, DuckDBInstance, version } from '@duckdb/node-api';
@@ -18,7 +18,7 @@ async function connect(threads) {
   return instance.connect();
 }
 
-/** `select` over the columns that follow the timestamp, hour by hour. */
+/** `select` over the columns after the timestamp, by the hour. */
 async function hourly({ input, output, threads, columns, select, by }) {
   const connection = await connect(threads);
   const types = Object.entries({ timestamp: 'TIMESTAMP', ...columns }).map(([name, type]) => `'${name}': '${type}'`);
@@ -49,7 +49,7 @@ const csv = {
 
 const parquetPath = (work) => formattedPath(work, 'parquet');
 
-/** Columns as DOUBLE through the appender, written with a true TIMESTAMP, if that was not done before. */
+/** Writes columns as DOUBLE by the appender, with a true TIMESTAMP, unless done before. */
 async function makeFiles({ work, column }) {
   const path = parquetPath(work);
   if (existsSync(path)) return;
@@ -91,13 +91,13 @@ function readResult(result) {
 const query = (sql) => async (given) => {
   const connection = await connect(given.threads);
   await connection.run(`CREATE TABLE samples AS SELECT * FROM read_parquet('${parquetPath(given.work)}')`);
-  // The ticks' number is not known to the planner, which takes a nested loop for few of them: minutes, not seconds.
+  // The planner does not know the number of ticks, and would choose a nested loop for few: minutes, not seconds.
   await connection.run('SET asof_loop_join_threshold = 0');
   const prepared = await connection.prepare(sql);
   return { run: () => prepared.run(), answer: readResult };
 };
 
-/** Each sample holds until the next or the window's end; the value at a window's start is carried in by lag. */
+/** Each sample holds until the next or the window's end; lag carries the value at a window's start in. */
 const TIME_WEIGHTED = `
   WITH held AS (
     SELECT t, a, date_trunc('hour', t) AS start,

@@ -1,6 +1,6 @@
 /**
- * Plain JavaScript as a person would write it for the one task: a loop over typed arrays, no library, plain sums.
- * Arrays are given back by being dropped: a collector frees them some day.
+ * Plain JavaScript as one would write it for the one task: a loop over typed arrays, no library, plain sums. Arrays are
+ * given back by dropping them; the garbage collector frees them later.
  */
 import { createReadStream, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,9 @@ const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** One pass over the lines, a sum and a count a column; a window's line goes out when the next begins. */
+/**
+ * One pass over the lines, with a sum and count per column; the line of a window is written when the next one starts.
+ */
 async function wide(input, output) {
   const text = [];
   let windowMs = Number.NaN;
@@ -140,7 +142,7 @@ function shift(timeMs, a) {
   return { timeMs: shiftedMs, value: a };
 }
 
-/** The last sample at or before each tick, from the first tick not before the first sample to the last sample. */
+/** The last sample at or before each tick, from the first tick at or after the first sample to the last sample. */
 function hold(timeMs, a, stepMs) {
   const first = Math.ceil(timeMs[0] / stepMs) * stepMs;
   const count = Math.floor((timeMs[a.length - 1] - first) / stepMs) + 1;
@@ -155,7 +157,7 @@ function hold(timeMs, a, stepMs) {
   return { timeMs: ticks, value };
 }
 
-/** A closure fed one sample at a time; the chunk makes no difference to a loop written by hand. */
+/** A closure that gets one sample at a time; a hand-written loop does not care about chunks. */
 function stream(timeMs, a) {
   const starts = [];
   const values = [];

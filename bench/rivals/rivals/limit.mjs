@@ -1,12 +1,12 @@
 /**
- * Not a rival but the machine: what it takes to move the bytes of a work's input once, and to do nothing with them.
- * Into fresh memory where results are kept, into the same memory where they are given back.
+ * Not a rival but the machine: how long it takes to move the bytes of a task's input once, and do nothing else. Into
+ * fresh memory if results are kept, into the same memory if they are given back.
  */
 import { readThrough } from '../data.mjs';
 import { serve } from '../serve.mjs';
 import { WORKS } from '../works.mjs';
 
-/** Each column of values read once, one column written. */
+/** Reads each column of values once and writes one column. */
 function copy({ work, column, mode }) {
   const names = Object.keys(work.columns).filter((name) => name !== 't');
   const columns = names.map(column);

@@ -1,8 +1,7 @@
 /**
  * Polars. CSV: scan_csv with a full schema, one strptime format (parseDates was slower: 3.7 against 1.6 s), and the
- * streaming engine. Memory: a frame of Datetime(ms) and Float64, lazy expressions in one plan, group_by_dynamic.
- * The runner sets POLARS_MAX_THREADS, which Polars reads once at its start. A frame has no way of being given back: it
- * is dropped.
+ * streaming engine. Memory: a frame of Datetime(ms) and Float64, lazy expressions in one plan, group_by_dynamic. The
+ * runner sets POLARS_MAX_THREADS, which Polars reads once at its start. A frame cannot be given back; it is dropped.
  */
 import pl from 'nodejs-polars';
 import { seriesNames } from '../data.mjs';
@@ -10,7 +9,7 @@ import { serve } from '../serve.mjs';
 
 const HOUR_MS = 3_600_000;
 const TIME = pl.Datetime('ms');
-/** A JavaScript number is a Float64 literal to Polars, and its remainder of large floats is off by a whole hour. */
+/** Polars takes a JavaScript number as a Float64 literal, and its remainder of large floats is off by a whole hour. */
 const HOUR = pl.lit(HOUR_MS).cast(pl.Int64);
 const NONE = pl.lit(0).cast(pl.Int64);
 
@@ -21,7 +20,7 @@ function scan(input, columns) {
 
 const means = (names) => names.map((name) => pl.col(name).mean());
 
-/** Of all columns; the times rise. */
+/** For all columns; the times ascend. */
 function hourly(input, output, names) {
   scan(input, Object.fromEntries(names.map((name) => [name, pl.Float64])))
     .groupByDynamic({ indexColumn: 'timestamp', every: '1h' })

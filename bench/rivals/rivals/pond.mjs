@@ -1,8 +1,8 @@
 /**
- * pond-ts. Columns are adopted without a copy (fromColumns of Float64Array); its columnar operators are used where it
- * has them (mapColumns, collapse, aggregate), and pushMany for chunks. It cannot say TimeWeightedAverage or a shift by
- * time; filter makes an event object a sample. A series cannot be given back: it is dropped. From npm where it is
- * there, else from a build that POND_TS names.
+ * pond-ts. Columns are adopted without a copy (fromColumns of Float64Array); its columnar operators are used where they
+ * exist (mapColumns, collapse, aggregate), and pushMany for chunks. It has no TimeWeightedAverage and no shift by time;
+ * filter makes an event object per sample. A series cannot be given back; it is dropped. From npm if installed, else
+ * from a build that POND_TS names.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -45,13 +45,13 @@ function elementwise(series) {
 const inMiddle = (event) => event.get('a') >= 0 && event.get('a') <= 20;
 
 /**
- * Three arithmetic steps in one map: each map would copy every event once more. The averages need no history, so the
- * buffer is kept short: with 1000 events kept, single pushes are five times slower, and without a bound far more.
+ * Three arithmetic steps in one map, since each map copies every event. The averages need no history, so the buffer is
+ * kept short: single pushes are five times slower with 1000 events, and much slower without a bound.
  */
 function stream({ work, column }) {
   const times = column('t');
   const a = column('a');
-  // Rows are what push takes; they are made beforehand, as if they had come from outside.
+  // push takes rows; they are made beforehand, as if received from outside.
   const rows = Array.from(times, (timeMs, i) => [timeMs, a[i]]);
   const run = () => {
     const live = new LiveSeries({ name: 'live', schema: schemaOf(['a']), retention: { maxEvents: 16 } });
@@ -63,7 +63,7 @@ function stream({ work, column }) {
     averages.on('close', (event) => closed.push([event.begin(), event.get('a')]));
     if (work.chunkRows === 1) for (const row of rows) live.push(row);
     else for (let i = 0; i < rows.length; i += work.chunkRows) live.pushMany(rows.slice(i, i + work.chunkRows));
-    // The window still open at the end is not closed by anything: it is read off.
+    // Nothing closes the window still open at the end, so it is read from a snapshot.
     const last = averages.snapshot().last();
     return [...closed, [last.begin(), last.get('a')]];
   };

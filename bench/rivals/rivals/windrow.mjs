@@ -1,8 +1,8 @@
 /**
- * windrow as it is built in ../../dist: the library's door for memory and streams, the command for CSV.
- * Memory: series that `loadSeries` has laid out, or (`:arrays`) the arrays as they are, which each run checks and
- * copies. Where the rivals' results share the input's times, windrow's do too (`shareTimes`), but for `:own-times`.
- * A run is given back by `run.dispose()`, which is what `using` calls.
+ * windrow as built in ../../dist: the library for memory and streams, the command for CSV. Memory: series prepared by
+ * `loadSeries`, or (`:arrays`) plain arrays, which each run checks and copies. Where the rivals' results share the
+ * input's times, so do windrow's (`shareTimes`), except for `:own-times`. A run is given back by `run.dispose()`, which
+ * is what `using` calls.
  */
 import { readFileSync } from 'node:fs';
 import { serve } from '../serve.mjs';
@@ -30,7 +30,7 @@ const batch = ({ isLoaded, sharesTimes = true }) => (given) => {
   };
 };
 
-/** Chunks are made beforehand, as if they had come from outside; the stream's answer is put together afterwards. */
+/** Chunks are made beforehand, as if received from outside; the answer of the stream is put together afterwards. */
 function stream(given) {
   const { chunkRows, rows, request } = given.work;
   const plan = createPlan(request);

@@ -21,14 +21,14 @@ afterEach(() => events.service.close());
 
 const context = () => events.service.service.context;
 const versionCount = () => context().storage.read(SHARD, (tx) => tx.count(eventsTable));
-/** Moves the wall clock alone, so that the background stays asleep and the test forgets by itself. */
+/** Moves only the wall clock, so that background work does not run and the test forgets by itself. */
 const pass = (byMs: number) => events.service.clock.setWall(events.service.clock.nowMs() + byMs);
 const forgetAll = async (): Promise<void> => {
   while (await forgetSome(context(), SHARD));
 };
 
 describe('old versions of events', () => {
-  it('are kept for as long as a token can ask for them, and then forgotten', async () => {
+  it('are kept as long as a token can ask for them, and then forgotten', async () => {
     await caller.post('main', [{ id: 'a', name: '1' }, { id: 'b' }, { id: 'c' }]);
     const first = await caller.list('main', '$orderby=id desc', { pagesize: '1' });
     const continuationtoken = String(first.body.paging.continuationToken);
@@ -45,7 +45,7 @@ describe('old versions of events', () => {
 
     pass(1);
     expect((await next()).body.status.message).toMatch(/the token has expired; begin again without it/);
-    // Later pages do not lengthen the life of what the first one saw.
+    // Later pages do not extend the life of what the first page saw.
     const third = await caller.list('main', '$orderby=id desc', { continuationtoken: ofSecond });
     expect(third.body.status.message).toMatch(/the token has expired/);
     pass(MINUTE_MS + 1);
@@ -61,12 +61,12 @@ describe('old versions of events', () => {
     });
   });
 
-  it('that are gone are never left out of a page in silence, whatever the clock was set to', async () => {
+  it('that were forgotten are never silently missing from a page, whatever the clock was set to', async () => {
     const { clock } = events.service;
     await caller.post('main', [{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
     const first = await caller.list('main', '$orderby=id', { pagesize: '1' });
     const startMs = clock.nowMs();
-    // The wall clock stands a day back while b is deleted, so that b seems to have been gone for a day.
+    // The wall clock is a day back while b is deleted, so b seems to have been deleted a day ago.
     clock.setWall(startMs - 24 * 60 * MINUTE_MS);
     await caller.send('DELETE', '/core/events/b', { ercollectionid: 'main' });
     clock.setWall(startMs);
@@ -82,7 +82,7 @@ describe('old versions of events', () => {
     ]);
   });
 
-  it('are forgotten by bounded commits', async () => {
+  it('are forgotten in commits of limited size', async () => {
     await caller.post(
       'main',
       Array.from({ length: 1200 }, (_, i) => ({ id: `e${i}` })),
@@ -104,7 +104,7 @@ describe('old versions of events', () => {
     for (const name of ['1', '2']) {
       await caller.post('main', { id: 'a', name });
       await caller.post('main', { id: 'a', name: `${name} again` });
-      // In steps, as the next round is set when the one before it has ended.
+      // In steps, as each round is scheduled when the one before it has ended.
       for (let minute = 0; minute < 1000 && (await versionCount()) > 1; minute++) {
         clock.advance(MINUTE_MS);
         await new Promise((resolve) => setImmediate(resolve));
@@ -118,7 +118,7 @@ describe('old versions of events', () => {
     expect(await versionCount()).toBe(2);
   });
 
-  it('of a removed collection are seen by pages under way, and by no collection that comes after', async () => {
+  it('of a removed collection are seen by pages under way, and not by a later collection', async () => {
     const administration = createAdministration(context());
     await caller.post('main', [{ id: 'a' }, { id: 'b' }]);
     const first = await caller.list('main', '$orderby=id', { pagesize: '1' });
@@ -132,7 +132,7 @@ describe('old versions of events', () => {
     expect((await caller.list('main')).body.paging.totalCount).toBe(1);
   });
 
-  it('do not count: the count of a collection is that of its events', async () => {
+  it('do not count: the count of a collection is that of its current events', async () => {
     await caller.post('main', [{ id: 'a' }, { id: 'b' }]);
     await caller.post('main', [{ id: 'b', name: 'x' }, { id: 'c' }]);
     await caller.send('DELETE', '/core/events/a', { ercollectionid: 'main' });

@@ -6,7 +6,7 @@ import { type Caller, listAll, type OpenedEvents, openEvents } from './opened.js
 let events: OpenedEvents;
 let caller: Caller;
 
-// Oldest first: e01 at noon, and one more each minute.
+// Oldest first: e01 at noon, then one a minute.
 const posted = Array.from({ length: 25 }, (_, i) => ({
   id: `e${String(i + 1).padStart(2, '0')}`,
   name: i % 2 === 0 ? "O'Hare" : 'Fan & filter',
@@ -40,7 +40,7 @@ describe('GET /core/events (interface 4.4)', () => {
     expect(body.data).toHaveLength(25);
   });
 
-  it('2.4: gives every field of an event, in the order of the table, null where it is not known', async () => {
+  it('2.4: returns every field of an event, in the order of the table, null if unknown', async () => {
     const [event] = (await caller.list('main', "$filter=id eq 'e02'")).body.data;
     expect(Object.keys(event ?? {})).toEqual(eventFieldNames);
     const { checksum, ...shown } = event ?? {};
@@ -53,7 +53,7 @@ describe('GET /core/events (interface 4.4)', () => {
     expect(shown).toEqual(expected);
   });
 
-  it('6: each record carries the collection that it is of, and no other collection is seen', async () => {
+  it('6: each record names its collection, and other collections are not visible', async () => {
     await events.addCollection('second', caller);
     await caller.post('second', { id: 'e01', name: 'of the second' });
     const second = await caller.list('second');
@@ -66,18 +66,18 @@ describe('GET /core/events (interface 4.4)', () => {
     expect(idsOf(await caller.list('main'))).toEqual(posted.map(({ id }) => id).reverse());
   });
 
-  it('takes the clauses as parameters and inside OdataQueryOptions, with the same answer', async () => {
+  it('takes clauses as parameters or inside OdataQueryOptions, with the same answer', async () => {
     const options = "$filter=name eq 'Fan & filter' and isUserEvent eq false&$orderby=severity desc,id&$top=4";
     const inside = await caller.list('main', `OdataQueryOptions=${encodeURIComponent(options)}`);
     const filter = encodeURIComponent("name eq 'Fan & filter' and isUserEvent eq false");
     const apart = await caller.list('main', `$filter=${filter}&$orderby=severity%20desc,id&$top=4`);
     expect(inside.payload).toBe(apart.payload);
-    // Low comes after High, and what has none comes last.
+    // Low sorts after High, and events without a value come last.
     expect(idsOf(inside)).toEqual(['e04', 'e10', 'e16', 'e22']);
     expect(inside.body.paging).toEqual({ totalCount: 12, continuationToken: null });
   });
 
-  it('takes what odata-query builds', async () => {
+  it('accepts what odata-query builds', async () => {
     const query = buildQuery<Record<string, unknown>>({
       filter: { name: "O'Hare", severity: null, latitude: { eq: 51 } },
       select: ['id', 'latitude'],
@@ -100,7 +100,7 @@ describe('GET /core/events (interface 4.4)', () => {
     expect(await ids("(severity eq 'High') and (status eq 'Open' and ercollectionid eq 'main')")).toEqual(['e11']);
   });
 
-  it('$select gives the chosen fields alone, in the order of the table', async () => {
+  it('$select returns only the chosen fields, in the order of the table', async () => {
     const { body } = await caller.list('main', '$select=sourceEvent,severity,id&$top=1');
     expect(JSON.stringify(body.data)).toBe(
       '[{"id":"e25","severity":"Low","sourceEvent":{"Type":"alarm","Event":{"raw":24}}}]',
@@ -116,13 +116,13 @@ describe('GET /core/events (interface 4.4)', () => {
     expect(await severities('desc')).toEqual(ascending.reverse());
   });
 
-  it('$count=false leaves totalCount out; otherwise it counts all matches, whatever $top says', async () => {
+  it('$count=false omits totalCount; otherwise it counts all matches, whatever $top says', async () => {
     expect((await caller.list('main', '$count=false')).body.paging).toEqual({ continuationToken: null });
     expect((await caller.list('main', '$count=true&$top=3')).body.paging.totalCount).toBe(25);
     expect((await caller.list('main', "$filter=status eq 'Open'&$top=1")).body.paging.totalCount).toBe(5);
   });
 
-  it('$top bounds the events of all pages together; $top=0 gives the count alone', async () => {
+  it('$top limits the events of all pages together; $top=0 returns only the count', async () => {
     for (const [top, sizes] of [
       [0, [0]],
       [3, [3]],
@@ -165,7 +165,7 @@ describe('pages (interface 2.2, 4.4, 8)', () => {
     expect(await sizeOf({ PageSize: '1000' })).toBe(1000);
   });
 
-  it('8: a PageSize out of range, or no whole number, is 400', async () => {
+  it('8: a PageSize that is out of range or not an integer is 400', async () => {
     for (const pagesize of ['0', '1001', '-1', '1.5', '1e2', 'ten', '0x10', '5, 5', '9'.repeat(400)]) {
       const { statusCode, body } = await caller.list('main', '', { pagesize });
       expect([statusCode, body.status.code], pagesize).toEqual([400, '400']);
@@ -173,7 +173,7 @@ describe('pages (interface 2.2, 4.4, 8)', () => {
     }
   });
 
-  it('are as large as asked for, until the last; a last full page is not followed by an empty one', async () => {
+  it('have the requested size until the last; a full last page is not followed by an empty one', async () => {
     for (const pageSize of [1, 4, 5, 24, 25, 26]) {
       const pages = await listAll(caller, 'main', '', () => pageSize);
       expect(pages.flatMap(idsOf)).toEqual(posted.map(({ id }) => id).reverse());
@@ -181,7 +181,7 @@ describe('pages (interface 2.2, 4.4, 8)', () => {
     }
   });
 
-  it('need the query, the collection and the caller of the first; the size may change', async () => {
+  it('need the query, collection and caller of the first page; the size may change', async () => {
     const other = await events.addCaller();
     await events.addCollection('main', caller, other);
     await events.addCollection('twin', caller);
@@ -198,9 +198,9 @@ describe('pages (interface 2.2, 4.4, 8)', () => {
       caller.list('main', query, { continuationtoken: continuationtoken.slice(0, -1) }),
     ]);
     for (const { statusCode } of refused) expect(statusCode).toBe(400);
-    // By the same words: what was wrong with a token is not told to whom it may not belong.
+    // Identical answers: somebody else's token reveals nothing about what is wrong with it.
     expect(new Set(refused.map(({ payload }) => payload)).size).toBe(1);
-    // The same query in other words, and another size.
+    // The same query written differently, with another size.
     const written = `OdataQueryOptions=${encodeURIComponent("$orderby=id asc&$filter=(name  eq 'O''Hare')")}`;
     const second = await caller.list('main', written, { continuationtoken, pagesize: '2' });
     expect(idsOf(second)).toEqual(['e07', 'e09']);
@@ -217,7 +217,7 @@ describe('pages (interface 2.2, 4.4, 8)', () => {
     }
   });
 
-  it('are each repeatable, and go on after a restart', async () => {
+  it('can each be repeated, and continue after a restart', async () => {
     const first = await caller.list('main', '', { pagesize: '10' });
     const continuationtoken = String(first.body.paging.continuationToken);
     const second = await caller.list('main', '', { pagesize: '10', continuationtoken });
@@ -230,7 +230,7 @@ describe('pages (interface 2.2, 4.4, 8)', () => {
 });
 
 describe('errors of GET /core/events (interface 7.2)', () => {
-  it('400: without ercollectionid, or with nothing in it', async () => {
+  it('400: without ercollectionid, or with an empty one', async () => {
     for (const headers of [{}, { ercollectionid: '' }, { ercollectionid: ' ' }]) {
       const { statusCode, body } = await caller.send('GET', '/core/events', headers);
       expect([statusCode, body.status.code]).toEqual([400, '400']);
@@ -238,7 +238,7 @@ describe('errors of GET /core/events (interface 7.2)', () => {
     }
   });
 
-  it('400: tells every clause that is not understood, with the place', async () => {
+  it('400: reports every invalid clause, with its position', async () => {
     const { statusCode, body } = await caller.list('main', '$filter=nme eq 1&$top=x&$skip=1&$filter=x');
     expect(statusCode).toBe(400);
     expect(body.data).toMatchObject({
@@ -252,7 +252,7 @@ describe('errors of GET /core/events (interface 7.2)', () => {
     expect(body.status.message).toContain('$top at 0: expected a whole number, 0 or more, received x');
   });
 
-  it('401: without a token, or with one that is none, with the header of RFC 6750', async () => {
+  it('401: without a token or with an invalid one, with the header of RFC 6750', async () => {
     const { app } = events.service;
     const headers = { ercollectionid: 'main' };
     const none = await app.inject({ url: '/core/events', headers });
@@ -262,7 +262,7 @@ describe('errors of GET /core/events (interface 7.2)', () => {
     expect(wrong.headers['www-authenticate']).toContain('error="invalid_token"');
   });
 
-  it('403: a scope below core_read, while core_admin has all', async () => {
+  it('403: a scope below core_read; core_admin covers all', async () => {
     const writer = await events.addCaller('acme', 'core_write');
     const admin = await events.addCaller('acme', 'core_admin');
     const reader = await events.addCaller('acme', 'core_read');
@@ -272,7 +272,7 @@ describe('errors of GET /core/events (interface 7.2)', () => {
     expect(answers[0]?.headers['www-authenticate']).toContain('error="insufficient_scope"');
   });
 
-  it('403: alike, byte for byte, for a collection that is not there and for those of others', async () => {
+  it('403: identical, byte for byte, for missing collections and those of others', async () => {
     const colleague = await events.addCaller();
     const stranger = await events.addCaller('other');
     await events.addCollection('of a colleague', colleague);
@@ -294,7 +294,7 @@ describe('errors of GET /core/events (interface 7.2)', () => {
     expect(answers[0]?.headers['www-authenticate']).toContain('error="insufficient_scope"');
   });
 
-  it('403: once a collection is no longer allowed, its tokens open nothing', async () => {
+  it('403: once access to a collection is withdrawn, its continuation tokens are useless', async () => {
     const guest = await events.addCaller();
     await events.addCollection('main', caller, guest);
     const first = await guest.list('main', '', { pagesize: '1' });

@@ -22,7 +22,7 @@ function issuesOf(rawQuery: string): readonly ClauseIssue[] {
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     expect(error.statusCode).toBe(400);
-    // The cast names what this door gives as details.
+    // `as`: the details of this reader's errors
     return (error.details as { issues: ClauseIssue[] }).issues;
   }
   return [];
@@ -32,12 +32,12 @@ const clause = (name: string, text: string): string => asParameters({ [name]: te
 const filterOf = (text: string) => readEventQuery(clause('$filter', text)).filter;
 
 describe('the clauses of a query (interface 4.4)', () => {
-  it('leave nothing out: without any, all fields of all events, newest first, are asked for', () => {
+  it('have defaults: all fields of all events, newest first', () => {
     expect(readEventQuery('')).toEqual(NOTHING_ASKED);
     expect(readEventQuery('OdataQueryOptions=')).toEqual(NOTHING_ASKED);
   });
 
-  it('mean the same as parameters of their own, inside OdataQueryOptions, and in part here and there', () => {
+  it('mean the same as parameters, inside OdataQueryOptions, and split between both', () => {
     const clauses = { $filter: "name eq 'A&B' and isUserEvent eq true", $orderby: 'severity desc, name', $top: '5' };
     const expected = {
       ...NOTHING_ASKED,
@@ -58,7 +58,7 @@ describe('the clauses of a query (interface 4.4)', () => {
     expect(readEventQuery(asOptions(clauses).replace('OdataQueryOptions=', 'OdataQueryOptions=?'))).toEqual(expected);
   });
 
-  it('printed and read again are the same, whatever they ask for', () => {
+  it('read back to the same query after printing', () => {
     const queries = fc.record({
       filter: fc.array(comparisons, { minLength: 1, maxLength: 5 }),
       orderBy: orderItems,
@@ -81,7 +81,7 @@ describe('the clauses of a query (interface 4.4)', () => {
     );
   });
 
-  it('changed in any place are read, or refused with a place within the text', () => {
+  it('with any change are read, or refused with a position in the text', () => {
     const change = fc.record({
       at: fc.nat(200),
       removed: fc.nat(3),
@@ -99,7 +99,7 @@ describe('the clauses of a query (interface 4.4)', () => {
     fc.assert(
       fc.property(clauses, change, ([name, text], { at, removed, inserted }) => {
         const position = at % (text.length + 1);
-        // Through UTF-8, as halves of a surrogate pair cannot be sent.
+        // Through UTF-8, since half a surrogate pair cannot be sent.
         const changed = String(Buffer.from(text.slice(0, position) + inserted + text.slice(position + removed)));
         for (const issue of issuesOf(clause(name, changed))) {
           expect(issue.clause).toBe(name);
@@ -113,7 +113,7 @@ describe('the clauses of a query (interface 4.4)', () => {
     );
   });
 
-  it('cut short anywhere within a comparison are refused', () => {
+  it('truncated anywhere inside a comparison are refused', () => {
     const text = "name eq 'O''Hare' and latitude eq -2.5e3";
     for (let length = 0; length < text.length; length++) {
       const prefix = text.slice(0, length);
@@ -124,7 +124,7 @@ describe('the clauses of a query (interface 4.4)', () => {
 });
 
 describe('$filter (interface 4.4)', () => {
-  it('compares by eq, joined by and, in any balanced brackets', () => {
+  it('compares by eq, joined by and, in balanced brackets', () => {
     const expected = [
       { field: 'name', value: 'x' },
       { field: 'status', value: null },
@@ -138,7 +138,7 @@ describe('$filter (interface 4.4)', () => {
     expect(filterOf(" ( (name eq 'x')\tand ( status eq null  and latitude eq -15e-1 ) ) ")).toEqual(expected);
   });
 
-  it('takes literals as OData 4.0 writes them', () => {
+  it('accepts literals as OData 4.0 writes them', () => {
     const values = (field: string, ...literals: string[]) =>
       literals.map((one) => filterOf(`${field} eq ${one}`)[0]?.value);
     expect(values('name', "''", "''''", "'O''Hare'", "'eq'", 'null')).toEqual(['', "'", "O'Hare", 'eq', null]);
@@ -151,7 +151,7 @@ describe('$filter (interface 4.4)', () => {
     ]);
   });
 
-  const refused: readonly (readonly [filter: string, position: number, said: RegExp])[] = [
+  const refused: readonly (readonly [filter: string, position: number, message: RegExp])[] = [
     ['', 0, /received nothing/],
     ['name', 4, /`eq`.* received the end/],
     ["Name eq 'x'", 0, /did you mean `name`/],
@@ -192,16 +192,16 @@ describe('$filter (interface 4.4)', () => {
     ['('.repeat(101), 100, /at most 100 nested brackets/],
     [Array.from({ length: 101 }, () => 'latitude eq 1').join(' and '), 1800, /at most 100 comparisons/],
   ];
-  it.each(refused)('refuses %j at %i', (filter, position, said) => {
+  it.each(refused)('refuses %j at %i', (filter, position, message) => {
     const [issue, ...others] = issuesOf(clause('$filter', filter));
     expect(others).toEqual([]);
     expect(issue).toMatchObject({ clause: '$filter', position });
-    expect(`expected ${issue?.expected}, received ${issue?.received} ${issue?.suggestion ?? ''}`).toMatch(said);
+    expect(`expected ${issue?.expected}, received ${issue?.received} ${issue?.suggestion ?? ''}`).toMatch(message);
   });
 });
 
 describe('$top, $count, $select, $orderby (interface 4.4)', () => {
-  it('take what OData 4.0 says', () => {
+  it('follow OData 4.0', () => {
     expect(readEventQuery('$top=0').top).toBe(0);
     expect(readEventQuery('$top=007').top).toBe(7);
     expect(readEventQuery('$count=false').hasCount).toBe(false);
@@ -253,7 +253,7 @@ describe('the query string', () => {
     expect(value("$filter=name eq 'ü%C3%BC'")).toBe('üü');
   });
 
-  it('of odata-query is read as it was meant', () => {
+  it('of odata-query is read as intended', () => {
     const awkward = fc.constantFrom("O'Hare", 'a&b=c', '100%', '%27', 'a+b', '#?', 'Zürich', '', "'");
     fc.assert(
       fc.property(awkward, fc.integer(), fc.boolean(), fc.nat(), (name, latitude, isUserEvent, top) => {
@@ -299,7 +299,7 @@ describe('the query string', () => {
     ]);
   });
 
-  it('with an unknown clause, a clause twice, or broken escapes is refused by the name of the clause', () => {
+  it('with an unknown clause, a repeated clause or broken escapes is refused, naming the clause', () => {
     const refused: readonly (readonly [raw: string, issue: Partial<ClauseIssue>])[] = [
       ['$fliter=x', { clause: '$fliter', position: 0, suggestion: 'did you mean `$filter`?' }],
       ['filter=x', { clause: 'filter', suggestion: 'did you mean `$filter`?' }],
@@ -316,12 +316,12 @@ describe('the query string', () => {
     for (const [raw, issue] of refused) expect(issuesOf(raw), raw).toMatchObject([issue]);
   });
 
-  it('tells of every clause that is wrong', () => {
+  it('reports every invalid clause', () => {
     const issues = issuesOf('$top=x&$filter=nme eq 1&$orderby=id up&$foo=1&$count=yes&$select=');
     expect(issues.map(({ clause }) => clause)).toEqual(['$foo', '$top', '$count', '$filter', '$select', '$orderby']);
   });
 
-  it('keeps a literal apart from what stands around it', () => {
+  it('keeps a literal separate from the text around it', () => {
     fc.assert(
       fc.property(comparisons, comparisons, (first, second) => {
         const raw = asOptions({ $filter: printFilter([first]), $top: '3' });

@@ -2,7 +2,7 @@ import { createAdministration } from '../../../src/service/identity/administrati
 import { openTestService, type TestService, type TestServiceOptions } from '../app.js';
 import type { PostedEvent } from './posted.js';
 
-/** An answer of the service. */
+/** A response of the service. */
 export interface Answer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -10,14 +10,14 @@ export interface Answer {
   readonly body: AnswerBody;
 }
 
-/** What bodies are made of; an answer without one has none of it. */
+/** The fields of bodies; a response without a body has none of them. */
 interface AnswerBody {
   readonly status: { readonly message: string; readonly code: string };
   readonly data: readonly PostedEvent[];
   readonly paging: { readonly totalCount?: number; readonly continuationToken: string | null };
 }
 
-/** A client of one organisation, whose calls carry its token. */
+/** A client of an organisation; its requests carry its token. */
 export interface Caller {
   readonly clientId: string;
   readonly organisation: string;
@@ -34,12 +34,12 @@ export interface Caller {
 export interface OpenedEvents {
   readonly service: TestService;
   addCaller(organisation?: string, scope?: string): Promise<Caller>;
-  /** Makes the collection, and lets the callers have it. */
+  /** Creates the collection and gives the callers access. */
   addCollection(collection: string, ...callers: readonly Caller[]): Promise<void>;
   removeAccess(collection: string, caller: Caller): Promise<void>;
 }
 
-/** The service with callers that know events. */
+/** The service with callers for events. */
 export async function openEvents(options?: TestServiceOptions): Promise<OpenedEvents> {
   const service = await openTestService(options);
   return {
@@ -74,7 +74,7 @@ function createCaller(
       statusCode,
       headers: response.headers,
       payload,
-      body: (payload === '' ? {} : response.json()) as AnswerBody, // whatever it is, the tests look and see
+      body: (payload === '' ? {} : response.json()) as AnswerBody, // `as`: tests check the actual shape
     };
   };
   return {
@@ -93,7 +93,7 @@ function createCaller(
   };
 }
 
-/** All pages of a query, each asked for with `pageSize`, and what `between` does before each but the first. */
+/** All pages of a query, requested with `pageSize`; `between` runs before each page except the first. */
 export async function listAll(
   caller: Caller,
   collection: string,

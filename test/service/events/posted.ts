@@ -4,8 +4,8 @@ import { type EventField, eventFieldNames, eventFields } from '../../../src/serv
 /** An event as a client posts it. */
 export type PostedEvent = Partial<Record<EventField, unknown>>;
 
-// Few values for each field, so that filters find something and orders have ties, and some of them awkward: texts
-// whose order by UTF-8 differs from that by UTF-16 units, quotes, escapes.
+// Few values per field, so that filters match and orders have ties. Some are awkward: quotes, escapes, and texts that
+// UTF-8 and UTF-16 order differently.
 const values = {
   text: fc.constantFrom('', 'a', 'B', 'b', "O'Hare", '%27', 'a&b', '\ufb33', '😀', 'é', 'Open'),
   boolean: fc.boolean(),
@@ -23,13 +23,13 @@ const details = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDep
   noNullPrototype: true,
 });
 
-/** Any of the fields but the id and the collection, some of them null, most of them absent or few. */
+/** Any fields except the id and the collection; some are null, most are absent. */
 export function postedEvents(): fc.Arbitrary<PostedEvent> {
   const fields = eventFieldNames.filter((field) => field !== 'id' && field !== 'ercollectionid');
   const events = fc.record(Object.fromEntries(fields.map((field) => [field, fc.option(valuesOf(field))])), {
     requiredKeys: [],
   });
-  // As JSON brings them, which knows no -0.
+  // As from JSON, which has no -0.
   return events.map((event): PostedEvent => JSON.parse(JSON.stringify(event)));
 }
 

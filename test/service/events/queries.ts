@@ -3,7 +3,7 @@ import { type EventField, eventFieldNames, eventFields } from '../../../src/serv
 import type { Comparison, Literal } from '../../../src/service/events/odata/filter.js';
 import type { OrderItem } from '../../../src/service/events/odata/query.js';
 
-// Queries as data, and their text. The printer is the tests' own: it knows the grammar from OData's, not from ours.
+// Queries as data, and their text. The tests print them by the grammar of OData, independently of our parser.
 
 export const plainFields = eventFieldNames.filter((field) => eventFields[field] !== 'object');
 
@@ -56,14 +56,14 @@ export function printOrder(orderBy: readonly OrderItem[]): string {
   return orderBy.map(({ field, isDescending }) => `${field} ${isDescending ? 'desc' : 'asc'}`).join(',');
 }
 
-/** A query string of parameters of their own. */
+/** A query string with one parameter per clause. */
 export function asParameters(clauses: Readonly<Record<string, string>>): string {
   return Object.entries(clauses)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
     .join('&');
 }
 
-/** A query string with all clauses within OdataQueryOptions. */
+/** A query string with all clauses inside OdataQueryOptions. */
 export function asOptions(clauses: Readonly<Record<string, string>>): string {
   const options = Object.entries(clauses).map(([name, value]) => `${name}=${value}`);
   return `OdataQueryOptions=${encodeURIComponent(options.join('&'))}`;

@@ -19,7 +19,7 @@ async function refusalOf(reading: Promise<unknown>): Promise<Refusal> {
     await reading;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // The details of this door's refusals.
+    // `as`: the details of this reader's errors
     const details = error.details as Pick<Refusal, 'issues' | 'issueCount'>;
     return { statusCode: error.statusCode, message: error.message, ...details };
   }
@@ -35,7 +35,7 @@ const record = async (body: unknown) => {
 };
 
 describe('the fields of an event (interface 2.4)', () => {
-  it('are given as they were posted, null where there was nothing, occurredAt as UTC with milliseconds', async () => {
+  it('come back as posted, null if absent, occurredAt in UTC with milliseconds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(postedEvents(), { minLength: 1, maxLength: 3 }), async (posted) => {
         const given = await record(posted.map((event, index) => ({ ...event, id: String(index) })));
@@ -51,7 +51,7 @@ describe('the fields of an event (interface 2.4)', () => {
     );
   });
 
-  it('are of the types of the table, each', async () => {
+  it('have the types of the table', async () => {
     const wrong = { text: 5, boolean: 'true', number: '5', instant: 'yesterday', object: [] };
     for (const field of eventFieldNames) {
       expect(await pointersOf({ [field]: wrong[eventFields[field]] }, 'c')).toEqual([`/${field}`]);
@@ -59,7 +59,7 @@ describe('the fields of an event (interface 2.4)', () => {
     }
   });
 
-  it('take any ISO 8601 instant, to the millisecond', async () => {
+  it('accept any ISO 8601 instant, to the millisecond', async () => {
     const shown = async (occurredAt: string) => (await record({ occurredAt }))[0].occurredAt;
     expect(await shown('2024-01-31T13:00:00+01:00')).toBe('2024-01-31T12:00:00.000Z');
     expect(await shown('2024-01-31T12:00:00.1239999Z')).toBe('2024-01-31T12:00:00.123Z');
@@ -67,7 +67,7 @@ describe('the fields of an event (interface 2.4)', () => {
     expect(await shown('0001-01-01T00:00:00.5Z')).toBe('0001-01-01T00:00:00.500Z');
   });
 
-  it('that are wrong are told all at once, by JSON pointer', async () => {
+  it('that are invalid are all reported at once, by JSON pointer', async () => {
     const body = [
       { id: 'a', name: 5, severty: 'high', latitude: '50', isUserEvent: 1 },
       'no event',
@@ -98,14 +98,14 @@ describe('the fields of an event (interface 2.4)', () => {
     expect(message).toMatch(/^\/0\/severty: .* and 14 more; nothing was stored$/);
   });
 
-  it('name a collection, there or in the header, and not two', async () => {
+  it('name the collection there or in the header, and not two different ones', async () => {
     expect(await pointersOf({ id: 'a' })).toEqual(['/ercollectionid']);
     expect(await pointersOf({ ercollectionid: 'a' }, 'b')).toEqual(['/ercollectionid']);
     expect((await readJsonEvents({ ercollectionid: 'a' }, 'a'))[0]?.ercollectionid).toBe('a');
     expect(await readJsonEvents([{ ercollectionid: 'a' }, { ercollectionid: 'b' }], undefined)).toHaveLength(2);
   });
 
-  it('are what storage can keep: no NUL, half surrogates, endless nesting, infinities, giants', async () => {
+  it('hold only what can be stored: no NUL, half surrogates, endless nesting, infinities or huge values', async () => {
     const nested = (depth: number): object => (depth === 0 ? {} : { in: nested(depth - 1) });
     expect(await pointersOf({ name: 'a\0b', descr: '\ud800' }, 'c')).toEqual(['/name', '/descr']);
     expect(await record({ eventDetails: nested(63) })).toHaveLength(1);
@@ -119,7 +119,7 @@ describe('the fields of an event (interface 2.4)', () => {
     expect(await pointersOf(JSON.parse('{"__proto__":{"name":"x"}}'), 'c')).toEqual(['/__proto__']);
   });
 
-  it('of one (collection, id) come once in a body', async () => {
+  it('of one (collection, id) occur once in a body', async () => {
     const issues = await pointersOf([{ id: 'a' }, { id: 'b' }, { id: 'a' }], 'c');
     expect(issues).toEqual(['/2/id']);
     expect(await readJsonEvents([{ name: 'x' }, { name: 'x' }], 'c')).toHaveLength(2);
@@ -127,7 +127,7 @@ describe('the fields of an event (interface 2.4)', () => {
 });
 
 describe('the body of POST /core/events', () => {
-  it('is an event, an array of them, or lines of them, with the same meaning', async () => {
+  it('is an event, an array of events or one event per line, with the same meaning', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(postedEvents(), { minLength: 1, maxLength: 4 }), async (posted) => {
         const lines = posted.map((event) => `${JSON.stringify(event)}\r\n`).join('\n');
@@ -137,7 +137,7 @@ describe('the body of POST /core/events', () => {
     );
   });
 
-  it('in lines is refused by line', async () => {
+  it('as lines is refused by line', async () => {
     const { issues } = await refusalOf(readNdjsonEvents('{"id":"a"}\n\n{"id":5}\n{"id":\n', 'c'));
     expect(issues.map(({ line, pointer, code }) => [line, pointer, code])).toEqual([
       [4, '', 'request.json'],
@@ -145,7 +145,7 @@ describe('the body of POST /core/events', () => {
     ]);
   });
 
-  it('has one event or more, and no more than 10000', async () => {
+  it('has at least one event and at most 10000', async () => {
     for (const body of [[], undefined, null, 5, 'text']) {
       expect((await refusalOf(readJsonEvents(body, 'c'))).statusCode).toBe(400);
     }
@@ -155,7 +155,7 @@ describe('the body of POST /core/events', () => {
     expect((await refusalOf(readJsonEvents(many, 'c'))).statusCode).toBe(413);
   });
 
-  it('with thousands of faults is told the first hundred and the count', async () => {
+  it('with thousands of issues is refused with the first hundred and the count', async () => {
     const refusal = await refusalOf(
       readJsonEvents(
         Array.from({ length: 3000 }, () => ({ name: 1 })),
@@ -167,8 +167,8 @@ describe('the body of POST /core/events', () => {
   });
 });
 
-it('a suggestion is looked for where a fault is told: a body of faults costs what its reading costs', async () => {
-  // Names are compared in small letters, and only for suggestions.
+it('names are suggested only for reported issues, so a body full of issues is as cheap as a valid one', async () => {
+  // Only suggestions compare names in lower case.
   const lowered = vi.spyOn(String.prototype, 'toLowerCase');
   onTestFinished(() => lowered.mockRestore());
   const comparisonsOf = async (count: number) => {
@@ -185,10 +185,10 @@ it('a suggestion is looked for where a fault is told: a body of faults costs wha
 });
 
 describe('the checksum', () => {
-  it('is SHA-256 over the canonical JSON (RFC 8785) of all other fields as they are shown', async () => {
+  it('is SHA-256 over the canonical JSON (RFC 8785) of all other fields as returned', async () => {
     const [event] = await record({ id: 'a', name: 'x', latitude: 1.5, eventDetails: { b: 1, a: [true, null] } });
     const { checksum, ...content } = event;
-    // Written out: this text is what other programs have to come to.
+    // Spelled out: other programs must compute this very text.
     const canonical =
       '{"altitude":null,"buildingId":null,"cityId":null,"cityName":null,"clusterId":null,"countryId":null,' +
       '"countryName":null,"descr":null,"ercollectionid":"c","eventDetails":{"a":[true,null],"b":1},' +
@@ -214,7 +214,7 @@ describe('the checksum', () => {
     );
   });
 
-  it('rests on the examples of RFC 8785', () => {
+  it('agrees with the examples of RFC 8785', () => {
     const input = JSON.parse(
       '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],' +
         '"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',

@@ -7,8 +7,8 @@ import { type Caller, listAll, type OpenedEvents, openEvents } from './opened.js
 import { type PostedEvent, postedEvents, valuesOf } from './posted.js';
 import { asOptions, asParameters, plainFields, printFilter, printOrder } from './queries.js';
 
-// The law of pages, against an oracle that is an array: what a query gives over all its pages is what filter and
-// sort give over the events that there were at the first one, whatever was written between the pages.
+// The law of pages, with an array as oracle: all pages of a query together are the filtered and sorted events of the
+// moment of the first page, whatever is written between pages.
 
 let events: OpenedEvents;
 let caller: Caller;
@@ -35,7 +35,7 @@ const filters: fc.Arbitrary<Comparison[]> = fc.array(
   { maxLength: 2 },
 );
 
-// The values of plain fields are literals; instants are compared in the form that they are shown in.
+// Values of plain fields are literals; instants are compared in the form returned.
 function comparison(field: EventField, value: unknown): Comparison {
   return { field, value: shown(field, value) as Comparison['value'] };
 }
@@ -50,7 +50,7 @@ function shown(field: EventField, value: unknown): unknown {
   return new Date(value).toISOString();
 }
 
-/** What OData says of an order: null before every value, false before true, text here by its UTF-8 bytes. */
+/** OData's order: null before every value, false before true; text here by its UTF-8 bytes. */
 function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -65,7 +65,7 @@ function answerOf(
   orderBy: readonly OrderItem[],
 ): PostedEvent[] {
   const asked = orderBy.length > 0 ? orderBy : [{ field: 'occurredAt' as const, isDescending: true }];
-  // A field that is named again orders nothing more; ties go by the id, in the direction of what stands before it.
+  // A field named twice orders only once; ties go by id, in the direction of the last clause.
   const order = asked.filter(({ field }, i) => asked.findIndex((item) => item.field === field) === i);
   const total = [...order, { field: 'id' as const, isDescending: order.at(-1)?.isDescending ?? false }];
   const matches = [...state.values()].filter((event) => filter.every(({ field, value }) => event[field] === value));
@@ -78,7 +78,7 @@ function answerOf(
   });
 }
 
-/** A collection of its own, and what it holds as far as its answers have told. */
+/** A new collection, and its content as far as responses have shown it. */
 async function openCollection() {
   const collection = `c${collectionCount++}`;
   await events.addCollection(collection, caller);
@@ -88,7 +88,7 @@ async function openCollection() {
     if (change.kind === 'put') {
       const answer = await caller.post(collection, { ...change.event, id });
       expect(answer.statusCode).toBe(state.has(id) ? 200 : 201);
-      // With every field, as the answer to a query by id has it.
+      // With every field, as a query by id returns it.
       const [event] = (await caller.list(collection, `$filter=id eq '${id}'`)).body.data;
       state.set(id, event ?? {});
       return;
@@ -100,7 +100,7 @@ async function openCollection() {
 }
 
 describe('the pages of a query (interface 4.4)', () => {
-  it('put together are the state at the first page, each event once, whatever is written between them', async () => {
+  it('together are the state at the first page, each event once, whatever is written between them', async () => {
     const cases = fc.record({
       before: fc.array(changes, { maxLength: 25 }),
       between: fc.array(changes, { maxLength: 10 }),
@@ -143,7 +143,7 @@ describe('the pages of a query (interface 4.4)', () => {
     );
   });
 
-  it('are the state at the first page after a restart between them, too', async () => {
+  it('are the state at the first page even after a restart between them', async () => {
     const { collection, state, apply } = await openCollection();
     for (let i = 0; i < 12; i++) await apply({ kind: 'put', id: `e${i}`, event: { severity: `s${i % 3}` } });
     const query = '$orderby=severity desc';
@@ -165,7 +165,7 @@ describe('the pages of a query (interface 4.4)', () => {
     expect(pages.flatMap(({ body }) => body.data)).toEqual(expected);
   });
 
-  it('differ from those of a query that begins later', async () => {
+  it('differ from those of a query that starts later', async () => {
     const { collection, apply } = await openCollection();
     await apply({ kind: 'put', id: 'a', event: { name: 'old' } });
     await apply({ kind: 'put', id: 'b', event: { name: 'old' } });
@@ -190,7 +190,7 @@ describe('the pages of a query (interface 4.4)', () => {
     });
   });
 
-  it('begin where events without a value follow those with one, in either direction', async () => {
+  it('can start where events without a value follow those with one, in either direction', async () => {
     const { collection, apply } = await openCollection();
     for (let i = 0; i < 9; i++) {
       const occurredAt = i % 3 === 0 ? null : `2024-01-0${i}T00:00:00.000Z`;

@@ -7,7 +7,7 @@ import { type OpenedEvents, openEvents } from './opened.js';
 let events: OpenedEvents;
 afterEach(() => events.service.close());
 
-/** The real store, whose reading or writing can be made to fail. */
+/** The real store, with reads or writes that can be made to fail. */
 async function openFailing() {
   const failure: { ofReading?: Error; ofWriting?: Error } = {};
   const open = async (directory: string, clock: Clock): Promise<Storage> => {
@@ -17,7 +17,7 @@ async function openFailing() {
     return {
       read: (shard, work) =>
         storage.read(shard, async (tx) => {
-          // Of what is read for an event alone: the token is looked up as ever.
+          // Only reads for events fail; tokens are still looked up.
           const find: typeof tx.find = (...query) =>
             failure.ofReading === undefined ? tx.find(...query) : Promise.reject(failure.ofReading);
           return work({ ...numbersOf(tx), get: tx.get.bind(tx), find, count: tx.count.bind(tx) });
@@ -44,8 +44,8 @@ function numbersOf({ shard, lastCommit, durableCommit }: { shard: number; lastCo
   return { shard, lastCommit, durableCommit };
 }
 
-describe('trouble of /core/events (interface 7.2)', () => {
-  it('429: too many requests of a client are told when to come again', async () => {
+describe('errors of /core/events (interface 7.2)', () => {
+  it('429: a client with too many requests is told when to retry', async () => {
     events = await openEvents({ settings: { requestsPerMinuteMax: 3 } });
     const caller = await events.addCaller();
     const other = await events.addCaller();
@@ -58,7 +58,7 @@ describe('trouble of /core/events (interface 7.2)', () => {
     expect((await other.list('main')).statusCode).toBe(204);
   });
 
-  it('500: a failure within is told without what failed', async () => {
+  it('500: an internal error is reported without its cause', async () => {
     const { failure, caller } = await openFailing();
     failure.ofReading = new Error('page 17 of /var/lib/secret is damaged');
     const { statusCode, body, payload } = await caller.list('main');
@@ -66,7 +66,7 @@ describe('trouble of /core/events (interface 7.2)', () => {
     expect(payload).not.toContain('secret');
   });
 
-  it('503: a full disk takes no events and is told so, while events are read as ever', async () => {
+  it('503: events cannot be written to a full disk, and can still be read', async () => {
     const { failure, caller } = await openFailing();
     failure.ofWriting = new StorageFullError('the disk is full');
     const refused = await caller.post('main', { id: 'b' });

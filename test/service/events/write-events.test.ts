@@ -14,7 +14,7 @@ afterAll(() => events.service.close());
 const all = async (collection: string) =>
   (await caller.list(collection, '$orderby=id', { pagesize: '1000' })).body.data;
 
-it('10,000 events are read and stored in parts, while others are answered; nobody sees some of them', async () => {
+it('10,000 events are read and stored in slices between other requests, and become visible all at once', async () => {
   const opened = await openEvents();
   const [writer, reader] = [await opened.addCaller(), await opened.addCaller()];
   await opened.addCollection('many', writer, reader);
@@ -35,7 +35,7 @@ it('10,000 events are read and stored in parts, while others are answered; nobod
   expect((await writer.post('many', many)).body.data).toMatchObject({ created: 10_000 });
   isDone = true;
   await turns;
-  // Reading, completing and storing give 49 turns each.
+  // Reading, completing and storing yield 49 times each.
   expect(turnCount).toBeGreaterThan(140);
   expect(await count()).toBe(10_000);
   expect(new Set(counts.filter((one) => one !== 0 && one !== 10_000))).toEqual(new Set());
@@ -43,7 +43,7 @@ it('10,000 events are read and stored in parts, while others are answered; nobod
 });
 
 describe('POST /core/events', () => {
-  it('stores one event or many, makes ids where there are none, and says what it did', async () => {
+  it('stores one event or many, creates missing ids, and reports what it did', async () => {
     await events.addCollection('ids', caller);
     const one = await caller.post('ids', { name: 'first' });
     expect(one.statusCode).toBe(201);
@@ -56,7 +56,7 @@ describe('POST /core/events', () => {
     expect((await all('ids')).map(({ name }) => name).sort()).toEqual(['first', 'last', null]);
   });
 
-  it('replaces an event of the same id, as a whole; the same event again changes nothing', async () => {
+  it('replaces an event of the same id as a whole; the same event again changes nothing', async () => {
     await events.addCollection('upsert', caller);
     const event = { id: 'a', name: 'x', severity: 'High', occurredAt: '2024-01-31T12:00:00Z' };
     expect((await caller.post('upsert', event)).body.data).toMatchObject({ created: 1, replaced: 0, unchanged: 0 });
@@ -69,7 +69,7 @@ describe('POST /core/events', () => {
     expect(await all('upsert')).toMatchObject([{ id: 'a', name: 'y', severity: null, occurredAt: null }, { id: 'b' }]);
   });
 
-  it('keeps ids of one collection apart from those of another, and organisations apart', async () => {
+  it('keeps ids of different collections and organisations apart', async () => {
     const other = await events.addCaller('other');
     await events.addCollection('one', caller);
     await events.addCollection('two', caller);
@@ -87,7 +87,7 @@ describe('POST /core/events', () => {
     expect((await other.list('one')).body.data).toMatchObject([{ name: 'other one' }]);
   });
 
-  it('takes the collection from each event where the header is not given', async () => {
+  it('takes the collection from each event if there is no header', async () => {
     await events.addCollection('red', caller);
     await events.addCollection('blue', caller);
     const body = JSON.stringify([
@@ -99,7 +99,7 @@ describe('POST /core/events', () => {
     expect([(await all('red')).length, (await all('blue')).length]).toEqual([1, 1]);
   });
 
-  it('takes NDJSON, by any of its names', async () => {
+  it('accepts NDJSON, by any of its names', async () => {
     await events.addCollection('lines', caller);
     const types = ['application/x-ndjson', 'application/ndjson; charset=utf-8', 'application/jsonl'];
     for (const [index, type] of types.entries()) {
@@ -130,7 +130,7 @@ describe('POST /core/events', () => {
     expect((await caller.list('whole')).statusCode).toBe(204);
   });
 
-  it('refuses what is no JSON, too large, or of another type', async () => {
+  it('refuses bodies that are not JSON, too large or of another type', async () => {
     const send = (type: string, body: string) =>
       caller.send('POST', '/core/events', { ercollectionid: 'main', 'content-type': type }, body);
     expect((await send('application/json', '{"id":')).statusCode).toBe(400);
@@ -140,7 +140,7 @@ describe('POST /core/events', () => {
     expect((await send('application/x-ndjson', JSON.stringify({ descr: 'x'.repeat(100_000) }))).statusCode).toBe(413);
   });
 
-  it('401, 403: needs a token of core_write, and every collection that it writes to, alike', async () => {
+  it('401, 403: needs a token with core_write, and access to every collection it writes to', async () => {
     const reader = await events.addCaller('acme', 'core_read');
     const writer = await events.addCaller('acme', 'core_write');
     await events.addCollection('main', reader, writer);
@@ -176,7 +176,7 @@ describe('DELETE /core/events/{id}', () => {
   const remove = (by: Caller, id: string, collection = 'deleted') =>
     by.send('DELETE', `/core/events/${encodeURIComponent(id)}`, { ercollectionid: collection });
 
-  it('deletes an event of a collection, once; it can come again', async () => {
+  it('deletes an event of a collection, once; the id can be used again', async () => {
     await events.addCollection('deleted', caller);
     await caller.post('deleted', [{ id: 'a/b c' }, { id: 'other' }]);
     const { statusCode, payload } = await remove(caller, 'a/b c');
@@ -187,7 +187,7 @@ describe('DELETE /core/events/{id}', () => {
     expect((await caller.list('deleted')).body.paging.totalCount).toBe(2);
   });
 
-  it('is for core_admin, with the collection allowed and named', async () => {
+  it('needs core_admin, and an allowed collection that is named', async () => {
     const writer = await events.addCaller('acme', 'core_read core_write');
     await events.addCollection('deleted', caller, writer);
     expect((await remove(writer, 'other')).statusCode).toBe(403);
@@ -199,7 +199,7 @@ describe('DELETE /core/events/{id}', () => {
 });
 
 describe('/openapi.json', () => {
-  it('tells of every route, parameter and answer of events', async () => {
+  it('describes every route, parameter and response of events', async () => {
     const { paths } = (await events.service.app.inject('/openapi.json')).json();
     const { get, post } = paths['/core/events'];
     const named = (parameters: readonly { in: string; name: string; required?: boolean }[], place: string) =>

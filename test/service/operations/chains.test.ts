@@ -4,7 +4,7 @@ import { linesOf } from '../../laws/running.js';
 import { change, minutes, START_MS } from './posted.js';
 import { openRig, smallSizes } from './rig.js';
 
-// Items of one request may read the results of items of another: final and provisional samples alike.
+// Items of one request may read results of items of another, final and provisional samples alike.
 
 type Step = readonly [operation: string, parameters: object, inputCount: number];
 
@@ -40,7 +40,7 @@ const actions = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-it('each result equals one batch over what is stored of its sources, be they results themselves', async () => {
+it('each result equals one batch over the stored samples of its sources, even if those are results', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(link, { minLength: 2, maxLength: 5 }),

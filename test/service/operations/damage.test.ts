@@ -6,8 +6,8 @@ import { linesOf } from '../../laws/running.js';
 import { change, item, minutes } from './posted.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
-// Bits that flip under items: what follows from stored samples is computed anew, what does not is told, and no item
-// suffers from what another one reads.
+// Bits flip under items: what can be recomputed from stored samples is, the rest is reported, and no item suffers from
+// damage to what another one reads.
 
 const room = minutes('room', 400, (i) => (i * 37) % 100);
 const hall = minutes('hall', 400, (i) => (i * 11) % 70);
@@ -24,7 +24,7 @@ const shard = shardOf('acme');
 const read: Rig['context']['storage']['read'] = (...of) => rig.context.storage.read(...of);
 const write: Rig['context']['storage']['transaction'] = (...of) => rig.context.storage.transaction(...of);
 
-async function said() {
+async function itemTransactions() {
   const rows = await read(shard, (tx) => tx.find(transactions, { where: [['messageType', '=', 'Item']] }));
   return new Map(rows.map((row) => [JSON.parse(row.payload).TimeseriesId as string, row]));
 }
@@ -47,7 +47,7 @@ describe('a damaged checkpoint', () => {
     ['its positions', () => ({ positions: JSON.stringify([room.timeMs[230]]) })],
     ['its last result', ({ emittedMs }: { emittedMs: number | null }) => ({ emittedMs: (emittedMs ?? 0) + 3_600_000 })],
     ['all of them', ({ state }: { state: Uint8Array }) => ({ state: flipped(state) }), true],
-  ])('is computed anew, and is no failure of the item: %s', async (_, damage, isOfAll = false) => {
+  ])('is recomputed, and does not count as a failure of the item: %s', async (_, damage, isOfAll = false) => {
     await rig.register(ofRoom);
     for (let at = 0; at < 200; at += 20) await rig.append(change(room, at, at + 20));
     await rig.worker().onIdle();
@@ -61,7 +61,7 @@ describe('a damaged checkpoint', () => {
     await rig.append(change(room, 200, 250));
     await rig.worker().onIdle();
     await expectBatch();
-    expect((await said()).get('of room')).toMatchObject({ state: 'Active', retryCount: 0, message: null });
+    expect((await itemTransactions()).get('of room')).toMatchObject({ state: 'Active', retryCount: 0, message: null });
     await rig.append(change(room, 250, 300));
     await rig.worker().onIdle();
     await expectBatch();
@@ -77,7 +77,7 @@ async function damageSegment(timeseriesId: string): Promise<void> {
 }
 
 describe('damaged samples', () => {
-  it('fail the item that reads them, with their place; others go on; sent again, they are taken in', async () => {
+  it('fail the item that reads them, with their place; others go on; once sent again, they are processed', async () => {
     await rig.append(change(room, 0, 200));
     await rig.append(change(hall, 0, 200));
     await rig.worker().onIdle();
@@ -88,11 +88,11 @@ describe('damaged samples', () => {
       await rig.worker().onIdle();
       rig.advance(60_000);
     }
-    expect((await said()).get('of room')).toMatchObject({
+    expect((await itemTransactions()).get('of room')).toMatchObject({
       state: 'Failed',
       message: expect.stringMatching(/200 stored samples from .* are damaged on the disk/),
     });
-    expect((await said()).get('of hall')).toMatchObject({ state: 'Active', retryCount: 0 });
+    expect((await itemTransactions()).get('of hall')).toMatchObject({ state: 'Active', retryCount: 0 });
     await rig.append(change(hall, 200, 300));
     await rig.worker().onIdle();
     const found = await rig.stored({ timeseriesId: 'of hall', metric: 'Result' });
@@ -106,27 +106,27 @@ describe('damaged samples', () => {
     await expectBatch();
   });
 
-  it('of a live item fail it alone, and the log is taken in all the same', async () => {
+  it('of a live item fail that item alone, and the log is processed all the same', async () => {
     await rig.register([...ofRoom, ...ofHall]);
     await rig.append(change(room, 0, 200));
     await rig.append(change(hall, 0, 200));
     await rig.worker().onIdle();
     await rig.compact();
     await damageSegment('room');
-    // A late sample has all of it computed anew, from what can not be read.
+    // A late sample makes it recompute everything, from damaged samples.
     await rig.kill();
     await rig.append(change(room, 3, 4));
     await rig.append(change(hall, 200, 300));
     await rig.worker().onIdle();
-    expect((await said()).get('of room')).toMatchObject({
+    expect((await itemTransactions()).get('of room')).toMatchObject({
       state: 'Running',
       message: expect.stringContaining('damaged'),
     });
-    expect((await said()).get('of hall')).toMatchObject({ state: 'Active', retryCount: 0 });
+    expect((await itemTransactions()).get('of hall')).toMatchObject({ state: 'Active', retryCount: 0 });
     expect((await rig.stored({ timeseriesId: 'of hall', metric: 'Result' })).timeMs).toHaveLength(5);
   });
 
-  it('of a result are computed anew when its item is posted again', async () => {
+  it('of a result are recomputed when its item is posted again', async () => {
     await rig.register(ofRoom);
     await rig.append(change(room, 0, 400));
     await rig.worker().onIdle();

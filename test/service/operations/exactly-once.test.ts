@@ -7,7 +7,7 @@ import { linesOf, runWithin, sceneArbitrary } from '../../laws/running.js';
 import type { Samples } from '../../laws/samples.js';
 import { openRig, type Rig, smallSizes } from './rig.js';
 
-// Whatever happens, and in whatever order, each stored result is what one batch gives over the stored samples.
+// Whatever happens, in whatever order, each stored result equals one batch over the stored samples.
 
 const value = fc.oneof(fc.integer({ min: -50, max: 50 }), fc.double({ min: -1e6, max: 1e6, noNaN: true }));
 
@@ -112,7 +112,7 @@ async function act(
         await Promise.all(one.runs.map(append));
         break;
       case 'again': {
-        // The sender's last sample once more, with another value.
+        // The sender's last sample again, with another value.
         const at = last.timeMs.length - 1;
         await rig.append({ ...last, timeMs: last.timeMs.slice(at), value: last.value.slice(at).map((x) => x + 1) });
         break;
@@ -174,7 +174,7 @@ function withKinds(request: readonly unknown[], processing: readonly string[]): 
   });
 }
 
-// As the store has them: each time once, in order, and finite.
+// As the store keeps them: each time once, in order, finite.
 function cleaned({ timeMs, value: values }: Samples): Columns {
   const byTime = new Map([...timeMs].map((t, i) => [t, values[i]!] as const).filter(([, x]) => Number.isFinite(x)));
   const rising = [...byTime].sort(([a], [b]) => a - b);

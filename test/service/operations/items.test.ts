@@ -26,7 +26,7 @@ async function itemOf(timeseriesId: string): Promise<Item | undefined> {
 }
 
 describe('registered items', () => {
-  it('are shown with what was posted, their state and their transaction', async () => {
+  it('are listed with what was posted, their state and their transaction', async () => {
     const request = times(2, 'shown');
     await posting.run(request);
     const { itemId } = (await itemOf('shown'))!;
@@ -52,7 +52,7 @@ describe('registered items', () => {
     });
   });
 
-  it('come in pages that put together are the list', async () => {
+  it('are listed in pages that together are the list', async () => {
     for (let k = 0; k < 5; k++) await posting.run(times(k, `paged ${k}`));
     const whole = (await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' })).body.data as Item[];
     const pages: Item[] = [];
@@ -72,7 +72,7 @@ describe('registered items', () => {
     expect((await posting.call('GET', '/core/operations', undefined, { pagesize })).statusCode).toBe(400);
   });
 
-  it('of another organisation, and unknown ones, are 404', async () => {
+  it('of other organisations, and unknown ones, are 404', async () => {
     await posting.run(times(2, 'ours'));
     const { itemId } = (await itemOf('ours'))!;
     const other = await posting.service.addClient({ organisation: 'other' });
@@ -99,7 +99,7 @@ describe('posting an item again', () => {
     expect(ended).toMatchObject({ state: 'Completed' });
   });
 
-  it('as it was computes anew, and leaves the results as they are', async () => {
+  it('unchanged recomputes it, and leaves the results as they are', async () => {
     await posting.run(times(3, 'same'));
     const before = await posting.stored(result('same'));
     await posting.run(times(3, 'same'));
@@ -109,7 +109,7 @@ describe('posting an item again', () => {
 });
 
 describe('deleting an item', () => {
-  it('deletes its results, and those who read them learn of it', async () => {
+  it('deletes its results, and items that read them are notified', async () => {
     await posting.run(times(2, 'gone'));
     const reader = {
       metric: 'Result',
@@ -128,7 +128,7 @@ describe('deleting an item', () => {
     expect(record).toMatchObject({ state: 'Completed', message: 'the item was deleted' });
   });
 
-  it('tells those who read results of which none was final', async () => {
+  it('notifies items that read its results, even if none was final', async () => {
     await posting.run([item('Aggregate', { function: 'Sum', interval: 'Daily' }, ['room'], 'unfinished')]);
     await posting.run([
       {
@@ -146,7 +146,7 @@ describe('deleting an item', () => {
     expect((await posting.stored(result('reader of unfinished'))).timeMs.length).toBe(0);
   });
 
-  it('with keepResults leaves them as a series that clients write', async () => {
+  it('with keepResults turns its results into a series that clients write', async () => {
     await posting.run([item('Aggregate', { function: 'Sum', interval: 'Hourly' }, ['room'], 'kept')]);
     const before = await posting.stored(result('kept'));
     expect(before.timeMs.length).toBe(3);

@@ -8,7 +8,7 @@ import { countStatements } from './statements.js';
 
 const idsOf = (seriesCount: number): string[] => Array.from({ length: seriesCount }, (_, i) => `series${i}`);
 
-/** An hourly sum for each of these series, or so many. */
+/** `itemsOfSeries` hourly sums for each of these series. */
 const sumsOf = (ids: readonly string[], itemsOfSeries = 1) =>
   ids.flatMap((id) =>
     Array.from({ length: itemsOfSeries }, (_, i) =>
@@ -16,7 +16,7 @@ const sumsOf = (ids: readonly string[], itemsOfSeries = 1) =>
     ),
   );
 
-/** A sample of a minute for each of these series. */
+/** A sample at the given minute for each of these series. */
 const changesOf = (ids: readonly string[], minute: number) =>
   ids.map((timeseriesId) => ({
     timeseriesId,
@@ -25,9 +25,11 @@ const changesOf = (ids: readonly string[], minute: number) =>
     value: Float64Array.of(minute),
   }));
 
-/** Items of `seriesCount` series, so many each, and one body with a sample for each series. */
+/**
+ * Registers `itemsOfSeries` items for each of `seriesCount` series, then writes bodies with a sample for each series.
+ */
 async function runMany(seriesCount: number, itemsOfSeries: number) {
-  // Statements are counted in the shard of an organisation that has one.
+  // Statements are counted in one shard, so the organisation has one.
   const rig = await openRig({ groups: 1 });
   try {
     const { context, organisation } = rig;
@@ -60,22 +62,22 @@ describe.each([
   ['a body with a sample for each of many series that an item reads', (count: number) => runMany(count, 1)],
   ['a sample of one series that many items read', (count: number) => runMany(1, count)],
 ])('%s', (_, run) => {
-  it('asks the store as much of each item, however many there are', async () => {
+  it('asks the store as much per item, however many there are', async () => {
     const few = await run(100);
     const many = await run(400);
     expect(many.statementCount).toBeLessThanOrEqual(4.2 * few.statementCount);
-    // Who reads the results is asked for all of them at once.
+    // The items that read the results are looked up for all results at once.
     expect(many.counts.get('find item_sources') ?? 0).toBeLessThanOrEqual(4);
   });
 
-  it('lets others have turns while the items are worked on', async () => {
+  it('yields to other work while the items are processed', async () => {
     const few = await run(200);
     const many = await run(800);
     expect(many.mostInTurn).toBeLessThanOrEqual(1.5 * few.mostInTurn);
   });
 });
 
-it('a body that makes thousands of series lets others have turns while it is taken', async () => {
+it('a body that creates thousands of series yields to other work', async () => {
   const mostOf = async (seriesCount: number): Promise<number> => {
     const rig = await openRig({ groups: 1 });
     try {
@@ -102,43 +104,46 @@ it('a body that makes thousands of series lets others have turns while it is tak
 test.each([
   ['a body of 60 series', 60, 1],
   ['a sample of one series', 1, 60],
-])('a write that comes while items take in %s does not wait for all of them', async (_, seriesCount, itemsOfSeries) => {
-  const rig = await openRig({ groups: 1, sizes: { workATransaction: 10 } });
-  try {
-    const { context, organisation } = rig;
-    const shard = shardOf(organisation);
-    const ids = idsOf(seriesCount);
-    const write = (written: readonly string[], minute: number) =>
-      context.storage.transaction(shard, async (tx) => {
-        await context.samples.append(tx, organisation, changesOf(written, minute));
-        rig.worker().wake(shard);
-        return tx.commit;
-      });
-    const takenIn = async (): Promise<number> => {
-      const progress = await context.storage.read(shard, (tx) => tx.get(logProgress, { name: 'log' }));
-      return progress!.absorbedCommit;
-    };
-    await write(ids, 0);
-    await rig.register(sumsOf(ids, itemsOfSeries));
-    await rig.worker().onIdle();
-    for (const minute of [10, 70, 130]) {
-      const commit = await write(ids, minute);
-      await write(['aside'], minute);
-      expect(await takenIn()).toBeLessThan(commit);
-      // Comes while the body is taken in, for an item that has not been settled, or has.
-      await write([ids[0]!, ids.at(-1)!], minute + 1);
-      expect(await takenIn()).toBeLessThan(commit);
+])(
+  'a write that arrives while items process %s does not wait for all of them',
+  async (_, seriesCount, itemsOfSeries) => {
+    const rig = await openRig({ groups: 1, sizes: { workATransaction: 10 } });
+    try {
+      const { context, organisation } = rig;
+      const shard = shardOf(organisation);
+      const ids = idsOf(seriesCount);
+      const write = (written: readonly string[], minute: number) =>
+        context.storage.transaction(shard, async (tx) => {
+          await context.samples.append(tx, organisation, changesOf(written, minute));
+          rig.worker().wake(shard);
+          return tx.commit;
+        });
+      const takenIn = async (): Promise<number> => {
+        const progress = await context.storage.read(shard, (tx) => tx.get(logProgress, { name: 'log' }));
+        return progress!.absorbedCommit;
+      };
+      await write(ids, 0);
+      await rig.register(sumsOf(ids, itemsOfSeries));
       await rig.worker().onIdle();
-      expect(await takenIn()).toBeGreaterThan(commit);
-      const { expected, found } = await rig.compare();
-      expect(linesOf(found)).toEqual(linesOf(expected));
+      for (const minute of [10, 70, 130]) {
+        const commit = await write(ids, minute);
+        await write(['aside'], minute);
+        expect(await takenIn()).toBeLessThan(commit);
+        // Written while the body is being processed, for an item not yet processed and one that may be.
+        await write([ids[0]!, ids.at(-1)!], minute + 1);
+        expect(await takenIn()).toBeLessThan(commit);
+        await rig.worker().onIdle();
+        expect(await takenIn()).toBeGreaterThan(commit);
+        const { expected, found } = await rig.compare();
+        expect(linesOf(found)).toEqual(linesOf(expected));
+      }
+    } finally {
+      await rig.close();
     }
-  } finally {
-    await rig.close();
-  }
-});
+  },
+);
 
-test('items catch up with writers that bring more, each time, than a transaction takes in', async () => {
+test('items catch up with writers that write more each time than one transaction processes', async () => {
   const rig = await openRig({ groups: 1, sizes: { workATransaction: 5 } });
   try {
     const { context, organisation } = rig;

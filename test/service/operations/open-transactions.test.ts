@@ -9,7 +9,7 @@ const OPEN = `SELECT count(*) FROM pg_stat_activity
   WHERE application_name = 'windrow' AND datname = current_database() AND xact_start IS NOT NULL`;
 
 describe.runIf(hasPostgres)('over PostgreSQL', () => {
-  it('no transaction is open while a turn is computed, however long it takes, so that vacuum goes on', async () => {
+  it('no transaction is open while a turn is computed, however long it takes, so vacuum is not held up', async () => {
     const database = await createDatabase();
     let turns = 0;
     const pool = (): StepPool => {
@@ -17,8 +17,8 @@ describe.runIf(hasPostgres)('over PostgreSQL', () => {
       return {
         ...inline,
         run: async (...step) => {
-          // The turn holds still until no transaction is open: one that waited for the turn would stay open for ever.
-          // Others, of background work, may be open for a moment.
+          // The turn waits until no transaction is open; one that waited for the turn would stay open for ever.
+          // Background work may have others open for a moment.
           await expect.poll(() => database.query(OPEN)).toBe('0');
           turns++;
           return inline.run(...step);
@@ -39,7 +39,7 @@ describe.runIf(hasPostgres)('over PostgreSQL', () => {
     }
   });
 
-  it('and one is open while a statement of it runs: the query above sees it', async () => {
+  it('and one is open while one of its statements runs, so the query above would see it', async () => {
     const database = await createDatabase();
     const rig = await openRig({ store: storeIn(database), groups: 1 });
     try {

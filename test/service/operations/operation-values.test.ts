@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linesOf } from '../../laws/running.js';
 import { item, minutes, openPosting, type Posting, START_MS } from './posted.js';
 
-// Interface 4.3: every operation, with every function and interval that the table names, as stream and as Batch.
+// Interface 4.3: every operation, with every function and interval in the table, as stream and as Batch.
 
 const day = (hour: number): string => new Date(START_MS + hour * 3_600_000).toISOString().replace('Z', '+00:00');
 const ranges = {
@@ -50,7 +50,7 @@ const kinds = [
   ['Batch each hour', { processingType: 'Batch', frequency: 'PT1H' }],
 ] as const;
 
-describe('4.3: each operation is run over what is stored, and kept up to date', () => {
+describe('4.3: each operation runs over stored samples and is kept up to date', () => {
   let posting: Posting;
   const series = [
     minutes('a', 300, (i) => ((i * 7919) % 21) / 2 - 5),
@@ -77,11 +77,11 @@ describe('4.3: each operation is run over what is stored, and kept up to date', 
     }
   });
 
-  it('samples that come later go into streams at once, and into no batch before its boundary', async () => {
+  it('later samples change streams at once, and a batch only at its boundary', async () => {
     const before = await Promise.all(
       rows.map(([title]) => posting.stored({ timeseriesId: `${title} Batch`, metric: 'Result' })),
     );
-    // Two lie in the past and are late, the others follow.
+    // Two are in the past and so late; the others follow.
     await posting.write([minutes('a', 2, () => 40, START_MS + 30_000)]);
     for (const { timeMs, value, ...rest } of series) {
       await posting.write([{ ...rest, timeMs: timeMs.slice(200), value: value.slice(200) }]);

@@ -51,7 +51,7 @@ describe('resultChange', () => {
     );
   });
 
-  it('is nothing where both are alike, and never begins or ends with a sample that is stored as it is', () => {
+  it('is empty if both agree, and never starts or ends with a sample that is stored already', () => {
     fc.assert(
       fc.property(columns, columns, (stored, computed) => {
         expect(resultChange(stored, stored)).toBeUndefined();
@@ -69,7 +69,7 @@ describe('resultChange', () => {
 });
 
 describe('step', () => {
-  it('over any slices gives what a batch gives, by results and the last preview', () => {
+  it('over any slices gives what a batch gives, from results and the last preview', () => {
     const scenes = sceneArbitrary(4, fc.integer({ min: -50, max: 50 }));
     fc.assert(
       fc.property(scenes, fc.integer({ min: 1, max: 20 }), ({ request, samples }, limit) => {
@@ -125,7 +125,7 @@ describe('checkpoints', () => {
       byteCount: 9,
     }));
 
-  it('stay true of the samples before a change alone', () => {
+  it('are kept only if they are before a change', () => {
     const checkpoints = checkpointsOf([1, 5], [2, 5], [3, 9]);
     expect(countTrue(checkpoints, 0, 4)).toBe(3);
     expect(countTrue(checkpoints, 0, 3)).toBe(2);
@@ -133,7 +133,7 @@ describe('checkpoints', () => {
     expect(countTrue(checkpoints, 1, 5)).toBe(0);
   });
 
-  it('are thinned out the further back the more, and the last one is kept', () => {
+  it('are thinned out more the older they are, and the last one is kept', () => {
     const sizes = { checkpointsMax: 8, checkpointBytesMax: 1e9 };
     let checkpoints: Checkpoint[] = [];
     for (let k = 1; k <= 1000; k++) {
@@ -143,18 +143,18 @@ describe('checkpoints', () => {
       expect(checkpoints.length).toBeLessThanOrEqual(sizes.checkpointsMax);
       expect(checkpoints.at(-1)!.sampleCount).toBe(k);
     }
-    // However old a change is, the way back to a checkpoint before it is no more than a share of its age.
+    // However old a change is, the checkpoint before it is older by at most a fixed share of that age.
     const ages = checkpoints.map(({ sampleCount }) => 1000 - sampleCount);
     for (const [k, age] of ages.entries()) if (k > 0) expect(ages[k - 1]!).toBeLessThanOrEqual(6 * age + 6);
   });
 
-  it('of large states are fewer', () => {
+  it('are fewer if states are large', () => {
     const checkpoints = checkpointsOf([1], [2], [3]).map((one) => ({ ...one, byteCount: 100 }));
     expect(checkpointToDrop(checkpoints, { checkpointsMax: 9, checkpointBytesMax: 299 })).toBeDefined();
     expect(checkpointToDrop(checkpoints, { checkpointsMax: 9, checkpointBytesMax: 300 })).toBeUndefined();
   });
 
-  it('keep their positions through text', () => {
+  it('keep their positions as text', () => {
     const times = fc.array(
       fc.oneof(fc.constant(Number.NEGATIVE_INFINITY), fc.double({ noNaN: true, min: -1e14, max: 1e14 })),
     );
@@ -166,7 +166,7 @@ describe('checkpoints', () => {
   });
 });
 
-it('nextDouble is the least above, and nothing lies between', () => {
+it('nextDouble is the least double above, with nothing between', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, max: 1e300 }), (x) => {
       const next = nextDouble(x);
@@ -208,7 +208,7 @@ describe('estimateOutputs', () => {
     }
   });
 
-  it('is nothing of series that are empty', () => {
+  it('is zero for empty series', () => {
     const plan = createPlan([
       {
         metric: 'y',

@@ -29,7 +29,7 @@ describe('an item with a pattern, in the worker', () => {
   };
 
   it.each([{}, smallSizes])(
-    'has the results of one batch over the series that were there and that came later',
+    'has the results of one batch over the series that existed and those that came later',
     async (sizes) => {
       rig = await openRig({ sizes });
       await rig.append(change(zones[0]!, 0, 150));
@@ -46,18 +46,18 @@ describe('an item with a pattern, in the worker', () => {
       await rig.restart();
       await rig.append(change(zones[2]!, 100, 200));
       await rig.kill();
-      // Late, for one member alone.
+      // Late, for one member only.
       await rig.append(change(zones[2]!, 0, 100));
       await rig.worker().onIdle();
       await expectBatch(means, zones);
-      // The pattern lies in each shard.
+      // The pattern is stored in each shard.
       const { shards } = await rig.context.placements.of(rig.organisation);
       expect(await rig.items()).toHaveLength(3 + shards.length);
     },
   );
 
   it('reads a series that all members share, and results of another pattern', async () => {
-    // Of another id than its sources, so not where series are spread.
+    // Its id differs from those of its sources, which spread organisations do not allow.
     rig = await openRig({ groups: 1 });
     const above = [item('Sub', {}, ['zone-{n}', 'outside'], 'above-{n}')];
     const highest = [
@@ -117,7 +117,7 @@ describe('an item with a pattern, over HTTP', () => {
   const items = async (): Promise<Item[]> =>
     (await posting.call('GET', '/core/operations', undefined, { pagesize: '1000' })).body.data;
 
-  it('is listed with its members, tells why of their results, and is deleted with them', async () => {
+  it('is listed with its members, explains their results, and is deleted with them', async () => {
     posting = await openPosting();
     await posting.write(zones.slice(0, 2));
     await posting.run(means);
@@ -139,7 +139,7 @@ describe('an item with a pattern, over HTTP', () => {
     expect((await posting.stored(result('zone-1'))).timeMs).toHaveLength(0);
   });
 
-  it('leaves an item of its own and a series of clients as they are, and says so', async () => {
+  it('does not replace single items and client series, and says so', async () => {
     posting = await openPosting();
     await posting.write([...zones, { ...zones[2]!, metric: 'Result' }]);
     await posting.run([item('Mul', { scalar: 2 }, ['zone-1'], 'zone-1')]);
@@ -156,7 +156,7 @@ describe('an item with a pattern, over HTTP', () => {
     expect((await posting.stored(result('zone-1'))).value[3]).toBe(2 * zones[0]!.value[3]!);
   });
 
-  it('is refused where its results would be the sources of their own sources', async () => {
+  it('is refused if its results would be sources of their own sources', async () => {
     posting = await openPosting({}, 'acme', 1);
     const step = (from: string, to: string) => [
       {
@@ -178,7 +178,7 @@ describe('an item with a pattern, over HTTP', () => {
     expect(body.status.message).toContain('{n}x/A reads {n}x/C reads {n}x/B reads {n}x/A');
   });
 
-  it('takes the place of the one before it, with all of its members', async () => {
+  it('replaces the one before it, with all its members', async () => {
     posting = await openPosting();
     await posting.write(zones);
     await posting.run(means);

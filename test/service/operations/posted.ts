@@ -3,17 +3,17 @@ import { readOperations } from '../../../src/service/operations/request.js';
 import type { SampleChange } from '../../../src/storage/samples/samples.js';
 import { openTestService, type TestService, type TestServiceOptions } from '../app.js';
 
-/** A service with one client, and what tests of operations do with it. */
+/** A service with one client, and the calls that tests of operations make. */
 export interface Posting {
   readonly service: TestService;
   readonly headers: { authorization: string };
-  /** A request of the client; the answer's body is JSON. */
+  /** A request of the client; the body of the response is JSON. */
   call(method: 'GET' | 'POST' | 'DELETE', url: string, body?: unknown, headers?: object): Promise<Answer>;
   write(series: readonly Series[]): Promise<void>;
-  /** Posts a request and waits until its work is done. Gives the transaction as it is then. */
+  /** Posts a request and waits until its work is done; returns the transaction. */
   run(request: unknown): Promise<Record<string, unknown>>;
   stored(reference: SeriesReference): Promise<Series>;
-  /** What the results of a request should be: one batch over what is stored. */
+  /** The expected results of a request: one batch over the stored samples. */
   expected(request: unknown): Promise<readonly Series[]>;
   close(): Promise<void>;
 }
@@ -87,13 +87,13 @@ export async function openPosting(
   };
 }
 
-/** A series of samples a minute apart, with values that are easy to tell apart. */
+/** A series with a sample a minute and distinct values. */
 export function minutes(timeseriesId: string, count: number, of: (i: number) => number, startMs = START_MS): Series {
   const timeMs = Float64Array.from({ length: count }, (_, i) => startMs + i * 60_000);
   return { timeseriesId, metric: 'Raw', timeMs, value: timeMs.map((_, i) => of(i)) };
 }
 
-/** Where the samples of tests begin: a day before the clock of the test service. */
+/** Where the samples of tests start: a day before the clock of the test service. */
 export const START_MS = Date.UTC(2025, 11, 31);
 
 export function change(series: Series, from: number, to: number): SampleChange {

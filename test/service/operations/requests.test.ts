@@ -13,15 +13,18 @@ const average = { function: 'Average', interval: 'Hourly' };
 const hourly = (output: string, more?: object) => [item('Aggregate', average, ['room'], output, more)];
 
 describe('2.5: the request is an array of items', () => {
-  it.each(['/operations', '/core/operations'])('%s answers a good one 202 with its transaction', async (url) => {
-    const { statusCode, body } = await posting.call('POST', url, hourly(`of ${url}`));
-    expect(statusCode).toBe(202);
-    expect(body.status).toEqual({ message: '', code: '202' });
-    expect(Object.keys(body.data)).toHaveLength(16);
-    expect(body.data).toMatchObject({ state: 'Created', transactionIDList: [expect.any(String)] });
-  });
+  it.each(['/operations', '/core/operations'])(
+    '%s answers a valid request with 202 and its transaction',
+    async (url) => {
+      const { statusCode, body } = await posting.call('POST', url, hourly(`of ${url}`));
+      expect(statusCode).toBe(202);
+      expect(body.status).toEqual({ message: '', code: '202' });
+      expect(Object.keys(body.data)).toHaveLength(16);
+      expect(body.data).toMatchObject({ state: 'Created', transactionIDList: [expect.any(String)] });
+    },
+  );
 
-  it('has one child for each item, in their order, whose payload tells of it', async () => {
+  it('has one child for each item, in their order, whose payload describes it', async () => {
     const request = [...hourly('first'), ...hourly('second')];
     const { body } = await posting.call('POST', '/operations', request);
     const { transactionIDList } = body.data as { transactionIDList: string[] };
@@ -59,7 +62,7 @@ describe('2.5: the request is an array of items', () => {
     expect(body.status.message).toContain('not JSON');
   });
 
-  it('every issue is told at once, with its place, and nothing is stored', async () => {
+  it('every issue is reported at once, with its place, and nothing is stored', async () => {
     const faulty = [
       { ...hourly('f1')[0]!, processingType: 'Stream', frequency: 'PT1H', metric: '' },
       item('Aggregat', average, ['room'], 'f2'),
@@ -82,7 +85,7 @@ describe('2.5: the request is an array of items', () => {
     expect(await resultsNamed(/^f\d/)).toEqual([]);
   });
 
-  it('of many problems the message tells the first ten, data.issues all', async () => {
+  it('the message has the first ten of many issues, data.issues all of them', async () => {
     const parameters = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`unknown${i}`, i]));
     const { body } = await posting.call('POST', '/operations', [item('Abs', parameters, ['room'], 'f')]);
     const lines = body.status.message.split('\n');
@@ -94,12 +97,12 @@ describe('2.5: the request is an array of items', () => {
     expect((body.data as { issues: unknown[] }).issues).toHaveLength(500);
   });
 
-  it.each(['PT15M', 'PT1H', 'PT24H'])('8: a Batch may have the frequency %s', async (frequency) => {
+  it.each(['PT15M', 'PT1H', 'PT24H'])('8: a Batch can have the frequency %s', async (frequency) => {
     const record = await posting.run(hourly(`every ${frequency}`, { processingType: 'Batch', frequency }));
     expect(record.state).toBe('Active');
   });
 
-  it('hundreds of items are planned and registered in turns with others', async () => {
+  it('hundreds of items are planned and registered in slices, between other requests', async () => {
     const request = Array.from({ length: 300 }, (_, i) => hourly(`many ${i}`)[0]!);
     let isDone = false;
     let turnCount = 0;
@@ -110,7 +113,7 @@ describe('2.5: the request is an array of items', () => {
     isDone = true;
     await turns;
     expect(statusCode).toBe(202);
-    // Looking for conflicts and circles, and registering give 14 each.
+    // The check for conflicts and circles yields 14 times, and so does registration.
     expect(turnCount).toBeGreaterThan(40);
     await posting.service.service.worker.onIdle();
     expect(await resultsNamed(/^many \d/)).toHaveLength(300);
@@ -124,7 +127,7 @@ describe('2.5: the request is an array of items', () => {
     expect(body.data).toMatchObject({ issues: [{ pointer: '/0/metric', code: 'request.value' }] });
   });
 
-  it('an item may read what another of its request gives, in any order of writing', async () => {
+  it('an item can read what another of its request publishes, in any order', async () => {
     const chained = [
       {
         metric: 'Chained',
@@ -146,7 +149,7 @@ describe('2.5: the request is an array of items', () => {
   });
 });
 
-describe('409: what is at odds with what is stored', () => {
+describe('409: conflicts with what is stored', () => {
   it('a result that clients have written', async () => {
     const request = [{ ...hourly('written')[0]!, metric: 'Other' }];
     expect((await posting.call('POST', '/operations', request)).statusCode).toBe(202);
@@ -189,7 +192,7 @@ describe('409: what is at odds with what is stored', () => {
 });
 
 describe('dryRun', () => {
-  it('answers with plan, explanation and costs, and stores nothing', async () => {
+  it('returns plan, explanation and costs, and stores nothing', async () => {
     const { statusCode, body } = await posting.call('POST', '/operations?dryRun=true', hourly('dry'));
     expect(statusCode).toBe(200);
     const { explain, items, plan } = body.data as DryRun;
@@ -219,7 +222,7 @@ describe('dryRun', () => {
     expect((await posting.call('GET', '/core/timeseries?timeseriesId=dry')).body.data).toEqual([]);
   });
 
-  it('false is as without it; anything else is 400', async () => {
+  it('false is like none; anything else is 400', async () => {
     expect((await posting.call('POST', '/operations?dryRun=false', hourly('wet'))).statusCode).toBe(202);
     expect((await posting.call('POST', '/operations?dryRun=maybe', hourly('wet'))).statusCode).toBe(400);
   });
@@ -241,8 +244,8 @@ async function resultsNamed(pattern: RegExp): Promise<unknown[]> {
   return (body.data as { timeseriesId: string }[]).filter(({ timeseriesId }) => pattern.test(timeseriesId));
 }
 
-describe('a request that is long', () => {
-  it('is planned in turns, between which others are answered, also where each item reads those before it', async () => {
+describe('a long request', () => {
+  it('is planned in slices, between other requests, even if each item reads those before it', async () => {
     const step = (k: number) => ({
       operation: 'Mul',
       input: [{ timeseriesId: 'long', metric: k === 0 ? 'Raw' : `Step${k - 1}` }],
@@ -263,7 +266,7 @@ describe('a request that is long', () => {
     count();
     const { definitions } = await readOperations(posted);
     clearImmediate(timer!);
-    // 190 × 191 / 2 steps, a thousand a turn.
+    // 190 × 191 / 2 steps, a thousand per slice.
     expect(definitions.map(({ plan }) => plan.steps.length)).toEqual(posted.map((_, k) => k + 1));
     expect(turns).toBeGreaterThan(15);
   });

@@ -21,15 +21,15 @@ import { logProgress } from '../../../src/storage/tables/samples.js';
 import { type StoreUnderTest, storeUnderTest } from '../../storage/under-test.js';
 import { spread } from '../groups-under-test.js';
 
-/** A worker over the real store, which can be killed at any point; its clock stands until it is moved. */
+/** A worker over the real store, which can be killed at any point; its clock moves only when told to. */
 export interface Rig {
   readonly context: ServiceContext;
   readonly organisation: string;
-  /** Where a series lies, and the item whose result it is. */
+  /** The shard of a series, and so of the item whose result it is. */
   shardOf(timeseriesId: string): number;
   worker(): Worker;
   advance(byMs: number): void;
-  /** Stores a change, and wakes the worker within the transaction, as an ingest does. */
+  /** Stores a change and wakes the worker inside the transaction, as ingest does. */
   append(change: SampleChange): Promise<void>;
   register(request: unknown): Promise<void>;
   compact(): Promise<void>;
@@ -37,11 +37,11 @@ export interface Rig {
   restart(): Promise<void>;
   /** Drops the worker as a crash does, and starts another once the lease has ended. */
   kill(): Promise<void>;
-  /** From its n-th transaction on nothing that the worker does gets to the disk: so many times, or for good. */
+  /** From its n-th transaction on, none of the worker's writes reach the disk: `times` times, or for good. */
   failFrom(transactionCount: number, times?: number): void;
   items(): Promise<ItemRow[]>;
   stored(reference: SeriesReference, isFinalOnly?: boolean): Promise<Columns>;
-  /** What each item's result should be, and what it is. */
+  /** For each item, the expected and the stored result. */
   compare(): Promise<{ readonly expected: Series[]; readonly found: Series[] }>;
   close(): Promise<void>;
 }
@@ -51,13 +51,13 @@ export interface RigOptions {
   readonly sizes?: Partial<WorkerSizes>;
   readonly settings?: Partial<ServiceSettings>;
   readonly pool?: () => StepPool;
-  /** Over how many shards the series are spread. */
+  /** The number of shards over which series are spread. */
   readonly groups?: number;
-  /** Where it is not the one under test. */
+  /** Unless it is the one under test. */
   readonly store?: StoreUnderTest;
 }
 
-/** Store and worker with sizes so small that short series go every way there is. */
+/** Sizes so small that even short series take every path of store and worker. */
 export const smallSizes: Partial<WorkerSizes> = {
   inlineSamplesMax: 12,
   sliceSamples: 9,
@@ -84,7 +84,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     samples,
     clock,
     random: systemRandom,
-    // Nothing comes of itself: tests say when the worker looks around.
+    // Nothing runs by itself: tests tell the worker when to look for work.
     scheduler: { after: () => () => {} },
     log: fastify({ logger: false }).log,
     settings: { ...defaultSettings, ...settings },
@@ -176,7 +176,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   };
 }
 
-/** Whether there is work that waits for its time. */
+/** Whether there is work scheduled for later. */
 export async function waitingWork({ context, organisation }: Rig) {
   const { shards } = await context.placements.of(organisation);
   return (await Promise.all(shards.map((shard) => context.storage.read(shard, (tx) => tx.find(itemWork))))).flat();

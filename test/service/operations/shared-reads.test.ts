@@ -13,7 +13,7 @@ function readers(count: number) {
   );
 }
 
-/** Registers items over a series with history, and asks how often its segments are read until all results stand. */
+/** Registers items over a series with history, and counts reads of its segments until all results are stored. */
 async function readsOf(itemCount: number, options: RigOptions, isKilled: boolean) {
   const rig = await openRig({ ...options, groups: 1 });
   try {
@@ -57,7 +57,7 @@ describe('a series that many items read', () => {
   });
 });
 
-it('what is read for all of them is read anew once it has changed, or is forgotten', async () => {
+it('samples cached for all of them are read anew once they change or are evicted', async () => {
   const rig = await openRig(inSlices);
   try {
     await rig.append(change(room, 0, 180));
@@ -78,7 +78,7 @@ it('what is read for all of them is read anew once it has changed, or is forgott
   }
 });
 
-it('items that a restarted worker meets are looked up many at a time', async () => {
+it('a restarted worker looks up many items at a time', async () => {
   const rig = await openRig({ groups: 1 });
   try {
     await rig.append(change(room, 0, 100));
@@ -94,7 +94,7 @@ it('items that a restarted worker meets are looked up many at a time', async () 
     for (const statement of [...few, 'find series', 'get sample_progress']) {
       expect([statement, asked.counts.get(statement) ?? 0]).toEqual([statement, expect.toSatisfy((n) => n <= 6)]);
     }
-    // Each goes on from the last one of its own.
+    // Each continues from its own last checkpoint.
     expect(asked.counts.get('get item_checkpoints')).toBe(60);
     const { expected, found } = await rig.compare();
     expect(linesOf(found)).toEqual(linesOf(expected));

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../../src/storage/storage.js';
 import type { Rig } from './rig.js';
 
-/** What the store was asked: by method and table, and the most within one turn of the event loop. */
+/** The statements that the store got: counts by method and table, and the most within one turn of the event loop. */
 export interface Asked {
   readonly counts: Map<string, number>;
   /** Rows of segments that were read. */

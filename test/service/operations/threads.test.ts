@@ -10,7 +10,7 @@ import { linesOf } from '../../laws/running.js';
 import { item, minutes } from './posted.js';
 import { openRig, smallSizes } from './rig.js';
 
-// The script of a thread as it is published: `npm test` has built it.
+// The published script of a thread, which `npm test` has built.
 const url = new URL('../../../dist/cli/step-worker.js', import.meta.url);
 const options = { maxOutputSamples: 1_000_000 };
 const plan = createPlan([item('Aggregate', { function: 'Average', interval: 'QuarterHourly' }, ['room'], 'out')]);
@@ -20,7 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), 'windrow-threads-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('threads', () => {
-  it('give what a step gives here, bit for bit, and leave what they are sent to its owner', async () => {
+  it('give what a step gives here, bit for bit, and do not take over what they are sent', async () => {
     const pool = createThreadPool(url, 2);
     const here = step(plan, undefined, [room], options);
     const there = await Promise.all([1, 2, 3].map(() => pool.run(plan, undefined, [room], options)));
@@ -38,7 +38,7 @@ describe('threads', () => {
     await pool.close();
   });
 
-  it('tell of failures as what they are', async () => {
+  it('report failures with their type', async () => {
     const pool = createThreadPool(url, 1);
     await expect(pool.run(plan, new Uint8Array(40), [], options)).rejects.toThrow(CheckpointError);
     const limited = pool.run(plan, undefined, [room], { maxOutputSamples: 1 });
@@ -47,7 +47,7 @@ describe('threads', () => {
     await pool.close();
   });
 
-  it('that die fail their step, and others take their place', async () => {
+  it('that die fail their step, and others replace them', async () => {
     const script = join(directory, 'dying.mjs');
     const marker = join(directory, 'died');
     const lines = [

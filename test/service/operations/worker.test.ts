@@ -32,8 +32,8 @@ async function childOf(row: { transactionId: string } | undefined): Promise<Tran
   return joinParts(parts.filter((part) => part !== undefined));
 }
 
-describe('what is in memory', () => {
-  it('a sample that replaces the one that a checkpoint ends with is not forgotten by a crash', async () => {
+describe('state in memory', () => {
+  it('a crash does not lose a sample that replaces the last one of a checkpoint', async () => {
     await open();
     await rig.register(hourly);
     await rig.append(change(room, 0, 100));
@@ -48,12 +48,12 @@ describe('what is in memory', () => {
     await expectBatch();
   });
 
-  it('what a transaction that was undone has left there is not gone on from', async () => {
+  it('of a transaction that was undone is not used', async () => {
     await open({ groups: 1 });
     await rig.register(doubled);
     await rig.append(change(room, 0, 10));
     await rig.worker().onIdle();
-    // One group: a work of the worker that is undone, and another, which sees the same samples and one of no concern.
+    // One group: a work of the worker that is undone, and another that sees the same samples and an unrelated one.
     rig.failFrom(0, 1);
     const { storage, samples } = rig.context;
     const shard = rig.shardOf('room');
@@ -70,7 +70,7 @@ describe('what is in memory', () => {
       );
     });
     await second;
-    // Where a group's time is up, they are of two.
+    // If the group's time is up, they are in two groups.
     await rig.worker().onIdle();
     await expectBatch();
     await rig.append(change(room, 40, 50));
@@ -78,14 +78,14 @@ describe('what is in memory', () => {
     await expectBatch();
   });
 
-  it('live results share the commit of what they rest on', async () => {
-    // What another shard computes of them follows.
+  it('live results are in the same commit as the samples they depend on', async () => {
+    // Results that read another shard follow later, so there is one shard.
     await open({ groups: 1 });
     await rig.register(doubled);
     await rig.append(change(room, 0, 10));
     await rig.worker().onIdle();
     await rig.append(change(room, 10, 20));
-    // Nobody has waited for the worker.
+    // Without waiting for the worker.
     expect((await rig.stored({ timeseriesId: 'doubled', metric: 'Result' })).timeMs.length).toBe(20);
   });
 });
@@ -100,7 +100,7 @@ describe('failures', () => {
     return () => ({ ...pool, run });
   };
 
-  it('are tried again after growing pauses, and told of', async () => {
+  it('are retried after growing pauses, and reported', async () => {
     await open({ sizes: smallSizes, pool: failing(2) });
     await rig.append(change(room, 0, 60));
     await rig.register(doubled);
@@ -122,7 +122,7 @@ describe('failures', () => {
     await expectBatch();
   });
 
-  it('end after so many retries, with the parent', async () => {
+  it('end after the maximum number of retries, and so does the parent', async () => {
     await open({ sizes: smallSizes, pool: failing(100), settings: { retryCountMax: 2 } });
     await rig.append(change(room, 0, 60));
     await rig.register(doubled);
@@ -139,7 +139,7 @@ describe('failures', () => {
     expect(await waitingWork(rig)).toEqual([]);
   });
 
-  it('that no retry mends end at once', async () => {
+  it('that no retry can fix end at once', async () => {
     await open({ settings: { outputSamplesMax: 1000 } });
     await rig.append(change(room, 0, 60));
     await rig.register([item('Resample', { frequency: 'PT1S' }, ['room'], 'fine')]);
@@ -149,7 +149,7 @@ describe('failures', () => {
     expect((await childOf(row)).message).toContain('over the limit of 1,000');
   });
 
-  it('a live item that would make too much fails; posted anew it goes on', async () => {
+  it('a live item that would make too many samples fails; posted again, it continues', async () => {
     await open({ settings: { outputSamplesMax: 1000 } });
     await rig.register([item('Resample', { frequency: 'PT1M' }, ['room'], 'grid')]);
     await rig.append(change(room, 0, 60));
@@ -166,7 +166,7 @@ describe('failures', () => {
 });
 
 describe('batches with a frequency', () => {
-  it('take the samples before each boundary of UTC, when the clock has passed it', async () => {
+  it('process the samples before each boundary of UTC once the clock has passed it', async () => {
     await open({ nowMs: START_MS + 90 * 60_000 });
     const every = { processingType: 'Batch', frequency: 'PT1H' };
     await rig.register([item('Mul', { scalar: 2 }, ['room'], 'doubled', every)]);
@@ -180,14 +180,14 @@ describe('batches with a frequency', () => {
     rig.advance(60_000);
     await rig.worker().onIdle();
     expect((await rig.stored(result)).timeMs.length).toBe(120);
-    // Over several boundaries, as after a night: one run takes them all.
+    // Past several boundaries, as after a night: one run covers all of them.
     rig.advance(3 * 3_600_000);
     await rig.worker().onIdle();
     expect((await rig.stored(result)).timeMs.length).toBe(240);
     expect(await waitingWork(rig)).toMatchObject([{ dueMs: START_MS + 6 * 3_600_000, attemptCount: 0 }]);
   });
 
-  it('a late sample before the last boundary is taken in at once', async () => {
+  it('process a late sample before the last boundary at once', async () => {
     await open({ nowMs: START_MS + 3_600_000 });
     const every = { processingType: 'Batch', frequency: 'PT1H' };
     await rig.register([item('Aggregate', { function: 'Sum', interval: 'QuarterHourly' }, ['room'], 'sums', every)]);
@@ -200,7 +200,7 @@ describe('batches with a frequency', () => {
 });
 
 describe('another engine', () => {
-  it('computes everything anew', async () => {
+  it('recomputes everything', async () => {
     await open();
     await rig.register(doubled);
     await rig.append(change(room, 0, 60));
@@ -225,7 +225,7 @@ describe('another engine', () => {
 });
 
 describe('late samples', () => {
-  it('change the results that rest on them, and no others', async () => {
+  it('change the results that depend on them, and no others', async () => {
     await open();
     await rig.register(hourly);
     await rig.append(change(room, 0, 240));

@@ -4,7 +4,7 @@ import { moveChild, parentState, type TransactionState } from '../../../src/serv
 
 const states: readonly TransactionState[] = ['Created', 'Running', 'Active', 'Completed', 'Failed'];
 
-it("a parent's state follows its children", () => {
+it('the state of a parent follows from its children', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 8 }), (children) => {
       const state = parentState(countsOf(children));
@@ -19,7 +19,7 @@ it("a parent's state follows its children", () => {
   );
 });
 
-it('counts that move with each child are those of the children', () => {
+it('counts updated with each child equal those of the children', () => {
   const moves = fc.array(fc.tuple(fc.nat(4), fc.constantFrom(...states)), { maxLength: 20 });
   fc.assert(
     fc.property(moves, (drawn) => {

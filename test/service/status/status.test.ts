@@ -30,7 +30,7 @@ const FIELDS = [
 ];
 
 describe('2.3, 4.2: a transaction', () => {
-  it('has all sixteen fields, in order and of their types, for a request and for an item', async () => {
+  it('has all sixteen fields, in order and with their types, for a request and for an item', async () => {
     const headers = { 'x-correlation-id': 'trace-1' };
     const { body } = await posting.call('POST', '/operations', twice('fields'), headers);
     await posting.service.service.worker.onIdle();
@@ -68,19 +68,19 @@ describe('2.3, 4.2: a transaction', () => {
     }
   });
 
-  it('3: is Created before anything was done', async () => {
+  it('3: is Created before anything is done', async () => {
     const { body } = await posting.call('POST', '/operations', twice('new'));
     expect(body.data).toMatchObject({ state: 'Created', payload: { status: 'Created' } });
   });
 
-  it.each(['core_read', 'core_write', 'core_admin'])('is shown for the scope %s', async (scope) => {
+  it.each(['core_read', 'core_write', 'core_admin'])('is visible with the scope %s', async (scope) => {
     const { id } = await posting.run(twice(`for ${scope}`));
     const client = await posting.service.addClient({ organisation: 'acme' });
     const headers = await posting.service.bearer(client, scope);
     expect((await posting.call('GET', `/core/status/${id}`, undefined, headers)).statusCode).toBe(200);
   });
 
-  it('7.2: is 403 without any of them, and tells which', async () => {
+  it('7.2: is 403 without any of these scopes, and names them', async () => {
     const client = await posting.service.addClient({ organisation: 'acme' });
     const headers = await posting.service.bearer(client, 'read');
     const answer = await posting.call('GET', '/core/status/any', undefined, headers);
@@ -88,7 +88,7 @@ describe('2.3, 4.2: a transaction', () => {
     expect(answer.headers['www-authenticate']).toContain('insufficient_scope');
   });
 
-  it('7.2: is 404 when unknown, and when it is of another organisation', async () => {
+  it('7.2: is 404 if unknown or of another organisation', async () => {
     const { id } = await posting.run(twice('private'));
     const other = await posting.service.addClient({ organisation: 'other' });
     const headers = await posting.service.bearer(other);
@@ -107,7 +107,7 @@ describe('2.3, 4.2: a transaction', () => {
 });
 
 describe('4.2 without an id: the latest transactions of the caller', () => {
-  it.each(['/core/status', '/core/status/'])('%s shows requests, newest first, in pages', async (url) => {
+  it.each(['/core/status', '/core/status/'])('%s lists requests, newest first, in pages', async (url) => {
     const client = await posting.service.addClient({ organisation: 'acme' });
     const headers = await posting.service.bearer(client);
     const ids: string[] = [];

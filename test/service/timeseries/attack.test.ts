@@ -1,4 +1,4 @@
-// What a caller may send by mistake or on purpose: the answer is never a fault of ours, and says what is stored.
+// Whatever a caller sends, by mistake or on purpose, the service does not fail, and its answer says what is stored.
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -35,7 +35,7 @@ async function post(path: string, type: string, payload: string | Uint8Array, mo
   });
 }
 
-/** A body as a connection brings it. */
+/** A body in pieces, as from a connection. */
 function* parts(whole: Buffer): Generator<Buffer> {
   for (let at = 0; at < whole.length; at += PART_BYTES) yield whole.subarray(at, at + PART_BYTES);
 }
@@ -112,8 +112,8 @@ const bodies = fc.oneof(
   fc.tuple(fc.constant(COLUMNS), frame),
 );
 
-describe('whatever comes as samples', () => {
-  it('is answered with 200 or what is wrong with it, never with a fault of ours', async () => {
+describe('anything sent as samples', () => {
+  it('is answered with 200 or with what is wrong, never with a fault of the service', async () => {
     const paths = [
       '/core/samples',
       '/core/samples?metric=Raw',
@@ -135,7 +135,7 @@ describe('whatever comes as samples', () => {
     expect(service.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });
 
-  it('goes to the series of the path, whatever characters its name has, in every form', async () => {
+  it('is stored under the name in the path, whatever its characters, in every form', async () => {
     const name = fc
       .oneof(
         fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
@@ -158,7 +158,7 @@ describe('whatever comes as samples', () => {
         ),
         fc.constant('n'.repeat(256)),
       )
-      // Other tests have written series of these names.
+      // Other tests have written series with these names.
       .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.length <= 256 && !['a', 'b'].includes(text));
     await fc.assert(
       fc.asyncProperty(name, fc.integer({ min: -1000, max: 1000 }), async (id, val) => {
@@ -183,7 +183,7 @@ describe('whatever comes as samples', () => {
     );
   });
 
-  it('is at odds with the path or the query: 400 in every form, and nothing is stored', async () => {
+  it('that contradicts the path or the query is 400 in every form, and nothing is stored', async () => {
     const forms = (timeseriesId: string, metric: string): [string, string | Uint8Array][] => {
       const sample = { timeseriesId, metric, timestamp: instant(0), val: 1 };
       const columns = { timeseriesId, metric, timeMs: Float64Array.of(START_MS), value: Float64Array.of(1) };
@@ -213,7 +213,7 @@ describe('whatever comes as samples', () => {
     }
   });
 
-  it('has times as ISO 8601 or epoch seconds or milliseconds, the same instant in each', async () => {
+  it('has times as ISO 8601, epoch seconds or milliseconds, for the same instant', async () => {
     const seconds = START_MS / 1000;
     for (const [i, timestamp] of [
       '2026-01-01',
@@ -232,7 +232,7 @@ describe('whatever comes as samples', () => {
     }
   });
 
-  it('is packed: in several members one behind the other it is all taken; damaged or cut short it is 400', async () => {
+  it('may be compressed: several members in a row are all read; damaged or truncated ones are 400', async () => {
     const line = (minute: number) => `${JSON.stringify({ timestamp: instant(minute), val: minute })}\n`;
     const gzip = { 'content-encoding': 'gzip' };
     const members = Buffer.concat([gzipSync(line(0)), gzipSync(line(1) + line(2))]);
@@ -255,7 +255,7 @@ describe('a fault far into a streamed body', () => {
   const COUNT = 120_000;
   const good = (minute: number) => `${instant(minute)},${minute}`;
 
-  it('CSV: the answer names the line, and how many samples before it are stored; the rest is not', async () => {
+  it('CSV: the answer has the line and how many samples before it are stored; the rest is not', async () => {
     const lines = Array.from({ length: COUNT }, (_, i) => good(i));
     lines[COUNT - 10] = 'yesterday,1';
     const answer = await post(pathOf('far-csv'), CSV, `timestamp,value\n${lines.join('\n')}\n`);
@@ -268,7 +268,7 @@ describe('a fault far into a streamed body', () => {
     expect(counted.json().data[0].metrics[0].sampleCount).toBe(data.samplesStored);
   });
 
-  it('lines: likewise, for faults of rows, of the encoding and of the packing', async () => {
+  it('lines: the same, for faults in rows, encoding and compression', async () => {
     const lines = Array.from({ length: COUNT }, (_, i) => JSON.stringify({ timestamp: instant(i), val: i }));
     const linesWith = (bad: string) => lines.map((line, i) => (i === COUNT - 10 ? bad : line)).join('\n');
     const bad = linesWith('{"timestamp":"yesterday","val":1}');
@@ -298,7 +298,7 @@ describe('a fault far into a streamed body', () => {
     }
   });
 
-  it('what a queue delivered is stored as a whole or not at all', async () => {
+  it('the body of a queue is stored whole or not at all', async () => {
     const lines = Array.from({ length: COUNT }, (_, i) => good(i));
     lines[COUNT - 1] = 'yesterday,1';
     const origin = { source: 'queue', partition: '0', offset: '5' };
@@ -316,7 +316,7 @@ describe('over a socket', () => {
   const head = (path: string, type: string, more: string) =>
     `POST ${path} HTTP/1.1\r\nhost: x\r\n${authorization()}content-type: ${type}\r\n${more}\r\n`;
 
-  /** Sends what is given, piece by piece, and gives what comes back until the other side or we are done. */
+  /** Sends the pieces one by one; returns what is received until either side is done. */
   function exchange(pieces: Iterable<string | Uint8Array>, isAborted = false): Promise<string> {
     return new Promise((resolve) => {
       let answer = '';
@@ -344,7 +344,7 @@ describe('over a socket', () => {
     });
   }
 
-  /** Requests on one connection, each sent as a whole once the one before it is answered. */
+  /** Sends requests on one connection, each once the one before it is answered. */
   async function conversation(requests: readonly (readonly (string | Uint8Array)[])[]): Promise<string[]> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -364,7 +364,7 @@ describe('over a socket', () => {
 
   const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-  it('a fault at the begin of an endless body is answered while it still comes', async () => {
+  it('a fault at the start of an endless body is answered while the body still arrives', async () => {
     const line = `${JSON.stringify({ timestamp: instant(0), val: 1 })}\n`;
     function* endless(first: string, rest: string): Generator<string> {
       yield head(pathOf('endless'), first.startsWith('{') ? LINES : CSV, 'transfer-encoding: chunked\r\n');
@@ -379,7 +379,7 @@ describe('over a socket', () => {
     expect(csvFault).toMatch(/^HTTP\/1.1 400 .*the body, line 2, column 1 \(timestamp\)/s);
   });
 
-  it('the rest of a body that is refused stands before no later request on the connection', async () => {
+  it('the rest of a refused body is not taken for the next request of the connection', async () => {
     const bad = `{"val":\n${' '.repeat(500_000)}\n`;
     const length = (body: string) => `content-length: ${Buffer.byteLength(body)}\r\n`;
     const packed = gzipSync('\n'.repeat(2_000_000));
@@ -394,7 +394,7 @@ describe('over a socket', () => {
     expect(answers.map((answer) => answer.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 400', 'HTTP/1.1 200']);
   });
 
-  it('a body that breaks off stores nothing as JSON, and is no fault of ours', async () => {
+  it('a body that breaks off stores nothing as JSON, and is not a fault of the service', async () => {
     const before = service.logLines.length;
     for (const [id, type, body] of [
       ['broken-json', JSON_TYPE, `[{"timestamp":"${instant(0)}","val":1},`],
@@ -410,20 +410,20 @@ describe('over a socket', () => {
     expect(Math.max(...levels)).toBeLessThan(50);
   });
 
-  it('no HTTP, and headers beyond all measure, are answered in our form', async () => {
+  it('input that is not HTTP, and oversized headers, are answered in our envelope', async () => {
     const nonsense = await exchange(['HELLO\r\n\r\n']);
     expect(nonsense).toMatch(/^HTTP\/1.1 400 .*"message":"this is no HTTP request","code":"400"/s);
     const large = await exchange([head(`/core/samples?metric=${'x'.repeat(20_000)}`, CSV, 'content-length: 0\r\n')]);
     expect(large).toMatch(/^HTTP\/1.1 431 .*16 KiB.*"code":"431"/s);
   });
 
-  it('a header that decides what is meant comes once: a proxy may go by the other one', async () => {
+  it('a header that decides the meaning may occur only once, as a proxy may use the other one', async () => {
     const begin = `GET /core/timeseries HTTP/1.1\r\n${authorization()}`;
     const two = await exchange([`${begin}host: a\r\nHOST: b\r\n\r\n`]);
     expect(two).toMatch(/^HTTP\/1.1 400 .*header HOST: expected once, received twice/s);
     const none = await exchange([`${begin}\r\n`]);
     expect(none).toMatch(/^HTTP\/1.1 400 .*header Host: expected once, received nothing/s);
-    // Before HTTP/1.1 there was none.
+    // HTTP/1.0 has no Host header.
     expect(await exchange([`${begin.replace('1.1', '1.0')}\r\n`])).toMatch(/^HTTP\/1.1 200 /);
     for (const name of ['Source', 'offset', 'Content-Type', 'continuationToken', 'ErCollectionId']) {
       const twice = await exchange([`${begin}host: a\r\n${name.toLowerCase()}: 1\r\n${name}: 2\r\n\r\n`]);
@@ -431,7 +431,7 @@ describe('over a socket', () => {
     }
   });
 
-  it('a reader that stops reading is not read for: the store gives no more than fits its connection', async () => {
+  it('if a reader stops reading, the store is not read further than its connection takes', async () => {
     const COUNT = 1_000_000;
     const timeMs = Float64Array.from({ length: COUNT }, (_, i) => START_MS + i * 1000);
     const value = Float64Array.from({ length: COUNT }, (_, i) => i * 1.25);
@@ -444,7 +444,7 @@ describe('over a socket', () => {
     socket.pause();
     onTestFinished(() => void socket.destroy());
     await expect.poll(async () => (await read()) - before).toBeGreaterThan(0);
-    // It stands still: twice the same, with time between for much more.
+    // It stands still: the same value twice, with time for much more in between.
     let last = -1;
     await expect
       .poll(
@@ -469,7 +469,7 @@ describe('over a socket', () => {
 });
 
 describe('deletes between pages', () => {
-  it('what is deleted is on no later page, and nothing else is missed', async () => {
+  it('deleted samples are on no later page, and no others are missing', async () => {
     const rows = Array.from({ length: 50 }, (_, i) => ({ timeseriesId: 'paged', timestamp: instant(i), val: i }));
     await post('/core/samples', JSON_TYPE, JSON.stringify(rows));
     const read: number[] = [];
@@ -479,7 +479,7 @@ describe('deletes between pages', () => {
       const answer = await service.app.inject({ url: `${pathOf('paged')}?limit=10`, headers: { ...headers, ...more } });
       read.push(...answer.json().data.map(({ val }: { val: number }) => val));
       token = answer.json().paging.continuationToken;
-      // The place of the token goes away under it.
+      // The position in the token is deleted.
       const range = `startTime=${instant(5)}&endTime=${instant(25)}`;
       await service.app.inject({ method: 'DELETE', url: `${pathOf('paged')}?${range}`, headers });
     }

@@ -9,7 +9,7 @@ import {
 } from '../../../src/service/timeseries/write/batch.js';
 
 describe('a batch', () => {
-  it('of many samples of one series is sorted in pieces as it would be at once', async () => {
+  it('of many samples of one series, sorted in slices, equals one sorted at once', async () => {
     const counts = fc.constantFrom(50_001, 110_000, 160_000);
     const spreads = fc.constantFrom(1, 1000, 1e9);
     await fc.assert(

@@ -97,7 +97,7 @@ function cutInto(bytes: Uint8Array, partBytes: number): Uint8Array[] {
 }
 
 describe('bodies of samples', () => {
-  it('are read alike, and their faults told alike, whether the batch knows their series or not', async () => {
+  it('are read the same, with the same issues, whether the batch knows their series or not', async () => {
     let rowCount = 0;
     await fc.assert(
       fc.asyncProperty(fc.oneof(body, usualBody), defaults, async (text, fixed) => {
@@ -114,7 +114,7 @@ describe('bodies of samples', () => {
     expect(rowCount).toBeGreaterThan(200);
   });
 
-  it('of the usual form are read as JSON is, and all others are left to that', async () => {
+  it('of the usual form are read as by the JSON reader, to which all others are left', async () => {
     const decimal = fc.tuple(fc.integer(), fc.stringMatching(/^[0-9]{0,18}$/)).map(([a, b]) => `${a}${b && `.${b}`}`);
     const usualOf = (text: string, fixed: SampleDefaults, partBytes = text.length) => {
       const batch = createSampleBatch();
@@ -166,7 +166,7 @@ describe('bodies of samples', () => {
     }
   });
 
-  it('of the usual form are read alike however long they are, and what is no UTF-8 is left', async () => {
+  it('of the usual form are read the same at any length; invalid UTF-8 is left to the JSON reader', async () => {
     const samples = Array.from({ length: 12_000 }, (_, i) => ({
       timeseriesId: i % 3 === 0 ? `sensor-${i}` : `gerät ${'x'.repeat(i % 250)}`,
       ...(i % 2 === 0 ? { metric: `m${i % 5}` } : {}),
@@ -195,7 +195,7 @@ describe('bodies of samples', () => {
     expect(readUsual([bad]).state).toBe('unusual');
   });
 
-  it('of the usual form on lines are read as each line is, up to the first that is not', () => {
+  it('of the usual form as lines are read like each line, up to the first that is not', () => {
     let doneCount = 0;
     const lists = fc.array(fc.oneof({ weight: 30, arbitrary: usualLine }, object, space), { maxLength: 12 });
     fc.assert(
@@ -204,7 +204,7 @@ describe('bodies of samples', () => {
         const [usual, byLine] = [createSampleBatch(), createSampleBatch()];
         const reader = new UsualSamples(cutInto(Buffer.from(text), partBytes), fixed, true);
         while (reader.state === 'more') reader.read(usual);
-        // A line feed within a sample parts it.
+        // A line feed inside a sample splits it.
         const cut = text.split('\n');
         const issues = new SampleIssues();
         for (const line of cut.slice(0, reader.sampleCount)) readJsonLine(line, 1, byLine, issues, fixed);
@@ -219,7 +219,7 @@ describe('bodies of samples', () => {
     expect(doneCount).toBeGreaterThan(40);
   });
 
-  it('are read alike as an array and line by line', async () => {
+  it('are read the same as an array and line by line', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(object, usualLine), { maxLength: 6 }), defaults, async (lines, fixed) => {
         const [whole, byLine] = [createSampleBatch(), createSampleBatch()];
@@ -239,7 +239,7 @@ describe('bodies of samples', () => {
     );
   });
 
-  it('of the usual form are read in any order of fields', async () => {
+  it('of the usual form may have their fields in any order', async () => {
     const samples = [
       { timeseriesId: 'a', metric: 'Raw', timestamp: '2024-01-31T12:00:00.000Z', val: -1.5 },
       { val: 7, timestamp: '2024-01-31T12:15:00Z', metric: 'Raw', timeseriesId: 'büro 3' },
@@ -254,7 +254,7 @@ describe('bodies of samples', () => {
     }
   });
 
-  it('with names that no text can be made of are refused in words', async () => {
+  it('with names that cannot be decoded are refused with a clear error', async () => {
     const told = await readInto(
       createSampleBatch(),
       '[{"timeseriesId":{"toString":[]},"timestamp":"2024-01-01","val":1}]',
@@ -262,13 +262,13 @@ describe('bodies of samples', () => {
     expect(told).toEqual([expect.stringMatching(/^\/0\/timeseriesId a text of 1 to 256 characters/)]);
   });
 
-  it('however deep they are nested are refused in words', async () => {
+  it('nested too deep are refused with a clear error', async () => {
     const told = async (depth: number) => (await readInto(createSampleBatch(), '['.repeat(depth)))[0];
     expect(await told(10_000)).toMatch(/^ServiceError: the body is not JSON: line 1, column 10001: /);
     expect(await told(200_000)).toBe('ServiceError: the body: expected values nested at most 256 deep');
   });
 
-  it('that are no JSON are refused with the line and column of the fault', async () => {
+  it('that are not JSON are refused with the line and column of the fault', async () => {
     for (const [text, place] of [
       ['[{"val": 1},\n {"val": }]', 'line 2, column 10: expected a value, received `}`'],
       ['[1, 2', 'line 1, column 6: expected `,` or `]`, received the end of the text'],
@@ -279,7 +279,7 @@ describe('bodies of samples', () => {
     }
   });
 
-  it('every fault of a body is told, with its place', async () => {
+  it('are refused with every issue and its place', async () => {
     const issues = new SampleIssues();
     const text = JSON.stringify([
       { timeseriesId: 'a', timestamp: 'soon', val: 1 },
@@ -297,7 +297,7 @@ describe('bodies of samples', () => {
     ]);
   });
 
-  it('a batch gives each series rising in time, the last of equal times, and counts what it leaves out', async () => {
+  it('a batch has each series in ascending time, the last of equal times, and counts what it leaves out', async () => {
     const row = fc.tuple(
       fc.constantFrom('a', 'b'),
       fc.integer({ min: 0, max: 9 }),
@@ -326,7 +326,7 @@ describe('bodies of samples', () => {
     );
   });
 
-  it('columns come out of their frames bit for bit, wherever the bytes are cut', () => {
+  it('columns are decoded bit for bit, wherever the bytes are cut', () => {
     const column = fc.array(fc.double({ noNaN: true }), { maxLength: 9 });
     const series = fc.tuple(name, column, column).map(([timeseriesId, a, b]): Series => {
       const count = Math.min(a.length, b.length);
@@ -350,7 +350,7 @@ describe('bodies of samples', () => {
     );
   });
 
-  it('NDJSON and JSON that are written read back as the samples', () => {
+  it('written NDJSON and JSON read back to the same samples', () => {
     const series: Series = {
       timeseriesId: 'a"ü',
       metric: 'Raw',

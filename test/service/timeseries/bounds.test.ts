@@ -23,11 +23,11 @@ beforeEach(async () => {
 
 afterEach(() => service.close());
 
-/** How much of a body was taken, and what was said to it. */
+/** How much of a body was read, and the answer to it. */
 async function post(type: string, pieces: Iterable<string | Uint8Array>, more: Record<string, string> = {}) {
   let takenBytes = 0;
   let isAnswered = false;
-  // In turns, as from a connection, which ends soon after the answer: its rest is taken and dropped.
+  // In slices, as from a connection, which ends soon after the answer; the rest is read and dropped.
   async function* counted(): AsyncGenerator<Buffer> {
     for (const piece of pieces) {
       if (isAnswered) return;
@@ -54,7 +54,7 @@ function* endless(first: string, piece: string): Generator<string> {
 const PIECE = 65_536;
 
 describe('a body of CSV', () => {
-  it('is refused when a line of it does not end, in the header and below it', async () => {
+  it('is refused if one of its lines does not end, in the header or below', async () => {
     for (const first of ['', 'timestamp,value\n', `timestamp,value\n${TIME},1\n`, 'timestamp,value\n"']) {
       const answer = await post(CSV, endless(first, 'x'.repeat(PIECE)));
       expect([first, answer.statusCode]).toEqual([first, 400]);
@@ -64,7 +64,7 @@ describe('a body of CSV', () => {
     expect(status.message).toBe('the body, line 2: has more than 100000 bytes; expected a row; nothing was stored');
   });
 
-  it('is refused when it has too many columns, before room is made for them', async () => {
+  it('is refused if it has too many columns, before memory is taken for them', async () => {
     const wide = (count: number) =>
       `timestamp,${Array.from({ length: count }, (_, i) => `c${i}`).join(',')}\n${TIME}${',1'.repeat(count)}\n`;
     const { statusCode, status } = await post(CSV, [wide(100)]);
@@ -75,7 +75,7 @@ describe('a body of CSV', () => {
     expect((await post(CSV, [wide(49)])).data.samples).toBe(49);
   });
 
-  it('with many columns is read few rows at a time, alike', async () => {
+  it('with many columns is read in groups of few rows, with the same result', async () => {
     await service.close();
     service = await openTestService();
     headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
@@ -96,7 +96,7 @@ describe('a body of CSV', () => {
     expect(got.slice(0, 300)).toEqual(times.map((_, r) => r));
   });
 
-  it('is refused when it names ever new series', async () => {
+  it('is refused if it names ever new series', async () => {
     let id = 0;
     function* fresh(): Generator<string> {
       yield 'timestamp,timeseriesId,value\n';
@@ -109,8 +109,8 @@ describe('a body of CSV', () => {
   });
 });
 
-describe('a body of nothing', () => {
-  it('but blank lines is refused, in every form of lines, also where it unpacks to them', async () => {
+describe('a body without content', () => {
+  it('of only blank lines is refused, in every form of lines, even if compressed', async () => {
     const blank = '\n'.repeat(PIECE);
     for (const [type, first] of [
       [CSV, ''],
@@ -127,7 +127,7 @@ describe('a body of nothing', () => {
     }
   });
 
-  it('as frames of columns without samples keeps nothing of them', async () => {
+  it('of frames without samples is not kept in memory', async () => {
     const none = new Float64Array(0);
     const frames = Array.from({ length: 1000 }, (_, i) =>
       writeFrame({ timeseriesId: `id${i}`, metric: 'Raw', timeMs: none, value: none }),
@@ -142,7 +142,7 @@ describe('a body of nothing', () => {
     ]);
   });
 
-  it('unpacks to no more than so many times its size', async () => {
+  it('may unpack only to a limited multiple of its size', async () => {
     const line = `{"timeseriesId":"a","timestamp":"${TIME}","val":1}\n`;
     const packed = gzipSync(line.repeat(1_000_000));
     const { statusCode, status } = await post(LINES, [packed], { 'content-encoding': 'gzip' });
@@ -153,8 +153,8 @@ describe('a body of nothing', () => {
   });
 });
 
-describe('a body that is held in memory', () => {
-  it('has no more series than are allowed, nor samples where a queue delivered it', async () => {
+describe('a body held in memory', () => {
+  it('has at most the allowed number of series, and from a queue the allowed number of samples', async () => {
     const samples = (count: number, idOf: (i: number) => string) =>
       Array.from({ length: count }, (_, i) => ({ timeseriesId: idOf(i), timestamp: i * 1000, val: i }));
     const many = await post(JSON_TYPE, [JSON.stringify(samples(2000, (i) => `id${i}`))]);
@@ -172,7 +172,7 @@ describe('a body that is held in memory', () => {
     expect((await post(LINES, lines)).data.samples).toBe(5000);
   });
 
-  it('of operations has no more ranges and steps than are allowed, told before they are planned', async () => {
+  it('of operations has at most the allowed number of ranges and steps, checked before planning', async () => {
     const range = { lower: 1, upper: 2 };
     const step = (count: number) => ({
       operation: 'Mask',
@@ -200,7 +200,7 @@ describe('a body that is held in memory', () => {
   });
 });
 
-describe('a number that no double holds', () => {
+describe('a number beyond a double', () => {
   it('is refused in every form of samples, with its place', async () => {
     for (const [type, body, place] of [
       [JSON_TYPE, `[{"timeseriesId":"a","timestamp":"${TIME}","val":1e400}]`, '/0/val: expected a number within'],

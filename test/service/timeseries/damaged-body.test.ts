@@ -10,7 +10,7 @@ import {
   type StreamedBody,
 } from '../../../src/service/timeseries/write/bodies.js';
 
-/** Reads a body only after something else was waited for, as a handler does that asks the store first. */
+/** Reads a body only after waiting for something else, like a handler that asks the store first. */
 async function readLate(body: StreamedBody, isWhole: boolean): Promise<number> {
   while (body.stream.errored === null) await new Promise((resolve) => setImmediate(resolve));
   if (isWhole) return (await readWhole(body, 1000)).byteCount;
@@ -19,11 +19,11 @@ async function readLate(body: StreamedBody, isWhole: boolean): Promise<number> {
   return length;
 }
 
-describe('a packed body that fails before anybody reads it', () => {
+describe('a compressed body that fails before anybody reads it', () => {
   let app: FastifyInstance;
   beforeAll(async () => {
     app = fastify();
-    // Of the context bodies need these alone.
+    // `as`: all of the context that bodies use
     addStreamedBodies(app, { settings: defaultSettings, clock: { monotonicMs: () => 0 } } as unknown as ServiceContext);
     app.post<{ Params: { form: string } }>('/:form', async ({ body, params }, reply) => {
       try {
@@ -36,7 +36,7 @@ describe('a packed body that fails before anybody reads it', () => {
   });
   afterAll(() => app.close());
 
-  it.each(['whole', 'parts'])('is told of as damaged, and ends nothing: %s', async (form) => {
+  it.each(['whole', 'parts'])('is reported as damaged, and does no other harm: %s', async (form) => {
     const answer = await fetch(`${app.listeningOrigin}/${form}`, {
       method: 'POST',
       headers: { 'content-type': 'text/csv', 'content-encoding': 'gzip' },

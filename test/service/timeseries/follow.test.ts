@@ -53,7 +53,7 @@ async function take(reader: EventReader, count: number): Promise<ReceivedEvent[]
 }
 
 describe('samples are followed as server-sent events', () => {
-  it('the first event tells where following begins, then each commit tells what it changed', async () => {
+  it('the first event says where following starts, then each commit what it changed', async () => {
     const reader = await follow('/core/timeseries/a/live');
     const [first] = await take(reader, 1);
     expect([first!.type, first!.data]).toEqual(['samples', EMPTY]);
@@ -72,7 +72,7 @@ describe('samples are followed as server-sent events', () => {
     expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
   });
 
-  it('a deletion tells its range', async () => {
+  it('a deletion has its range', async () => {
     const reader = await follow('/core/timeseries/a/live');
     await take(reader, 1);
     const path = '/core/timeseries/a/samples';
@@ -88,13 +88,13 @@ describe('samples are followed as server-sent events', () => {
     expect(new Date(all!.data.deleted!.startTime).getTime()).toBeLessThan(START_MS);
   });
 
-  it('wherever the connection breaks, Last-Event-ID goes on: nothing that was written is missed', async () => {
+  it('wherever the connection breaks, Last-Event-ID resumes: nothing that was written is missed', async () => {
     const series = ['a', 'b', 'c'];
     await write(series.map((id) => row(id, 0, 0)));
     const path = `/core/samples/live?timeseries_ids=${series.join(',')}`;
     const start = await follow(path);
     const [{ lastEventId }] = (await take(start, 1)) as [ReceivedEvent];
-    // A commit of several series and of more samples than an event holds, between small ones.
+    // A commit of several series and of more samples than one event holds, between small ones.
     await write(series.map((id) => row(id, 1, 1)));
     await write(Array.from({ length: 12_000 }, (_, i) => row('b', i + 2, i)).concat([row('c', 2, 2)]));
     await write([row('a', 2, 2)]);
@@ -106,7 +106,7 @@ describe('samples are followed as server-sent events', () => {
         expect(connection).toBeLessThan(40);
         const reader = await follow(path, id);
         await take(reader, 1);
-        // Each connection holds for more events than the last, so that the large commit comes through in the end.
+        // Each connection lasts for more events than the one before, so that the large commit gets through in the end.
         for (let i = 0; i < breaks + connection && seen.size < wanted; i++) {
           const event = await reader.next();
           for (const { timestamp, val } of event!.data.samples)
@@ -121,10 +121,10 @@ describe('samples are followed as server-sent events', () => {
     for (const breaks of [1, 2, 3]) expect(await seenWith(breaks)).toEqual(whole);
   });
 
-  it('while it is quiet a comment keeps the connection, and Last-Event-ID moves past what others write', async () => {
+  it('in quiet times a comment keeps the connection, and Last-Event-ID passes the writes of others', async () => {
     const reader = await follow('/core/timeseries/a/live');
     const [first] = await take(reader, 1);
-    // Of another series that lies where this one does.
+    // Another series in the same shard.
     const { shardOf } = await service.service.context.placements.of('acme');
     const other = Array.from({ length: 1000 }, (_, i) => `other${i}`).find((id) => shardOf(id) === shardOf('a'))!;
     for (let i = 0; i < 3; i++) await write([row(other, i, i)]);
@@ -140,7 +140,7 @@ describe('samples are followed as server-sent events', () => {
     expect((await next)!.data.samples).toHaveLength(1);
   });
 
-  it('ends when its token ends, and says so', async () => {
+  it('ends when its token expires, and says so', async () => {
     const { tokenLifetimeS } = service.service.context.settings;
     const reader = await follow('/core/timeseries/a/live');
     await take(reader, 1);
@@ -156,7 +156,7 @@ describe('samples are followed as server-sent events', () => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  it('at a graceful stop every follower gets `stop`, then the end of the stream', async () => {
+  it('a graceful stop sends every follower `stop`, then ends the stream', async () => {
     const followers = await Promise.all([
       follow('/core/timeseries/a/live'),
       follow('/core/samples/live?timeseries_ids=a'),
@@ -169,7 +169,7 @@ describe('samples are followed as server-sent events', () => {
     }
   });
 
-  it('a follower of another organisation sees nothing of a series of the same name', async () => {
+  it('a follower of another organisation sees nothing of a series with the same name', async () => {
     const other = await service.bearer(await service.addClient({ organisation: 'rival' }));
     expect((await fetch(`${url}/core/timeseries/a/live`, { headers: other })).status).toBe(404);
     await write([row('a', 0, 1)], other);
@@ -181,13 +181,13 @@ describe('samples are followed as server-sent events', () => {
     expect(event!.data.samples[0]!.val).toBe(7);
   });
 
-  it('an id that is none of the stream is refused', async () => {
+  it('an id that is not from the stream is refused', async () => {
     const answer = await fetch(`${url}/core/timeseries/a/live`, { headers: { ...headers, 'last-event-id': 'x' } });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain('header Last-Event-ID: expected the id of an event of this stream');
   });
 
-  it('followers that go away leave nothing behind', async () => {
+  it('followers that disconnect leave nothing behind', async () => {
     const { storage } = service.service.context;
     let listeners = 0;
     const { onCommit } = storage;
@@ -201,7 +201,7 @@ describe('samples are followed as server-sent events', () => {
     };
     const followers = await Promise.all(Array.from({ length: 20 }, () => follow('/core/timeseries/a/live')));
     for (const reader of followers) await take(reader, 1);
-    // One for all who follow series of a shard.
+    // One listener for all followers of a shard.
     expect(listeners).toBe(1);
     for (const reader of followers) await reader.close();
     await expect.poll(() => listeners).toBe(0);
@@ -224,7 +224,7 @@ describe('samples are followed as server-sent events', () => {
       const expected = Array.from({ length: 5 }, (_, k) =>
         pair.map((id) => `${row(id, k + 1, 0).timestamp} ${id}`),
       ).flat();
-      // What lies in several shards comes in the order of each.
+      // Changes from several shards are in order per shard.
       if (isOfOneShard) expect(seen).toEqual(expected);
       for (const id of pair) {
         const ofId = (texts: readonly string[]) => texts.filter((text) => text.endsWith(` ${id}`));
@@ -233,7 +233,7 @@ describe('samples are followed as server-sent events', () => {
     }
   });
 
-  it('the log is read when a followed series changes, once for all who follow it, and not for others', async () => {
+  it('the log is read when a followed series changes, once for all its followers, and not for others', async () => {
     const COUNT = 40;
     const { samples } = service.service.context;
     let [reads, found] = [0, 0];
@@ -246,7 +246,7 @@ describe('samples are followed as server-sent events', () => {
         return changes;
       },
     });
-    // Of another series that lies where this one does.
+    // Another series in the same shard.
     const { shardOf } = await service.service.context.placements.of('acme');
     const other = Array.from({ length: 1000 }, (_, i) => `other${i}`).find((id) => shardOf(id) === shardOf('a'))!;
     for (let i = 0; i < COUNT; i++) await take(await follow('/core/timeseries/a/live'), 1);
@@ -257,7 +257,7 @@ describe('samples are followed as server-sent events', () => {
     expect([reads, found]).toEqual([1, 1]);
   });
 
-  it('who comes between a write and its commit is told of it', async () => {
+  it('a follower that joins between a write and its commit gets the change', async () => {
     const { context } = service.service;
     const { storage, samples, placements } = context;
     const { shardOf } = await placements.of('acme');

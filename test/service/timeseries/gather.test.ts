@@ -37,7 +37,7 @@ const form = fc.constantFrom(
   ['val', 'timeseriesId', 'timestamp', 'metric'],
   ['timestamp', 'val', 'metric', 'timeseriesId'],
 );
-// Long enough for objects to have others behind them, without which they are read one field after the other.
+// Long enough for several objects in a row; a single one is read field by field.
 const rising = fc
   .uniqueArray(row, { maxLength: 14, selector: ({ second }) => second })
   .map((rows) => rows.sort((a, b) => a.second - b.second));
@@ -54,8 +54,8 @@ function textOf({ rows, form, isWide }: { rows: readonly Row[]; form: readonly s
 
 const parsed = (of: Parameters<typeof textOf>[0]): readonly unknown[] => JSON.parse(textOf(of));
 
-describe('bodies that follow one another', () => {
-  it('give the same changes from a batch that keeps its series as from new ones', async () => {
+describe('consecutive bodies', () => {
+  it('give the same changes in a batch that keeps its series as in new ones', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(row, { maxLength: 10 }), { maxLength: 6 }), async (groups) => {
         const kept = createSampleBatch();
@@ -70,7 +70,7 @@ describe('bodies that follow one another', () => {
   });
 });
 
-/** Reads samples of JSON into a batch, as an ingest does. */
+/** Reads samples from JSON into a batch, as ingest does. */
 function reading(samples: readonly unknown[]): (batch: SampleBatch) => boolean {
   return (batch) => {
     const issues = new SampleIssues();
@@ -79,7 +79,7 @@ function reading(samples: readonly unknown[]): (batch: SampleBatch) => boolean {
   };
 }
 
-describe('bodies that are gathered', () => {
+describe('gathered bodies', () => {
   let bed: Bed;
   let runCount = 0;
   beforeEach(async () => {
@@ -98,7 +98,7 @@ describe('bodies that are gathered', () => {
     return new Gatherer({ storage, samples, clock });
   };
 
-  it('leave what they would one after the other, and nothing where their commit fails', async () => {
+  it('have the effect of storing them one after another, and none if their commit fails', async () => {
     const steps = fc.array(fc.tuple(body, fc.boolean(), fc.nat(9)), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
@@ -138,7 +138,7 @@ describe('bodies that are gathered', () => {
     );
   });
 
-  it('leave large ones, and those that go back in time, to be stored by themselves', () => {
+  it('exclude large ones and those that go back in time, which are stored alone', () => {
     const gatherer = openGatherer();
     const job: Ingest = {
       organisation: 'acme',
@@ -200,14 +200,14 @@ function apply(model: Map<string, Map<number, number>>, rows: readonly Row[]): v
   }
 }
 
-describe('requests that come together', () => {
+describe('concurrent requests', () => {
   let service: TestService;
   beforeEach(async () => {
     service = await openTestService();
   });
   afterEach(() => service.close());
 
-  it('are each answered for themselves: one that writes a result is refused, the others are stored', async () => {
+  it('are answered separately: one that writes to a result is refused, the others are stored', async () => {
     const headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
     const { storage, samples, placements } = service.service.context;
     const change = { timeseriesId: 'r', metric: 'Hourly', timeMs: Float64Array.of(0), value: Float64Array.of(1) };
@@ -233,7 +233,7 @@ describe('requests that come together', () => {
     expect(answers[4]!.json().data).toEqual({ samples: 1, missing: 0, duplicate: 1, isRepeated: false });
     const lists = await Promise.all(shards.map((shard) => storage.read(shard, (tx) => samples.list(tx, 'acme'))));
     const found = lists.flat().map(({ timeseriesId }) => timeseriesId);
-    // Of a body each part is stored whole where its series lie.
+    // Each shard stores its part of a body as a whole.
     const isStoredWithResult = shards.length > 1 && placeOf('b') !== placeOf('r');
     expect(found.sort()).toEqual(['a', ...(isStoredWithResult ? ['b'] : []), 'c', 'e', 'r']);
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 it.each(['text/csv', 'application/x-ndjson', 'application/vnd.windrow.columns'])(
-  'others have a turn between any two pieces of a long reading, as %s',
+  'a long response as %s yields to other requests between any two pieces',
   async (accept) => {
     let turnCount = 0;
     let isOver = false;

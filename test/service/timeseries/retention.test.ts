@@ -10,7 +10,7 @@ afterEach(() => posting.close());
 
 const rules = async () => (await posting.call('GET', '/core/retention')).body.data;
 
-it('rules are set, replaced in their scope, listed and removed; other organisations have their own', async () => {
+it('rules are set, replaced in their scope, listed and removed; each organisation has its own', async () => {
   const { call } = posting;
   expect((await call('POST', '/core/retention', { keep: 'P90D' })).body.data).toEqual({
     kind: 'samples',
@@ -48,7 +48,7 @@ it.each([
   expect(await rules()).toEqual([]);
 });
 
-it('old samples go, and the results of them stay until the rule of results has them go', async () => {
+it('old samples are deleted; their results stay until the rule for results deletes them', async () => {
   const { service, call } = posting;
   const { clock } = service;
   const { context } = service.service;

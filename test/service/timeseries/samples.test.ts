@@ -59,7 +59,7 @@ describe('samples', () => {
     });
   });
 
-  it('every form of a body stores the same samples, packed or not', async () => {
+  it('every form of a body stores the same samples, compressed or not', async () => {
     const minutes = [0, 1, 2, 3];
     const json = (id: string) => minutes.map((minute) => sample(id, minute, minute / 4));
     const csv = minutes.map((minute) => `${sample('', minute, 0).timestamp},${minute / 4}`).join('\n');
@@ -98,14 +98,14 @@ describe('samples', () => {
     expect(new Set(texts.map((text, index) => text.replaceAll(bodies[index]![0], '*'))).size).toBe(1);
   });
 
-  it('a sample of a series and time that is there is replaced: sending again changes nothing', async () => {
+  it('a sample at an existing time is replaced, so sending again changes nothing', async () => {
     const body = JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]);
     for (let times = 0; times < 3; times++) await post('/core/samples', 'application/json', body);
     await post('/core/samples', 'application/json', JSON.stringify([sample('a', 1, 7)]));
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1, 7));
   });
 
-  it('an offset of a queue is taken once', async () => {
+  it('an offset of a queue is accepted once', async () => {
     const more = { source: 'mqtt', partition: '0', offset: '17' };
     const body = JSON.stringify([sample('a', 0, 1)]);
     const first = await post('/core/samples', 'application/json', body, more);
@@ -114,7 +114,7 @@ describe('samples', () => {
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
   });
 
-  it('a body with a fault is refused with every fault, and stores nothing', async () => {
+  it('a faulty body is refused with every issue, and nothing is stored', async () => {
     const body = JSON.stringify([sample('a', 0, 1), { ...sample('a', 1, 2), timestamp: 'now' }, { val: 'x' }]);
     const answer = await post('/core/samples', 'application/json', body);
     expect(answer.statusCode).toBe(400);
@@ -127,7 +127,7 @@ describe('samples', () => {
     expect((await send('GET', '/core/timeseries/a/samples')).statusCode).toBe(404);
   });
 
-  it('bodies that are none are told as such', async () => {
+  it('invalid bodies are reported as such', async () => {
     const statuses = await Promise.all([
       post('/core/samples', 'application/json', '{"a":1}').then(({ statusCode }) => statusCode),
       post('/core/samples', 'application/json', '[{').then(({ statusCode }) => statusCode),
@@ -141,7 +141,7 @@ describe('samples', () => {
     expect(statuses).toEqual([400, 400, 400, 415, 415, 400, 400, 400]);
   });
 
-  it('a body larger than what may be held is 413, and a small one that unpacks without end too', async () => {
+  it('a body larger than allowed is 413, and so is a small one that unpacks endlessly', async () => {
     await service.close();
     service = await openTestService({ settings: { bodyBytesMax: 1000, streamedBodyBytesMax: 100_000 } });
     headers = await service.bearer(await service.addClient({ organisation: 'acme' }));
@@ -152,7 +152,7 @@ describe('samples', () => {
     expect([large.statusCode, bomb.statusCode]).toEqual([413, 413]);
   });
 
-  it('pages put together are the whole, in either order', async () => {
+  it('pages together are the whole series, in either order', async () => {
     const written = Array.from({ length: 25 }, (_, i) => sample('a', i, i)).concat(
       Array.from({ length: 7 }, (_, i) => sample('b', i, i / 2)),
     );
@@ -185,7 +185,7 @@ describe('samples', () => {
     }
   });
 
-  it('a continuation token is good for its query and caller alone', async () => {
+  it('a continuation token is valid only for its query and caller', async () => {
     await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1), sample('a', 1, 2)]));
     const page = await send('GET', '/core/timeseries/a/samples?limit=1');
     const continuationtoken = page.json().paging.continuationToken;
@@ -200,7 +200,7 @@ describe('samples', () => {
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 400, 400, 400]);
   });
 
-  it('a range holds its start and not its end; what is asked wrongly is told', async () => {
+  it('a range includes its start and not its end; invalid parameters are reported', async () => {
     const minutes = Array.from({ length: 10 }, (_, i) => sample('a', i, i));
     await post('/core/samples', 'application/json', JSON.stringify(minutes));
     const valuesOf = async (query: string): Promise<number[]> => {
@@ -224,7 +224,7 @@ describe('samples', () => {
     }
   });
 
-  it('forms of answers: CSV, NDJSON and columns hold the same samples; an unknown form is 406', async () => {
+  it('CSV, NDJSON and columns as responses hold the same samples; an unknown format is 406', async () => {
     const written = Array.from({ length: 20 }, (_, i) => sample('a', i, i / 8));
     await post('/core/samples', 'application/json', JSON.stringify(written));
     const read = (accept: string) => send('GET', '/core/timeseries/a/samples', { headers: { accept } });
@@ -237,7 +237,7 @@ describe('samples', () => {
     expect((await read('image/png')).statusCode).toBe(406);
   });
 
-  it('what there is: series with their metrics, counts and ranges, in pages', async () => {
+  it('series are listed with their metrics, counts and ranges, in pages', async () => {
     const written = [sample('a', 0, 1), sample('a', 5, 1), sample('a', 0, 1, 'Other'), sample('b', 3, 1)];
     await post('/core/samples', 'application/json', JSON.stringify(written));
     const all = (await send('GET', '/core/timeseries')).json();
@@ -262,7 +262,7 @@ describe('samples', () => {
     expect(one.data).toHaveLength(1);
   });
 
-  it('a range is deleted for admins alone, and only when it is said', async () => {
+  it('deleting a range needs core_admin and an explicit range', async () => {
     const written = Array.from({ length: 5 }, (_, i) => sample('a', i, i));
     await post('/core/samples', 'application/json', JSON.stringify(written));
     const writer = await service.bearer(await service.addClient({ organisation: 'acme' }), 'core_read core_write');
@@ -275,7 +275,7 @@ describe('samples', () => {
     expect(readCsv(await csvOf(url)).series[0]!.value).toEqual(Float64Array.of(0, 3, 4));
   });
 
-  it('an organisation sees its own series alone, under names that others have too', async () => {
+  it('an organisation sees only its own series, even if others use the same names', async () => {
     const other = await service.bearer(await service.addClient({ organisation: 'rival' }));
     await post('/core/samples', 'application/json', JSON.stringify([sample('a', 0, 1)]));
     expect((await send('GET', '/core/timeseries/a/samples', { headers: other })).statusCode).toBe(404);
@@ -284,7 +284,7 @@ describe('samples', () => {
     expect(readCsv(await csvOf('/core/timeseries/a/samples')).series[0]!.value).toEqual(Float64Array.of(1));
   });
 
-  it('samples that were acknowledged are there after a restart', async () => {
+  it('acknowledged samples are there after a restart', async () => {
     const written = Array.from({ length: 10_000 }, (_, i) => sample(`s${i % 7}`, i, i));
     const answer = await post('/core/samples', 'application/json', JSON.stringify(written));
     expect(answer.json().data.samples).toBe(10_000);

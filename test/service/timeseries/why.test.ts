@@ -11,7 +11,7 @@ afterAll(() => posting.close());
 
 const ask = (path: string) => posting.call('GET', `/core/timeseries/${path}`);
 
-it('tells of a stored result the steps, the window and the samples that it rests on', async () => {
+it('lists the steps, the window and the samples that a stored result depends on', async () => {
   const { body: page } = await ask('highest/samples?metric=Result&limit=400&orderby=desc');
   const [, { timestamp, val }] = page.data as [unknown, { timestamp: string; val: number }];
   const { statusCode, body } = await ask(`highest/why?metric=Result&time=${timestamp}`);
@@ -37,7 +37,7 @@ it('tells of a stored result the steps, the window and the samples that it rests
   });
 });
 
-it('says what is no result, and where a series has none', async () => {
+it('says if a series is not a result, and if there is none at a time', async () => {
   const raw = await ask('room/why?time=2026-01-01T00:00:00Z');
   expect([raw.statusCode, raw.body.status.message]).toEqual([
     404,

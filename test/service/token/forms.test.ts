@@ -1,4 +1,4 @@
-// What a token request is made of: form bodies, the Basic header, scopes.
+// The parts of a token request: form bodies, the Basic header, scopes.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { covers } from '../../../src/service/identity/principal.js';
@@ -22,7 +22,7 @@ const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
 const parse = (body: string) => parseForm(Buffer.from(body));
 
 describe('a form', () => {
-  it('gives back what URLSearchParams wrote', () => {
+  it('returns what URLSearchParams wrote', () => {
     const fields = fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name, maxLength: 6 });
     fc.assert(
       fc.property(fields, (given) => {
@@ -32,7 +32,7 @@ describe('a form', () => {
     );
   });
 
-  it('leaves out parameters without a value, with or without the equals sign', () => {
+  it('drops parameters without a value, with or without the equals sign', () => {
     expect([...parse('grant_type=password&scope=&username&&=&password=a=b')]).toEqual([
       ['grant_type', 'password'],
       ['password', 'a=b'],
@@ -49,21 +49,21 @@ describe('a form', () => {
   });
 
   it.each(['password=100%', 'password=%zz', 'password=%ff', '%e4=1'])(
-    'refuses what is not percent-encoded UTF-8: %s',
+    'refuses text that is not percent-encoded UTF-8: %s',
     (body) => {
       expect(oauthErrorOf(() => parse(body))).toBe('invalid_request');
     },
   );
 });
 
-it('a form of bytes that are not UTF-8 is refused', () => {
+it('a form with bytes that are not UTF-8 is refused', () => {
   expect(oauthErrorOf(() => parseForm(Uint8Array.of(0x61, 0x3d, 0xff)))).toBe('invalid_request');
 });
 
 const basic = (content: string | Uint8Array): string => `Basic ${Buffer.from(content).toString('base64')}`;
 
 describe('a Basic header', () => {
-  it('whose id and secret were form-encoded, as RFC 6749 has it, is read back, first', () => {
+  it('whose id and secret are form-encoded, as RFC 6749 says, is decoded; this reading comes first', () => {
     const encode = (part: string): string => new URLSearchParams([['', part]]).toString().slice(1);
     const plain = text.filter((part) => encode(part) !== '');
     fc.assert(
@@ -74,7 +74,7 @@ describe('a Basic header', () => {
     );
   });
 
-  it('whose secret was not encoded is read as it stands, second where that is something else', () => {
+  it('whose secret is not encoded is read as it is; this reading comes second if it differs', () => {
     expect(parseBasic(basic('app:a+b'))).toEqual([
       { clientId: 'app', clientSecret: 'a b' },
       { clientId: 'app', clientSecret: 'a+b' },
@@ -83,7 +83,7 @@ describe('a Basic header', () => {
     expect(parseBasic(basic('app:plain:with-colon'))).toEqual([{ clientId: 'app', clientSecret: 'plain:with-colon' }]);
   });
 
-  it('has its scheme in any case', () => {
+  it('may have its scheme in any case', () => {
     expect(parseBasic(basic('a:b').replace('Basic', 'bAsIc '))).toEqual([{ clientId: 'a', clientSecret: 'b' }]);
   });
 
@@ -106,13 +106,13 @@ describe('a Basic header', () => {
 describe('a scope', () => {
   const both = ['core_read', 'core_write'];
 
-  it('asked for is granted whole, in the one order, and named only where it is other words', () => {
+  it('is granted as a whole, in a fixed order, and returned only if spelled differently', () => {
     expect(grantScope('core_write core_read', both)).toEqual({ scopes: both, isDifferent: false });
     expect(grantScope('core_read core_read', both)).toEqual({ scopes: ['core_read'], isDifferent: false });
     expect(oauthErrorOf(() => grantScope(undefined, both))).toBe('invalid_scope');
   });
 
-  it('by the short names of the example of interface 5 is the same scope', () => {
+  it('in the short names of the example in interface 5 is the same scope', () => {
     expect(grantScope('read write', both)).toEqual({ scopes: both, isDifferent: true });
     expect(oauthErrorOf(() => grantScope('admin', both))).toBe('invalid_scope');
   });
@@ -125,7 +125,7 @@ describe('a scope', () => {
     ' core_read',
     'core_read,core_write',
     'ä',
-  ])('that the client may not grant is refused whole: %j', (wanted) => {
+  ])('that the client may not use is refused as a whole: %j', (wanted) => {
     expect(oauthErrorOf(() => grantScope(wanted, both))).toBe('invalid_scope');
   });
 

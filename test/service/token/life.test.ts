@@ -1,4 +1,4 @@
-// What becomes of a token: expiry, revocation, restarts; and how often somebody may guess.
+// The life of a token: expiry, revocation, restarts; and how often somebody may guess.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createIdentity } from '../../../src/service/identity/identity.js';
 import { PASSWORD_COST } from '../../../src/service/identity/passwords.js';
@@ -28,7 +28,7 @@ async function openWithToken(): Promise<string> {
 const wrongly = (client: Credentials): Credentials => ({ ...client, clientSecret: 'wrong' });
 
 describe('a token', () => {
-  it('holds after a restart, until its time is over', async () => {
+  it('is valid after a restart, until it expires', async () => {
     const token = await openWithToken();
     await service.reopen();
     expect(await statusWith(service, token)).toBe(200);
@@ -37,7 +37,7 @@ describe('a token', () => {
     expect(await statusWith(service, token)).toBe(401);
   });
 
-  it('does not live longer when the clock on the wall is put back', async () => {
+  it('does not live longer if the wall clock is set back', async () => {
     const token = await openWithToken();
     expect(await statusWith(service, token)).toBe(200);
     service.clock.setWall(service.clock.nowMs() - 24 * HOUR_MS);
@@ -46,13 +46,13 @@ describe('a token', () => {
     expect(await statusWith(service, token)).toBe(401);
   });
 
-  it('ends when the clock on the wall says so', async () => {
+  it('expires by the wall clock', async () => {
     const token = await openWithToken();
     service.clock.setWall(service.clock.nowMs() + HOUR_MS);
     expect(await statusWith(service, token)).toBe(401);
   });
 
-  it('first seen with the clock before its issue lives no longer than its lifetime', async () => {
+  it('first seen before its issue by the clock lives no longer than its lifetime', async () => {
     const token = await openWithToken();
     await service.reopen();
     service.clock.setWall(service.clock.nowMs() - 24 * HOUR_MS);
@@ -61,7 +61,7 @@ describe('a token', () => {
     expect(await statusWith(service, token)).toBe(401);
   });
 
-  it('is swept from the store some time after it has expired', async () => {
+  it('is deleted from the store some time after it has expired', async () => {
     const client = await open();
     const token = await tokenOf(service, client);
     service.clock.advance(HOUR_MS + 1);
@@ -72,7 +72,7 @@ describe('a token', () => {
     expect(left).toHaveLength(1);
   });
 
-  it('revoked by another process is taken for a second at most', async () => {
+  it('revoked by another process is accepted for at most a second', async () => {
     const token = await openWithToken();
     expect(await statusWith(service, token)).toBe(200);
     const { storage } = service.service.context;
@@ -81,7 +81,7 @@ describe('a token', () => {
     expect(await statusWith(service, token)).toBe(401);
   });
 
-  it('revoked here while it is being looked up is not taken after', async () => {
+  it('revoked here during its lookup is not accepted afterwards', async () => {
     const client = await open();
     const token = await tokenOf(service, client);
     const asked = Array.from({ length: 5 }, () => statusWith(service, token));
@@ -99,7 +99,7 @@ describe('a token', () => {
     expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(401);
   });
 
-  it('got with a password ends with its user, and no other does', async () => {
+  it('obtained with a password ends with its user, and no other does', async () => {
     const client = await open();
     const { identity } = service.service;
     for (const username of ['zoe', 'ben']) {
@@ -114,7 +114,7 @@ describe('a token', () => {
 });
 
 describe('7.2 429: failures', () => {
-  it('of a client at an address beyond the limit are 429 there with Retry-After; its own secret too', async () => {
+  it('of a client at an address, beyond the limit, are 429 there, even with the right secret', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 3 });
     const from = (one: typeof client, remoteAddress: string) =>
       post(service, 'token', one, clientGrant, { remoteAddress });
@@ -144,7 +144,7 @@ describe('7.2 429: failures', () => {
     expect(answer.statusCode).toBe(429);
   });
 
-  it('of an address beyond ten times the limit, for whatever clients, are 429, and of it alone', async () => {
+  it('of an address beyond ten times the limit, for any clients, are 429, and only there', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 1 });
     const guess = (clientId: string, remoteAddress: string) =>
       post(service, 'token', { clientId, clientSecret: 'guess' }, clientGrant, { remoteAddress });
@@ -156,7 +156,7 @@ describe('7.2 429: failures', () => {
     expect((await from('2001:db8:0:1::1')).statusCode).toBe(200);
   });
 
-  it('of a user shut out neither others at the address nor the user elsewhere, until an unlock', async () => {
+  it('of a user lock out neither others at the address nor the user elsewhere, until an unlock', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 2 });
     const { identity } = service.service;
     for (const username of ['zoe', 'ben', 'ann']) {
@@ -170,7 +170,7 @@ describe('7.2 429: failures', () => {
     const zoe = { organisation: 'acme', username: 'zoe' };
     await identity.administration.unlockUser(zoe);
     expect(await login('zoe', 'zoe')).toBe(200);
-    // The looser bound of the address, by names that there are none of.
+    // The looser limit of the address, reached with unknown names.
     for (let i = 0; i < 18; i++) expect(await login(`nobody-${i}`, 'x')).toBe(400);
     expect([await login('ann', 'ann'), await login('ann', 'ann', '192.0.2.2')]).toEqual([429, 200]);
     await identity.administration.unlockUser({ ...zoe, address: '192.0.2.1' });
@@ -179,7 +179,7 @@ describe('7.2 429: failures', () => {
     await expect(identity.administration.unlockUser({ ...zoe, address: 'here' })).rejects.toThrow(/address: expected/);
   });
 
-  it('of a client end when somebody unlocks it', async () => {
+  it('of a client end when it is unlocked', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 1 });
     await post(service, 'token', wrongly(client), clientGrant);
     expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
@@ -187,14 +187,14 @@ describe('7.2 429: failures', () => {
     expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(200);
   });
 
-  it('are counted in the store: a restart forgets none', async () => {
+  it('are counted in the store and survive a restart', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 2 });
     for (let i = 0; i < 2; i++) await post(service, 'token', wrongly(client), clientGrant);
     await service.reopen();
     expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
   });
 
-  it('that come all at once are as many as one after another', async () => {
+  it('that arrive all at once count like those one after another', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 3 });
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => post(service, 'token', wrongly(client), clientGrant)),
@@ -203,7 +203,7 @@ describe('7.2 429: failures', () => {
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(9);
   });
 
-  it('of passwords count alike, also all at once: beyond the limit a right one tells nothing', async () => {
+  it('of passwords count alike, also all at once: beyond the limit a right one is refused too', async () => {
     const client = await open({ tokenFailuresPerMinuteMax: 2 });
     await service.service.identity.addUser({ organisation: 'acme', username: 'zoe', password: 'right' });
     const guesses = ['a', 'b', 'c', 'right'].map((password) =>
@@ -223,7 +223,7 @@ describe('7.2 429: failures', () => {
     expect((await post(service, 'token', client, clientGrant)).statusCode).toBe(429);
   });
 
-  it('leave nothing of what was sent in the store, and are forgotten in time', async () => {
+  it('store nothing of what was sent, and are forgotten in time', async () => {
     const client = await open();
     const sent = 'my-secret-in-the-wrong-field';
     await post(service, 'token', { clientId: sent, clientSecret: sent }, clientGrant);
@@ -239,7 +239,7 @@ describe('7.2 429: failures', () => {
 });
 
 describe('a password', () => {
-  it('whose hash has another cost is hashed anew when it is next given, also by several at a time', async () => {
+  it('whose hash has another cost is rehashed at its next use, also by several at a time', async () => {
     const client = await open();
     const { context } = service.service;
     const cost = (costLog2: number) => ({ cost: { costLog2, blockSize: 8, parallelism: 1 } });
@@ -256,13 +256,13 @@ describe('a password', () => {
     expect(await hashes()).toBe(renewed);
   });
 
-  it('of somebody who is not there costs the same work', async () => {
+  it('of an unknown user costs the same work', async () => {
     const client = await open();
     const { context } = service.service;
     const { issuer } = createIdentity(context, { cost: PASSWORD_COST, runningMax: 1, waitingMax: 0 }).tokens;
     const sender = { authorization: [basic(client)], address: '::1' };
     const ask = (username: string) => issuer.issue(sender, new Map(Object.entries(userGrant(username, 'x'))));
-    // One place in the queue: who takes it does the work.
+    // One place in the queue: whoever holds it does the work.
     const [first, second] = await Promise.allSettled([ask('nobody'), ask('nobody')]);
     expect(first).toMatchObject({ reason: { error: 'invalid_grant' } });
     expect(second).toMatchObject({ reason: { statusCode: 503, headers: { 'retry-after': '2' } } });

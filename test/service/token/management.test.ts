@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('revocation', () => {
-  it('of an own token is 200, and the token holds no longer', async () => {
+  it('of an own token is 200, and the token is no longer valid', async () => {
     const token = await tokenOf(service, own);
     expect(await statusWith(service, token)).toBe(200);
     const answer = await post(service, 'revoke', own, { token, token_type_hint: 'access_token' });
@@ -29,7 +29,7 @@ describe('revocation', () => {
     expect(await statusWith(service, token)).toBe(401);
   });
 
-  it('of a token that is unknown, or revoked already, is 200; so is any hint', async () => {
+  it('of an unknown or revoked token is 200, with any hint', async () => {
     const token = await tokenOf(service, own);
     for (const given of [token, token, 'unknown', '\u00e4']) {
       const answer = await post(service, 'revoke', own, { token: given, token_type_hint: 'refresh_token' });
@@ -37,7 +37,7 @@ describe('revocation', () => {
     }
   });
 
-  it('of a token of another client is refused, unless by one with core_admin of the organisation', async () => {
+  it("of another client's token needs core_admin of its organisation", async () => {
     const token = await tokenOf(service, own);
     for (const client of [sibling, stranger]) {
       const answer = await post(service, 'revoke', client, { token });
@@ -57,7 +57,7 @@ describe('revocation', () => {
 });
 
 describe('introspection', () => {
-  it('tells a client of the organisation what a token is good for', async () => {
+  it('tells a client of the organisation what a token is valid for', async () => {
     const token = await tokenOf(service, own, { ...clientGrant, scope: 'core_read core_write' });
     const answer = await post(service, 'introspect', sibling, { token });
     const iat = Date.UTC(2026, 0, 1) / 1000;
@@ -73,7 +73,7 @@ describe('introspection', () => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
-  it('names the user of a token that a password got', async () => {
+  it('names the user of a token obtained with a password', async () => {
     const token = await tokenOf(service, own, userGrant('zoe', 'zoe'));
     expect((await post(service, 'introspect', own, { token })).json()).toMatchObject({ username: 'zoe', sub: 'zoe' });
   });
@@ -105,7 +105,7 @@ describe('metadata', () => {
   const path = '/.well-known/oauth-authorization-server';
   const at = (url: string, host = 'ts.example.com:8443') => service.app.inject({ url, headers: { host } });
 
-  it('names the endpoints under the host that was asked', async () => {
+  it('names the endpoints under the requested host', async () => {
     const base = 'http://ts.example.com:8443';
     expect((await at(path)).json()).toEqual({
       issuer: base,
@@ -121,18 +121,18 @@ describe('metadata', () => {
     });
   });
 
-  it('is found by the folder of the token endpoint as well, and nowhere else', async () => {
+  it('is also found by the path of the token endpoint, and nowhere else', async () => {
     const { issuer, token_endpoint } = (await at(`${path}/idm/ims/connect`)).json();
     expect(issuer).toBe('http://ts.example.com:8443/idm/ims/connect');
     expect(token_endpoint).toBe('http://ts.example.com:8443/idm/ims/connect/token');
     expect((await at(`${path}/other`)).statusCode).toBe(404);
   });
 
-  it.each(['a b', 'a/b', 'user@a', 'a?b'])('does not repeat a host that is none: %j', async (host) => {
+  it.each(['a b', 'a/b', 'user@a', 'a?b'])('does not repeat an invalid host: %j', async (host) => {
     expect((await at(path, host)).statusCode).toBe(400);
   });
 
-  it('names the public URL where one is set, whatever host was asked, also by its path', async () => {
+  it('uses the public URL if one is set, whatever the host, including its path', async () => {
     const behind = await openTestService({ settings: { publicUrl: 'https://example.com/ts/' } });
     for (const url of [path, `${path}/ts`]) {
       const { issuer, token_endpoint } = (await behind.app.inject({ url })).json();

@@ -3,12 +3,12 @@ import { createPasswords, isPasswordHash } from '../../../src/service/identity/p
 import { systemRandom } from '../../../src/service/system.js';
 import { OAuthError } from '../../../src/service/token/errors.js';
 
-// The cost is no matter of these laws.
+// These tests do not depend on the cost.
 const cheap = { costLog2: 4, blockSize: 8, parallelism: 1 };
 const passwords = createPasswords(systemRandom, { cost: cheap });
 
 describe('passwords', () => {
-  it('are told from others by their hash, which carries its cost and a salt of its own', async () => {
+  it('are verified by their hash, which has its cost and its own salt', async () => {
     const hash = await passwords.hash('correct horse');
     expect(hash).toMatch(/^\$scrypt\$ln=4,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(await passwords.verify(hash, 'correct horse')).toBe(true);
@@ -21,20 +21,20 @@ describe('passwords', () => {
       'fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162' +
       '2eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640';
     const part = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
-    // Of a longer key the first 32 bytes are those of a shorter one (PBKDF2 at the end).
+    // The first 32 bytes of a longer key are the shorter key (PBKDF2 at the end).
     const hash = `$scrypt$ln=10,r=8,p=16$${part(Buffer.from('NaCl'))}$${part(Buffer.from(key, 'hex').subarray(0, 32))}`;
     expect(await passwords.verify(hash, 'password')).toBe(true);
   });
 
-  it('by default have a cost that takes memory', () => {
+  it('have a default cost that takes memory', () => {
     expect(createPasswords(systemRandom).decoy).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/);
   });
 
-  it('typed as other code points of the same letters are the same', async () => {
+  it('typed with other code points for the same letters are equal', async () => {
     expect(await passwords.verify(await passwords.hash('caf\u00e9'), 'cafe\u0301')).toBe(true);
   });
 
-  it('with hashes of another cost are still told apart, and are outdated', async () => {
+  it('with hashes of another cost are still verified, and reported as outdated', async () => {
     const dearer = createPasswords(systemRandom, { cost: { ...cheap, costLog2: 5 } });
     const hash = await dearer.hash('a');
     expect(await passwords.verify(hash, 'a')).toBe(true);
@@ -42,7 +42,7 @@ describe('passwords', () => {
     expect(dearer.isOutdated(hash)).toBe(false);
   });
 
-  it('none is that of the decoy, which is of the same form and cost', async () => {
+  it('never match the decoy, which has the same form and cost', async () => {
     expect(isPasswordHash(passwords.decoy)).toBe(true);
     expect(passwords.isOutdated(passwords.decoy)).toBe(false);
     expect(await passwords.verify(passwords.decoy, '')).toBe(false);
@@ -53,11 +53,11 @@ describe('passwords', () => {
     'secret',
     '$scrypt$ln=0,r=8,p=1$AAAA$AAAA',
     `$scrypt$ln=40,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$${'A'.repeat(43)}`,
-  ])('%j is no hash', (hash) => {
+  ])('%j is not a hash', (hash) => {
     expect(isPasswordHash(hash)).toBe(false);
   });
 
-  it('wait in a queue that has an end: beyond it 503 at once, and later there is room again', async () => {
+  it('wait in a limited queue: beyond it 503 at once, and later there is room again', async () => {
     const bounded = createPasswords(systemRandom, { cost: cheap, runningMax: 1, waitingMax: 2 });
     const all = await Promise.allSettled(Array.from({ length: 5 }, () => bounded.hash('a')));
     expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);

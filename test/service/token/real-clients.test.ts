@@ -1,4 +1,4 @@
-// Clients that nobody here wrote get tokens by both grants, from a server that listens.
+// Third-party clients get tokens by both grants, from a listening server.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Server, startServer } from '../../../src/service/server.js';
 import type { Credentials } from './requests.js';
 
-// Characters that every kind of encoding in between would change.
+// Characters that every encoding in between would change.
 const USERNAME = "zoë o'neill";
 const PASSWORD = 'p&ss w=rd%+€';
 
@@ -45,7 +45,7 @@ describe('oauth4webapi', () => {
     return oauth.processDiscoveryResponse(issuer, response);
   }
 
-  it('finds the endpoints by the metadata, gets a token by client_credentials, and revokes it', async () => {
+  it('finds the endpoints in the metadata, gets a token by client_credentials, and revokes it', async () => {
     const as = await discover();
     const authentication = oauth.ClientSecretBasic(client.clientSecret);
     const parameters = new URLSearchParams({ scope: 'core_read' });
@@ -120,7 +120,7 @@ describe('simple-oauth2', () => {
       expect(await isTaken(String(token.access_token))).toBe(true);
     });
 
-    it('tells of a wrong password', async () => {
+    it('reports a wrong password', async () => {
       const owner = new ResourceOwnerPassword(config());
       const asked = owner.getToken({ username: USERNAME, password: 'wrong', scope: 'core_read' });
       await expect(asked).rejects.toMatchObject({ data: { payload: { error: 'invalid_grant' } } });

@@ -14,7 +14,7 @@ export function basic({ clientId, clientSecret }: Credentials): string {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }
 
-/** Posts a form to an endpoint beside the token endpoint. */
+/** Posts a form to an endpoint other than the token endpoint. */
 export function post(
   { app }: TestService,
   endpoint: 'token' | 'revoke' | 'introspect',
@@ -44,7 +44,7 @@ export const userGrant = (username: string, password: string): Parameters => ({
   password,
 });
 
-/** A token of the client, got as clients get one. */
+/** A token that the client requests in the usual way. */
 export async function tokenOf(
   service: TestService,
   client: Credentials,
@@ -55,7 +55,7 @@ export async function tokenOf(
   return answer.json().access_token;
 }
 
-/** What an endpoint for readers answers to the token. */
+/** The status of a request for readers with the token. */
 export async function statusWith({ app }: TestService, token: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };
   return (await app.inject({ url: '/core/timeseries', headers })).statusCode;

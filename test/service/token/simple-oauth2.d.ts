@@ -1,4 +1,4 @@
-// What the tests use of simple-oauth2, which comes without types.
+// Types for the parts of simple-oauth2 that tests use; the package has none.
 declare module 'simple-oauth2' {
   interface Config {
     readonly client: { readonly id: string; readonly secret: string };

@@ -1,4 +1,4 @@
-// The token endpoint: interface sections 2.1, 4.1, 5 and 7.1, and RFC 6749 where they are silent.
+// The token endpoint: interface sections 2.1, 4.1, 5 and 7.1, and RFC 6749 where they say nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { IDENTITY_SHARD } from '../../../src/storage/shard.js';
 import { tokens } from '../../../src/storage/tables/identity.js';
@@ -10,7 +10,7 @@ let reader: Credentials;
 let app: Credentials;
 
 beforeAll(async () => {
-  // Failures are what is tested here; that they are counted is tested elsewhere.
+  // Tests here fail on purpose; other tests cover the counting of failures.
   service = await openTestService({ settings: { tokenFailuresPerMinuteMax: 0 } });
   reader = await service.addClient({ organisation: 'acme', scopes: 'core_read' });
   app = await service.addClient({
@@ -30,7 +30,7 @@ describe('2.1 token response', () => {
     expect(await tokenOf(service, reader)).not.toBe(token);
   });
 
-  it('2.1 expires_in: seconds; token_type: Bearer; nothing else when the scope is what was asked for', async () => {
+  it('2.1 expires_in: seconds; token_type: Bearer; nothing else if the scope is the one requested', async () => {
     const answer = await post(service, 'token', reader, clientGrant);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -47,12 +47,12 @@ describe('2.1 token response', () => {
 });
 
 describe('4.1 get token', () => {
-  it('4.1 Authorization: Basic of clientid:clientsecret, also in lower case', async () => {
+  it('4.1 Authorization: Basic of clientid:clientsecret, with the scheme in any case', async () => {
     const headers = { authorization: basic(reader).replace('Basic', 'basic') };
     expect((await post(service, 'token', undefined, clientGrant, { headers })).statusCode).toBe(200);
   });
 
-  it('4.1 Authorization: id and secret may be form-encoded, as RFC 6749 has it', async () => {
+  it('4.1 Authorization: id and secret may be form-encoded, as RFC 6749 says', async () => {
     const encoded = { ...reader, clientId: reader.clientId.replace('-', '%2D') };
     expect((await post(service, 'token', encoded, clientGrant)).statusCode).toBe(200);
   });
@@ -94,7 +94,7 @@ describe('4.1 get token', () => {
   });
 
   it.each([{ 'content-encoding': 'identity' }, { 'content-type': `${formType};charset="utf-8"` }])(
-    '4.1: a form that says it is plain UTF-8 is one: %j',
+    '4.1: a form that declares plain UTF-8 is accepted: %j',
     async (headers) => {
       expect((await post(service, 'token', reader, clientGrant, { headers })).statusCode).toBe(200);
     },
@@ -127,7 +127,7 @@ describe('4.1 get token', () => {
     expect(answer.json()).toEqual({ access_token: expect.any(String), expires_in: 3600, token_type: 'Bearer' });
   });
 
-  it('4.1 scope: left out or empty is invalid_scope, for no token carries more than was asked for', async () => {
+  it('4.1 scope: missing or empty is invalid_scope, as no token carries more than was requested', async () => {
     for (const parameters of [{ grant_type: 'client_credentials' }, { ...clientGrant, scope: '' }]) {
       const answer = await post(service, 'token', app, parameters);
       expect([answer.statusCode, answer.json()]).toEqual([
@@ -140,21 +140,24 @@ describe('4.1 get token', () => {
     }
   });
 
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const)('POST alone: %s is 405', async (method) => {
-    const answer = await service.app.inject({ method, url: TOKEN_PATH });
-    expect([answer.statusCode, answer.headers.allow, answer.headers['cache-control']]).toEqual([
-      405,
-      'POST',
-      'no-store',
-    ]);
-  });
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const)(
+    'only POST is allowed: %s is 405',
+    async (method) => {
+      const answer = await service.app.inject({ method, url: TOKEN_PATH });
+      expect([answer.statusCode, answer.headers.allow, answer.headers['cache-control']]).toEqual([
+        405,
+        'POST',
+        'no-store',
+      ]);
+    },
+  );
 
   it('a body that is too large is 413', async () => {
     const answer = await post(service, 'token', reader, { ...clientGrant, padding: 'x'.repeat(70_000) });
     expect([answer.statusCode, answer.json().error]).toEqual([413, 'invalid_request']);
   });
 
-  it('parameters of the query are not taken', async () => {
+  it('parameters in the query are not accepted', async () => {
     const url = `${TOKEN_PATH}?grant_type=client_credentials`;
     expect((await post(service, 'token', reader, '', { url })).json()).toMatchObject({ error: 'invalid_request' });
   });
@@ -165,7 +168,7 @@ describe('4.1 get token', () => {
     expect([answer.statusCode, answer.json().error]).toEqual([400, 'invalid_request']);
   });
 
-  it('a client that names itself in the body as well is invalid_request, unless it is the same id', async () => {
+  it('a body with another client id, or with a secret, is invalid_request', async () => {
     const again = { ...clientGrant, client_id: reader.clientId };
     expect((await post(service, 'token', reader, again)).statusCode).toBe(200);
     for (const more of [{ client_id: 'other' }, { client_secret: reader.clientSecret }]) {
@@ -176,7 +179,7 @@ describe('4.1 get token', () => {
 });
 
 describe('5 authentication', () => {
-  it('5.2 every other endpoint takes the token, until 5.3 its lifetime is over', async () => {
+  it('5.2 every other endpoint accepts the token, until 5.3 it expires', async () => {
     const token = await tokenOf(service, reader);
     expect(await statusWith(service, token)).toBe(200);
     service.clock.advance(3600 * 1000 - 1);
@@ -192,7 +195,7 @@ describe('5 authentication', () => {
     await brief.close();
   });
 
-  it('5.4 a scope that the client may not grant is invalid_scope', async () => {
+  it('5.4 a scope that the client may not use is invalid_scope', async () => {
     const answer = await post(service, 'token', reader, { ...clientGrant, scope: 'core_read core_write' });
     expect([answer.statusCode, answer.json().error]).toEqual([400, 'invalid_scope']);
   });
@@ -205,7 +208,7 @@ describe('5 authentication', () => {
     expect(answer.json()).toMatchObject({ scope: 'core_read core_write' });
   });
 
-  it('5.1 the password grant is for clients that were let use it', async () => {
+  it('5.1 the password grant is for clients that have it', async () => {
     const answer = await post(service, 'token', reader, userGrant('zoë', 'p&ss w=rd%+'));
     expect([answer.statusCode, answer.json().error]).toEqual([400, 'unauthorized_client']);
   });
@@ -214,7 +217,7 @@ describe('5 authentication', () => {
 describe('7.1 errors', () => {
   const wrong = (): Credentials => ({ ...reader, clientSecret: app.clientSecret });
 
-  it('7.1 invalid_client: client id or secret wrong, alike', async () => {
+  it('7.1 invalid_client: a wrong client id or a wrong secret, indistinguishably', async () => {
     const bySecret = await post(service, 'token', wrong(), clientGrant);
     const byId = await post(service, 'token', { ...reader, clientId: 'client-unknown' }, clientGrant);
     for (const answer of [bySecret, byId]) {
@@ -243,11 +246,11 @@ describe('7.1 errors', () => {
     expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
   });
 
-  it('7.1 invalid_client comes before any fault of the grant', async () => {
+  it('7.1 invalid_client is reported before any fault of the grant', async () => {
     expect((await post(service, 'token', wrong(), {})).json()).toMatchObject({ error: 'invalid_client' });
   });
 
-  it('7.1 invalid_grant: username or password wrong, alike; also for a user of another organisation', async () => {
+  it('7.1 invalid_grant: wrong username or password, alike; also for users of other organisations', async () => {
     await service.service.identity.addUser({ organisation: 'other', username: 'ben', password: 'ben' });
     const answers = [
       await post(service, 'token', app, userGrant('zoë', 'wrong')),
@@ -265,7 +268,7 @@ describe('7.1 errors', () => {
   });
 
   it.each(['core_admin', 'openid', 'core_read core_admin', 'core_read  core_write', '"'])(
-    '7.1 invalid_scope: %j, which the client may not grant',
+    '7.1 invalid_scope: %j, which the client may not use',
     async (scope) => {
       const answer = await post(service, 'token', reader, { ...clientGrant, scope });
       expect([answer.statusCode, answer.json().error]).toEqual([400, 'invalid_scope']);
@@ -273,14 +276,14 @@ describe('7.1 errors', () => {
   );
 
   it.each(['authorization_code', 'refresh_token', 'PASSWORD', 'x'])(
-    '7.1 unauthorized_client: the grant_type %s is not known',
+    '7.1 unauthorized_client: the grant_type %s is unknown',
     async (grant_type) => {
       const answer = await post(service, 'token', reader, { ...clientGrant, grant_type });
       expect([answer.statusCode, answer.json().error]).toEqual([400, 'unauthorized_client']);
     },
   );
 
-  it('strictRfc: an unknown grant_type is unsupported_grant_type, one not allowed unauthorized_client', async () => {
+  it('strictRfc: an unknown grant_type is unsupported_grant_type, one not allowed is unauthorized_client', async () => {
     const strict = await openTestService({ settings: { strictRfc: true } });
     const client = await strict.addClient({ organisation: 'acme' });
     const errors = [];
@@ -291,7 +294,7 @@ describe('7.1 errors', () => {
     await strict.close();
   });
 
-  it('every answer, also one of a fault, forbids to store it', async () => {
+  it('every response, also of an error, forbids caching', async () => {
     const headers = { 'x-correlation-id': 'not allowed!' };
     const answers = [
       await post(service, 'token', reader, clientGrant),
