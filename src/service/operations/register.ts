@@ -22,7 +22,7 @@ import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
 import type { ChildStates } from '../status/transactions.js';
 import { equal } from '../store.js';
-import { checkConflicts, itemOfResult } from './conflicts.js';
+import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
 import { addReplicas, dropReplicas } from './replicas.js';
 import { ITEMS_A_TURN, type ItemDefinition, isPattern } from './request.js';
 import { childTransaction, endTransaction, type Registration, requestTransaction } from './request-transactions.js';
@@ -67,10 +67,14 @@ export async function registerItems(
   const { placement, txs } = over;
   const isSpread = txs.length > 1;
   if (isSpread) checkPatterns(definitions);
-  await checkConflicts(
-    { organisation, samples: context.samples, isSpread, readAt: (id, work) => work(over.at(id)) },
-    definitions,
-  );
+  const scope: ItemScope = {
+    organisation,
+    samples: context.samples,
+    isSpread,
+    readAt: (id, work) => work(over.at(id)),
+    readTogether: (work) => work(scope),
+  };
+  await checkConflicts(scope, definitions);
   const parentId = createId(context);
   const children: TransactionRow[] = [];
   const counts = new Map<Transaction, number>();
