@@ -1,4 +1,5 @@
-// Real series through requests as people write them: a folder of golden/ is a test (see golden/README.md).
+// Real series and requests, run in every mode against stored results: each folder of golden/ is a test (see its
+// README).
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -86,7 +87,7 @@ describe.each(folders)('golden %s', (name) => {
   const golden = readGolden(name);
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden.expectedPath, batch(golden));
   const expected = readFileSync(golden.expectedPath, 'utf8');
-  // A difference of a whole file is told by its first line.
+  // Reports the first line that differs, not the whole file.
   const expectSame = (text: string): void => {
     if (text === expected) return;
     const lines = expected.split('\n');
@@ -106,18 +107,18 @@ describe.each(folders)('golden %s', (name) => {
     expect([...metrics]).toEqual(golden.plan.items.map(({ output }) => output.metric));
   });
 
-  it('as batch, from the library and the command', async () => {
+  it('batch, by the library and by the command', async () => {
     expectSame(batch(golden));
     expectSame(await command(golden));
   });
 
-  it.each(chunkSizes)('as stream in chunks of %i, from the library and the command', async (chunkRows) => {
+  it.each(chunkSizes)('stream in chunks of %i, by the library and by the command', async (chunkRows) => {
     expectSame(stream(golden, chunkRows));
     expectSame(await command(golden, '--mode', 'stream', '--chunk', String(chunkRows)));
   });
 });
 
-it('the chart in docs/examples is what the demo draws', async () => {
+it('the chart in docs/examples is the one that the demo draws', async () => {
   const docsPath = fileURLToPath(new URL('../docs/examples/', import.meta.url));
   const drawnPath = join(docsPath, 'office-temperature.svg');
   const world = createWorld();
@@ -127,7 +128,7 @@ it('the chart in docs/examples is what the demo draws', async () => {
   expect(world.read('chart.svg') === readFileSync(drawnPath, 'utf8')).toBe(true);
 });
 
-it('every folder of golden/ is a test', () => {
+it('every folder of golden/ has its options.json, so it is tested', () => {
   const names = readdirSync(goldenPath, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && entry.name !== 'data',
   );

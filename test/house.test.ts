@@ -1,5 +1,5 @@
-// The rules of the house, as laws over the files of the project. Each law is a function in test/house/, and the second
-// half of this file feeds each one a breach, so that none of them passes because it sees nothing.
+// The project's rules, each a function in test/house/ over all source files. The second half of this file feeds each
+// rule a breach, so that no rule passes because it sees nothing.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -28,10 +28,10 @@ const laws: readonly Law[] = [
   mocksStandApart,
 ];
 
-describe('the house', () => {
+describe('the project', () => {
   const files = readProject();
 
-  it('is read whole', () => {
+  it('is read completely', () => {
     const paths = files.map(({ path }) => path);
     for (const path of [
       'package.json',
@@ -47,13 +47,13 @@ describe('the house', () => {
   for (const law of laws) {
     it(law.title, () => {
       const breaches = law.breaches(files);
-      if (breaches.length > 0) expect.fail(`${law.title}\n  ${breaches.join('\n  ')}\nTo mend: ${law.mend}`);
+      if (breaches.length > 0) expect.fail(`${law.title}\n  ${breaches.join('\n  ')}\nTo fix it: ${law.fix}`);
     });
   }
 });
 
-/** A breach of a law: files by path, and what is said of them. */
-type Breach = readonly [law: Law, files: Readonly<Record<string, string>>, said: readonly string[]];
+/** A breach of a rule: files by path, and the messages expected. */
+type Breach = readonly [law: Law, files: Readonly<Record<string, string>>, expected: readonly string[]];
 
 const lines = (count: number, text = '//'): string => Array.from({ length: count }, () => text).join('\n');
 const manyFiles = (count: number, lineCount: number): Record<string, string> =>
@@ -65,8 +65,8 @@ const breaches: readonly Breach[] = [
     imports('src/core/a.ts', '../engine/b.js'),
     ['src/core/a.ts:1 core imports engine (../engine/b.js)'],
   ],
-  [importsRunOneWay, imports('src/plan/a.ts', '../index.js'), ['src/plan/a.ts:1 plan imports door (../index.js)']],
-  [importsRunOneWay, imports('src/index.ts', './cli/b.js'), ['src/index.ts:1 door imports cli (./cli/b.js)']],
+  [importsRunOneWay, imports('src/plan/a.ts', '../index.js'), ['src/plan/a.ts:1 plan imports library (../index.js)']],
+  [importsRunOneWay, imports('src/index.ts', './cli/b.js'), ['src/index.ts:1 library imports cli (./cli/b.js)']],
   [
     importsRunOneWay,
     imports('src/formats/csv/a.ts', '../../storage/b.js'),
@@ -181,19 +181,19 @@ const breaches: readonly Breach[] = [
   [mocksStandApart, { 'test/core/a.test.ts': "\nvi.mock('./b.js');" }, ['test/core/a.test.ts mocks a module']],
 ];
 
-describe('a breach is seen', () => {
-  for (const [law, files, said] of breaches) {
-    it(`${law.title}: ${said[0]}`, () => {
-      expect(law.breaches(asFiles(files))).toEqual(said);
+describe('a breach is reported', () => {
+  for (const [law, files, expected] of breaches) {
+    it(`${law.title}: ${expected[0]}`, () => {
+      expect(law.breaches(asFiles(files))).toEqual(expected);
     });
   }
 
-  it('of every law', () => {
+  it('for every rule', () => {
     expect(new Set(breaches.map(([law]) => law))).toEqual(new Set(laws));
   });
 });
 
-describe('what only looks like a breach is none', () => {
+describe('code that only looks like a breach passes', () => {
   const lawful: readonly [law: Law, files: Readonly<Record<string, string>>][] = [
     [importsRunOneWay, imports('src/index.ts', './engine/run.js', './plan/plan.js')],
     [importsRunOneWay, imports('src/cli/a.ts', '../../package.json')],
@@ -224,8 +224,8 @@ function imports(path: string, ...modules: string[]): Record<string, string> {
   return { [path]: modules.map((module, i) => `import { a${i} } from '${module}';`).join('\n') };
 }
 
-function impure(expression: string, said: string): Breach[] {
-  return [[noClockAndNoChance, { 'src/core/a.ts': `const a = ${expression};` }, [`src/core/a.ts:1 ${said}`]]];
+function impure(expression: string, expected: string): Breach[] {
+  return [[noClockAndNoChance, { 'src/core/a.ts': `const a = ${expression};` }, [`src/core/a.ts:1 ${expected}`]]];
 }
 
 function manifest(content: object): Record<string, string> {
@@ -240,7 +240,10 @@ function asFiles(texts: Readonly<Record<string, string>>): SourceFile[] {
   return Object.entries(texts).map(([path, text]) => ({ path, text }));
 }
 
-/** Every source file of the project, but for what is generated or compiled by AssemblyScript's own compiler. */
+/**
+ * Every source file of the project, except generated modules and the AssemblyScript sources, which their own compiler
+ * checks.
+ */
 function readProject(): SourceFile[] {
   const root = join(import.meta.dirname, '..');
   const sources = ['src', 'scripts', 'test'].flatMap((folder) =>

@@ -4,7 +4,7 @@ import { TIME_MS_END, TIME_MS_MIN } from './series.js';
 import type { Windows } from './windows.js';
 import type { Zone } from './zone.js';
 
-/** The days by which time is divided, numbered from 1970-01-01. */
+/** Calendar days, numbered from 1970-01-01, in UTC or in a zone. */
 export interface Days {
   /** The first instant whose date is the day or, if the zone skipped that day, the next one. */
   startOfDay(dayNumber: number): number;
@@ -19,7 +19,7 @@ export const utcDays: Days = {
 
 export function localDays(zone: Zone): Days {
   const startOfDay = (dayNumber: number): number => zone.firstInstantFrom(dayNumber * DAY_MS);
-  // If the clock goes back over midnight, the first midnight counts: what follows is the new day, though the clock
+  // If the clock goes back over midnight, the first midnight counts: from there on it is the new day, though the clock
   // shows the old date again.
   function dayOf(timeMs: number): number {
     const dayNumber = Math.floor((timeMs + zone.offsetMsAt(timeMs)) / DAY_MS);
@@ -28,20 +28,23 @@ export function localDays(zone: Zone): Days {
   return { startOfDay, dayOf };
 }
 
-// Steps that lead out of the known years end soon after, however many there are.
 const DAY_FIRST = Math.floor(TIME_MS_MIN / DAY_MS) - 800;
 const DAY_LAST = Math.ceil(TIME_MS_END / DAY_MS) + 800;
+
+/** Stops a shift out of the years 0001 to 9999 shortly beyond them, where it cannot come back into them. */
+export function clampDay(dayNumber: number): number {
+  return Math.min(Math.max(dayNumber, DAY_FIRST), DAY_LAST);
+}
 
 // A day is at most this much longer than 24 h: no zone was ever further from UTC.
 const DAY_EXCESS_MS = 26 * 3_600_000;
 
-/** Weeks, months, years, or so many days. */
+/** Windows of a calendar unit or of a number of days. */
 export function calendarWindows(unit: CalendarName | number, days: Days): Windows {
   const { startOfDay, dayOf } = days;
   const lengthMsMax = typeof unit === 'number' ? unit * DAY_MS : longestMs({ kind: 'calendar', unit });
   const periods = typeof unit === 'number' ? runsOfDays(unit) : periodsBy[unit];
-  const startOfPeriod = (index: number): number =>
-    startOfDay(Math.min(Math.max(periods.firstDay(index), DAY_FIRST), DAY_LAST));
+  const startOfPeriod = (index: number): number => startOfDay(clampDay(periods.firstDay(index)));
   const indexOf = (timeMs: number): number => periods.indexOf(dayOf(timeMs));
   // A day that the zone skipped has no window: its start is that of the next.
   function next(startMs: number): number {
@@ -68,7 +71,7 @@ export function calendarWindows(unit: CalendarName | number, days: Days): Window
   };
 }
 
-/** How days make up periods, numbered through. */
+/** How days make up numbered periods. */
 interface Periods {
   indexOf(dayNumber: number): number;
   firstDay(index: number): number;

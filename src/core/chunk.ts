@@ -1,14 +1,14 @@
 /**
- * A run of samples on its way through the steps: the first `count` entries of two columns, in time order. The columns
- * are mostly scratch columns, so whoever receives a chunk reads it at once; nobody writes to `timeMs`.
+ * A run of samples on its way through the graph: the first `count` entries of two columns, in time order. They are
+ * mostly scratch columns, so a receiver must read them before it returns, and must never write to `timeMs`.
  */
 export interface Chunk {
   timeMs: Float64Array;
   value: Float64Array;
   count: number;
-  /** The input's own array, from the time in `timeMs[0]` to its end, if the chunk has the input's times. */
+  /** If the chunk has the input's times: the input's own array from `timeMs[0]` to its end. */
   inputTimeMs: Float64Array | undefined;
-  /** Whether nobody may write to `value`: it stays as it is until all inputs have come this far. */
+  /** If true, `value` must not be written to, and stays as it is until every input has come this far. */
   isReadOnly: boolean;
 }
 

@@ -4,12 +4,12 @@ import { TIME_MS_END, TIME_MS_MIN } from './series.js';
 import type { Windows } from './windows.js';
 import type { Span, Zone } from './zone.js';
 
-/** Changes of the clock leave less than so many windows out in all years. */
-const FEWER = 1_000_000;
+/** In all years together, clock changes add or remove fewer windows than this. */
+const CLOCK_CHANGE_WINDOWS_MAX = 1_000_000;
 
 /**
- * Windows that divide the local day: they begin wherever the local clock shows a multiple of their length, again where
- * it shows one twice, and where it jumps over one.
+ * Windows that divide the local day. One begins whenever the local clock shows a multiple of their length (twice if it
+ * shows it twice), and where it jumps over one.
  */
 export function clockWindows(lengthMs: number, zone: Zone): Windows {
   const { pointMs, indexOf } = gridOf(lengthMs);
@@ -24,7 +24,7 @@ export function clockWindows(lengthMs: number, zone: Zone): Windows {
     if (pointMs(indexOf(timeMs, offsetMs), offsetMs) === timeMs) return true;
     if (timeMs !== startMs) return false;
     const before = zone.spanAt(startMs - 1).offsetMs;
-    // By the old offset: the first multiple from here on, which the clock must not have jumped short of.
+    // The first multiple from here on by the old offset: a window begins here if the clock jumped to it or over it.
     const index = indexOf(timeMs, before);
     const pastMs = pointMs(index, before) === timeMs ? timeMs : pointMs(index + 1, before);
     return pastMs - timeMs <= offsetMs - before;
@@ -45,11 +45,11 @@ export function clockWindows(lengthMs: number, zone: Zone): Windows {
     const index = indexOf(timeMs, offsetMs);
     return pointMs(index, offsetMs) === timeMs ? index - 1 : index;
   }
-  // As far as the span of one offset reaches at once.
+  // One jump for each span of constant offset.
   function step(startMs: number, count: number): number {
     // No need to walk if the walk is certain to end outside the known years.
-    if (startMs + (count - FEWER) * lengthMs > TIME_MS_END) return TIME_MS_END + 3 * DAY_MS;
-    if (startMs + (count + FEWER) * lengthMs < TIME_MS_MIN) return TIME_MS_MIN - 3 * DAY_MS;
+    if (startMs + (count - CLOCK_CHANGE_WINDOWS_MAX) * lengthMs > TIME_MS_END) return TIME_MS_END + 3 * DAY_MS;
+    if (startMs + (count + CLOCK_CHANGE_WINDOWS_MAX) * lengthMs < TIME_MS_MIN) return TIME_MS_MIN - 3 * DAY_MS;
     let timeMs = startMs;
     let left = Math.abs(count);
     while (left > 0 && timeMs > TIME_MS_MIN - lengthMs && timeMs < TIME_MS_END + lengthMs) {
@@ -71,6 +71,6 @@ export function clockWindows(lengthMs: number, zone: Zone): Windows {
   function floorAt(timeMs: number): number {
     return isBorder(timeMs) ? timeMs : previous(timeMs);
   }
-  // Where the clock is set back between two multiples, a window goes on into the next length.
+  // If the clock goes back between two multiples, a window can last almost twice its length.
   return { gridMs: undefined, lengthMsMax: 2 * lengthMs, startOf: floorAt, next, previous, step };
 }

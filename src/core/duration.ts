@@ -44,7 +44,7 @@ function addDecimal(wholeMs: bigint, digits: string, unitMs: number): number {
   return decimalOf(scaled + wholeMs * 10n ** BigInt(fractionCount), fractionCount);
 }
 
-/** The double nearest to a decimal, given as a whole number of its last digit, so many places after the point. */
+/** The double nearest to `scaled` / 10^`places`. */
 export function decimalOf(scaled: bigint, places: number): number {
   return Number(`${scaled}e-${places}`);
 }

@@ -60,13 +60,13 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** What all errors of windrow share: a stable code and a sentence that says how to mend the cause. */
+/** The base of all errors of windrow: a stable code, and a message that says how to mend the cause. */
 export class WindrowError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
-    // The classes below set their names again: minifying the published code shortens those of the classes.
+    // The classes below set `name` themselves, because minifying the published code shortens class names.
     this.name = new.target.name;
     this.code = code;
   }
@@ -85,7 +85,7 @@ export interface Issue {
   readonly suggestion?: string;
 }
 
-/** A request with problems, all of them, in the order of the request. */
+/** An invalid request. `issues` lists every problem, in the order of the request. */
 export class RequestError extends WindrowError {
   override readonly name = 'RequestError';
   readonly issues: readonly Issue[];
@@ -96,12 +96,12 @@ export class RequestError extends WindrowError {
   }
 }
 
-/** Input series, options or a call that windrow cannot accept. */
+/** Invalid input series or options, or a call that is not allowed now. */
 export class InputError extends WindrowError {
   override readonly name = 'InputError';
 }
 
-/** A run that would make more samples than allowed. */
+/** A step would make more samples than `maxOutputSamples` allows. */
 export class OutputLimitError extends WindrowError {
   override readonly name = 'OutputLimitError';
   /** JSON pointer of the step. */
@@ -122,7 +122,7 @@ export class OutputLimitError extends WindrowError {
   }
 }
 
-/** Bytes that are not a checkpoint of this plan. */
+/** Bytes that are not a checkpoint, or belong to another plan, other options or another version. */
 export class CheckpointError extends WindrowError {
   override readonly name = 'CheckpointError';
 }
@@ -140,7 +140,7 @@ function describeIssues(issues: readonly Issue[]): string {
   return `the request has ${count}\n${lines.join('\n')}`;
 }
 
-/** A value as it was received, shortened for a message. */
+/** A received value, shortened for a message. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);

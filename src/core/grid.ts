@@ -13,7 +13,7 @@ const NS = 1_000_000;
 /** From here on a sum of whole milliseconds and the nearest double of a fraction is rounded as the exact sum is. */
 const WHOLE_MS_MIN = 2 ** 20;
 
-/** The length as whole nanoseconds; undefined where it is no whole number of them. */
+/** The length in nanoseconds; undefined if it is not a whole number of them. */
 export function nanosecondsOf(lengthMs: number): bigint | undefined {
   const whole = Math.floor(lengthMs);
   const rest = Math.round((lengthMs - whole) * NS);
@@ -25,13 +25,13 @@ export function gridOf(lengthMs: number): Grid {
   const rest = Math.round((lengthMs - whole) * NS);
   function pointMs(index: number, offsetMs: number): number {
     if (rest === 0) return index * whole - offsetMs;
-    // index·rest nanoseconds, without a product that a double cannot hold.
+    // index · rest nanoseconds in two parts, as a double cannot hold the product.
     const millions = Math.floor(index / NS);
     const ns = (index - millions * NS) * rest;
     const carried = Math.floor(ns / NS);
     return nearest(index * whole + millions * rest + carried - offsetMs, ns - carried * NS);
   }
-  // The points decide, not the quotient, which is rounded.
+  // The quotient is rounded, so compare with the points themselves.
   function indexOf(timeMs: number, offsetMs: number): number {
     let index = Math.floor((timeMs + offsetMs) / lengthMs);
     while (pointMs(index, offsetMs) > timeMs) index--;

@@ -1,4 +1,4 @@
-/** Values by their keys, both in the order in which they came: `Map.groupBy`, which Node 20 lacks. */
+/** `Map.groupBy`, which Node 20 lacks: keys and values stay in the order in which they came. */
 export function groupBy<Key, Value>(values: Iterable<Value>, keyOf: (value: Value) => Key): Map<Key, Value[]> {
   const groups = new Map<Key, Value[]>();
   for (const value of values) {

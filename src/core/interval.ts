@@ -49,7 +49,7 @@ export function formatInterval(interval: Interval): string {
   return named?.[0] ?? (interval.lengthMs === 7 * DAY_MS ? 'P7D' : formatDuration(interval.lengthMs));
 }
 
-/** The greatest length of a window of the interval, in milliseconds: a day of 25 h, a month of 31 days. */
+/** The greatest length of a window of the interval in milliseconds, with days of 24 h: a month has 31 days. */
 export function longestMs(interval: Interval): number {
   if (interval.kind === 'fixed') return interval.lengthMs;
   return { Weekly: 7, Monthly: 31, Yearly: 366 }[interval.unit] * DAY_MS;

@@ -1,11 +1,11 @@
 /** Fewer items are copied faster one by one. */
 const COPIED_MIN = 32;
-/** An empty list gives back more room than this. */
+/** An emptied list releases its memory if it has more capacity than this. */
 const KEPT_MAX = 65_536;
 
 /**
  * A list of doubles that grows at its end and shrinks at its front: the samples that a step still needs. It releases
- * memory again, so that one bad moment does not cost a long run for ever.
+ * memory once it is empty, so one peak does not cost memory for the rest of a long run.
  */
 export class DoubleList {
   #items = new Float64Array(0);
@@ -65,7 +65,7 @@ export class DoubleList {
   append(column: Float64Array, from: number, to: number): void {
     const count = to - from;
     if (this.#end + count > this.#items.length) this.#makeRoom(count);
-    // A view is worth its making only for many.
+    // Creating a view pays only for many items.
     if (count < COPIED_MIN) for (let i = 0; i < count; i++) this.#items[this.#end + i] = column[from + i]!;
     else this.#items.set(column.subarray(from, to), this.#end);
     this.#end += count;
@@ -89,7 +89,7 @@ export class DoubleList {
     if (this.#items.length > this.#keptMax) this.#items = new Float64Array(0);
   }
 
-  /** The items, which are no longer in it. */
+  /** Removes all items and returns them. */
   take(): Float64Array {
     const { length } = this;
     const taken = new Float64Array(length);

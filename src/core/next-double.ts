@@ -1,4 +1,4 @@
-/** The next double above another (itself if it is not finite): times need not be whole milliseconds. */
+/** The smallest double above `x`, or `x` if it is not finite. Times need not be whole milliseconds. */
 export function nextDouble(x: number): number {
   if (x === 0) return Number.MIN_VALUE;
   if (!Number.isFinite(x)) return x;

@@ -14,20 +14,20 @@ export function patternOf(timeseriesId: string): Pattern | undefined {
   return name === undefined ? undefined : { name, before: before!, after: after! };
 }
 
-/** What stands for the name in an id: one character or more; undefined where the id does not match. */
+/** The text that fills in the pattern's name in an id: one character or more. Undefined if the id does not match. */
 export function matchOf({ before, after }: Pattern, timeseriesId: string): string | undefined {
   const isLonger = timeseriesId.length > before.length + after.length;
   if (!isLonger || !timeseriesId.startsWith(before) || !timeseriesId.endsWith(after)) return undefined;
   return timeseriesId.slice(before.length, timeseriesId.length - after.length);
 }
 
-/** An id with the name filled in, if it has one. */
+/** An id with its name filled in; an id without one is returned as it is. */
 export function filled(timeseriesId: string, text: string): string {
   const pattern = patternOf(timeseriesId);
   return pattern === undefined ? timeseriesId : pattern.before + text + pattern.after;
 }
 
-/** Whether one id can be read as both: ids without a name as themselves. */
+/** Whether some id matches both; one without a name matches only itself. */
 export function canMeet(a: string, b: string): boolean {
   const [one, other] = [patternOf(a), patternOf(b)];
   if (one === undefined) return other === undefined ? a === b : matchOf(other, a) !== undefined;

@@ -14,7 +14,7 @@ export interface Series {
 /** The samples of a series, without its name. */
 export type Columns = Pick<Series, 'timeMs' | 'value'>;
 
-/** Columns one after the other: those of the one part that has samples, or new ones. */
+/** Joins columns end to end. If only one part has samples, its own arrays are returned. */
 export function concatenate(parts: readonly Columns[]): Columns {
   const present = parts.filter(({ timeMs }) => timeMs.length > 0);
   if (present.length === 1) return present[0]!;

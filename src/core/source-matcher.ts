@@ -1,10 +1,10 @@
 import { matchOf, type Pattern, patternOf } from './pattern.js';
 import { type SeriesReference, seriesKey } from './series.js';
 
-/** What a series is to a plan with patterns: a sample of it goes to a source, of one member or of all. */
+/** Where the samples of a series go in a plan with patterns: to a source, of one member or of all. */
 export interface Place {
   readonly source: number;
-  /** What fills the name; undefined where the source has none. */
+  /** The text that fills in the source's name; undefined if the source has none. */
   readonly member: string | undefined;
 }
 
@@ -22,12 +22,12 @@ export class SourceMatcher {
     this.#plain = new Map(plain.map(([source, reference]) => [seriesKey(reference), source]));
   }
 
-  /** Whether there is a place for a series. */
+  /** Whether any source reads the series. */
   wants(series: SeriesReference): boolean {
     return this.placesOf(series).length > 0;
   }
 
-  /** Whether a series is asked for by some of its name, and not just with all others. */
+  /** Whether a source names the series at least in part, rather than reading every series (`*`). */
   names(series: SeriesReference): boolean {
     const isNaming = ({ before, after }: Pattern): boolean => before !== '' || after !== '';
     return this.#plain.has(seriesKey(series)) || this.#patternsOf(series).some(({ pattern }) => isNaming(pattern));

@@ -4,7 +4,7 @@
  */
 export function nearestName(text: string, names: Iterable<string>): string | undefined {
   const wanted = text.toLowerCase();
-  // Of names as near, one with the same first letter: that is rarely the wrong one.
+  // Between equally near names prefer one with the same first letter: people rarely mistype that.
   const isAlike = (name: string | undefined): boolean => name === undefined || name[0]?.toLowerCase() === wanted[0];
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
@@ -19,7 +19,7 @@ export function nearestName(text: string, names: Iterable<string>): string | und
   return best;
 }
 
-/** What pandas, Polars, SQL, Flux and people call things that have another name here. */
+/** Names from pandas, Polars, SQL and Flux, in lower case, with the name that the same thing has here. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   avg: 'Average',
   bfill: 'Fill',
@@ -67,8 +67,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * "did you mean `Average`?", where a name is near or stands for what other tools call so; undefined otherwise.
- * Names that stand in `functions` alone are those of functions of Aggregate.
+ * "did you mean `Average`?", if a name is near `text` or is what other tools call by it; undefined otherwise.
+ * `functions` are names of functions of Aggregate, suggested as such unless they are in `names` too.
  */
 export function didYouMean(
   text: string,

@@ -1,7 +1,7 @@
-/** Work that stops on the way, where others may have their turns. */
+/** Long work cut into slices: it yields wherever other work may take its turn. */
 export type InTurns<Result> = Generator<void, Result>;
 
-/** Does all of it at once. */
+/** Runs such work to its end without a pause. */
 export function finish<Result>(work: InTurns<Result>): Result {
   for (;;) {
     const { done, value } = work.next();

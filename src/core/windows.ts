@@ -18,7 +18,7 @@ export interface Windows {
   previous(startMs: number): number;
   /** The start of the window `count` windows away (either sign) from the one that starts at `startMs`. */
   step(startMs: number, count: number): number;
-  /** The length, if all windows have the same and start at its multiples since the epoch. */
+  /** The common length, if all windows have one and start at its multiples since the epoch. */
   readonly gridMs: number | undefined;
   /** No window is longer. */
   readonly lengthMsMax: number;

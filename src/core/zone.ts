@@ -42,7 +42,7 @@ export function zoneOf(name: string): Zone | undefined {
   return zone;
 }
 
-/** "did you mean `Europe/Berlin`?", for the name of a zone that there is not; a city alone is enough. */
+/** "did you mean `Europe/Berlin`?", for an unknown zone name; the name of a city is enough to find one. */
 export function didYouMeanZone(name: string): string | undefined {
   const near = nearestZoneName(name);
   return near === undefined ? undefined : `did you mean \`${near}\`?`;
@@ -107,7 +107,7 @@ function createZone(name: string, format: Intl.DateTimeFormat): Zone {
   }
 
   function instantsOf(localMs: number): number[] {
-    // Offsets lie within a day of UTC, so whatever offset holds at the instant holds somewhere in this day.
+    // Offsets lie within a day of UTC, so the offset at the instant is the one a day before or a day after.
     const earlier = offsetMsAt(localMs - DAY_MS);
     const later = offsetMsAt(localMs + DAY_MS);
     const candidates = [...new Set([localMs - earlier, localMs - later])].sort((a, b) => a - b);
@@ -140,8 +140,8 @@ function scanOffsets(offsetMsOf: (timeMs: number) => number, startMs: number, en
   return spans;
 }
 
-// Transitions fall on whole seconds.
-function firstInstantAfterChange(
+/** The instant at which the offset changes, the only time between two instants. Changes fall on whole seconds. */
+export function firstInstantAfterChange(
   offsetMsOf: (timeMs: number) => number,
   beforeMs: number,
   afterMs: number,

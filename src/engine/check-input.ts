@@ -25,14 +25,14 @@ export function checkColumns(series: Series): void {
   }
 }
 
-/** Checks every time of a series before any of it is taken. @throws InputError naming the index and what came. */
+/** Checks every time of a series before any sample is taken. @throws InputError naming the index and the time. */
 export function checkTimes(series: Series): void {
   checkEachTime(series.timeMs, () => seriesName(series));
 }
 
 export function checkEachTime(timeMs: Float64Array, nameOf: () => string): void {
   const count = timeMs.length;
-  // Rising times lie within the known years when the first and the last do, and of many that is told faster.
+  // Rising times lie within the known years if the first and the last do; for many times this check is faster.
   const isMany = count >= KERNEL_COUNT_MIN && timeMs[0]! >= TIME_MS_MIN && timeMs[count - 1]! < TIME_MS_END;
   if (isMany && isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY)) return;
   for (let i = 0; i < count; i++) {

@@ -5,7 +5,7 @@ import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { isUtc, zoneOf } from '../core/zone.js';
 
 export interface RunOptions {
-  /** An IANA time zone for windows and local times; the plan's own by default. */
+  /** An IANA time zone for windows and local times; by default the plan's. */
   readonly timezone?: string;
   /** Samples before this instant are left out, and counted. */
   readonly from?: Instant;
@@ -51,14 +51,14 @@ export function readOptions(options: StreamOptions, timezone: string): RunSettin
   return { fromMs, untilMs, maxOutputSamples, clock: options.clock ?? (() => 0), allowedLatenessMs };
 }
 
-/** How long before `from` a run takes samples to warm up. @throws InputError */
+/** How long before `from` a run reads samples to warm up, in milliseconds. @throws InputError */
 export function readWarmup({ warmup, from }: { readonly warmup?: string; readonly from?: Instant }): number {
   const lengthMs = warmup === 'all' ? Number.POSITIVE_INFINITY : parseDuration(warmup ?? 'PT0S');
   if (lengthMs !== undefined && (warmup === undefined || from !== undefined)) return lengthMs;
   throw refused('warmup', 'a duration like P1D, or all, and an instant from', describeValue(warmup));
 }
 
-/** An instant in epoch milliseconds. @throws InputError naming `name` when it is none. */
+/** An instant in epoch milliseconds. @throws InputError naming the option `name` if it is not an instant. */
 export function toMs(name: string, instant: Instant, timezone: string): number {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z, or epoch milliseconds';
   const timeMs = instantMs(instant);

@@ -5,12 +5,12 @@ import { lineProtocol } from './line-protocol/line-protocol.js';
 import { ndjson } from './ndjson/ndjson.js';
 import { parquet } from './parquet/parquet.js';
 
-/** Every format. The first is that of files whose name says nothing. */
+/** Every format. The first one is for files whose names have no known extension. */
 export const formats: readonly [Format, ...Format[]] = [csv, ndjson, lineProtocol, parquet, arrow];
 
 export const formatNames: readonly string[] = formats.map(({ name }) => name);
 
-/** The format of a file by its name, behind which `.gz` or `.zst` may stand. */
+/** The format of a file by its name, which may end with `.gz` or `.zst`. */
 export function formatOf(fileName: string): Format {
   const [, ending = ''] = /\.([a-z0-9]+)(?:\.(?:gz|zst))?$/i.exec(fileName) ?? [];
   return formats.find(({ extensions }) => extensions.includes(ending.toLowerCase())) ?? formats[0];

@@ -1,6 +1,6 @@
 import { createScanner, type JSONScanner } from 'jsonc-parser';
 
-/** Where a text stops being JSON, and what would go on there. */
+/** Where a text stops being JSON, and what was expected there. */
 export interface JsonFault {
   /** Index into the text, in UTF-16 units. */
   readonly offset: number;
@@ -9,7 +9,7 @@ export interface JsonFault {
   readonly suggestion?: string;
 }
 
-// As jsonc-parser numbers them: its enums are of types alone.
+// The numbers of jsonc-parser, whose enums exist only as types.
 const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, comma: 5, colon: 6, string: 10, end: 17 };
 const VALUES = [7, 8, 9, 10, 11];
 const TRIVIA = [14, 15];
@@ -17,7 +17,7 @@ const UNCLOSED = 2;
 
 type Place = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
-/** What may stand at each place, in words. */
+/** What each place expects, in words. */
 const EXPECTED: Readonly<Record<Place, string>> = {
   value: 'a value',
   'value or ]': 'a value or `]`',
@@ -29,9 +29,9 @@ const EXPECTED: Readonly<Record<Place, string>> = {
 };
 
 /**
- * The first place at which a text is not JSON, undefined when it is. JSON.parse tells no position in some of its
- * messages, so the text is walked again, only after it has failed. By tokens, as the parser of jsonc-parser takes more
- * than JSON, and runs out of stack where a text is nested deep.
+ * The first place at which a text is not JSON; undefined if it is JSON. Called only after JSON.parse has failed, as
+ * some of its messages have no position. Works on tokens, because jsonc-parser's parser accepts more than JSON and
+ * overflows the stack on deeply nested texts.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const scanner = createScanner(text);
@@ -73,7 +73,7 @@ function scan(scanner: JSONScanner): number {
   return token;
 }
 
-// The scanner takes `1` of `1x`, as two tokens.
+// The scanner would split `1x` into two tokens.
 function isWhole(text: string, scanner: JSONScanner): boolean {
   const end = scanner.getTokenOffset() + scanner.getTokenLength();
   return Number(scanner.getTokenError()) === 0 && (text[end - 1] === '"' || !/[\w.]/.test(text[end] ?? ''));

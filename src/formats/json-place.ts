@@ -9,7 +9,7 @@ export function placeOf(text: string, offset: number): { line: number; column: n
 
 const LINE_WIDTH = 76;
 
-/** The line of an offset with marks below it, cut to what fits. */
+/** The line of an offset with marks below it, cut to fit. */
 export function showPlace(text: string, offset: number, length = 1): string {
   const { line, column } = placeOf(text, offset);
   const whole = (text.split('\n')[line - 1] ?? '').replace(/\r$/, '').replaceAll('\t', ' ');
@@ -20,7 +20,7 @@ export function showPlace(text: string, offset: number, length = 1): string {
   return `${number} | ${shown}\n${' '.repeat(5)} | ${' '.repeat(column - 1 - from)}${marks}`;
 }
 
-/** The problems of a request, each with the line of the text that it is about. */
+/** The problems of a request, each with the line of the text that it concerns. */
 export function describeIssuesIn(text: string, name: string, issues: readonly Issue[]): string {
   const root = treeOf(text);
   const parts = issues.map((issue) => {
@@ -28,7 +28,7 @@ export function describeIssuesIn(text: string, name: string, issues: readonly Is
     const node = root === undefined ? undefined : nodeOf(root, issue);
     if (node === undefined) return described;
     const { line, column } = placeOf(text, node.offset);
-    // Of an object or a list that lacks something, its beginning.
+    // Mark only the beginning of an object or an array.
     const length = node.type === 'object' || node.type === 'array' ? 1 : node.length;
     return `${described}\n    at ${name}:${line}:${column}\n${showPlace(text, node.offset, length)}`;
   });
@@ -45,7 +45,7 @@ function treeOf(text: string): Node | undefined {
   }
 }
 
-// What is at the pointer of an issue or, where there is nothing, at the nearest place around it.
+// The node at the pointer of an issue or, if there is none, the nearest one around it.
 function nodeOf(root: Node, { pointer, received }: Issue): Node | undefined {
   const names = pointer.split('/').slice(1);
   let node = root;
@@ -55,7 +55,7 @@ function nodeOf(root: Node, { pointer, received }: Issue): Node | undefined {
     if (child === undefined) return node;
     node = child;
   }
-  // What is wrong is the field, not its value, where the field is what was received.
+  // If the issue says that the field itself was received, the field is wrong and not its value.
   const key = node.parent?.children?.[0];
   return node.parent?.type === 'property' && received === `\`${key?.value}\`` ? key : node;
 }

@@ -1,7 +1,7 @@
 import { WindrowError } from '../core/errors.js';
 import type { FormatSource } from './format.js';
 
-/** A line of a text file, without its end; from 1. */
+/** A line of a text file without its line end. Numbers count from 1. */
 export interface TextLine {
   readonly text: string;
   readonly number: number;

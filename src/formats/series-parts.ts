@@ -1,6 +1,6 @@
 import { concatenate, type Series, seriesKey } from '../core/series.js';
 
-/** Series that come in parts, each of which is valid only while it is handed over. */
+/** Collects series that come in parts, each of which is valid only during the call. */
 export class SeriesParts {
   readonly #parts = new Map<string, Series[]>();
 
@@ -14,7 +14,7 @@ export class SeriesParts {
     }
   };
 
-  /** Each series in one piece, in order of first sight. */
+  /** Each series in one piece, in the order in which they first came. */
   joined(): Series[] {
     return [...this.#parts.values()].map((parts) => ({ ...parts[0]!, ...concatenate(parts) }));
   }

@@ -3,31 +3,35 @@ import { runEvery } from '../engine/every/index.js';
 import type { RunOptions } from '../engine/options.js';
 import type { Plan } from '../plan/plan.js';
 
-/** A sample in two results: undefined on the side that lacks it. */
+/** A sample in two results; undefined on the side that lacks it. */
 export interface ChangedSample {
   readonly timeMs: number;
   readonly before?: number;
   readonly after?: number;
 }
 
-/** What becomes of a result when another plan runs over the same samples. */
+/** How a result changes when another plan runs over the same samples. */
 export interface ChangedResult {
   readonly series: SeriesReference;
-  /** Which of the plans gives it. */
+  /** Which plans give the result. */
   readonly isIn: 'both' | 'before' | 'after';
   readonly sameCount: number;
   readonly addedCount: number;
   readonly goneCount: number;
   readonly differentCount: number;
-  /** The first of those that were added or are gone, in order of time. */
+  /** The first ten samples that were added or are gone, in order of time. */
   readonly addedOrGone: readonly ChangedSample[];
-  /** Those whose values differ most, the greatest difference first. */
+  /** The ten samples whose values differ most, the greatest difference first. */
   readonly largest: readonly ChangedSample[];
 }
 
 const SHOWN = 10;
 
-/** Runs two plans over the same series, and compares each result of theirs by its name. */
+/**
+ * Runs two plans over the same series and compares their results by name.
+ *
+ * @throws InputError as `runEvery` does.
+ */
 export function diff(before: Plan, after: Plan, inputs: readonly Series[], options: RunOptions = {}): ChangedResult[] {
   const resultsOf = (plan: Plan) => new Map(runEvery(plan, inputs, options).series.map((one) => [seriesKey(one), one]));
   const [old, recent] = [resultsOf(before), resultsOf(after)];
@@ -72,7 +76,7 @@ function* aligned(before: Series | undefined, after: Series | undefined): Genera
   }
 }
 
-/** The first sample in which results differ, to the bit. */
+/** The first sample in which two runs differ, bit for bit. */
 export function firstDifference(
   before: readonly Series[],
   after: readonly Series[],

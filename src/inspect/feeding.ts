@@ -4,7 +4,7 @@ import { openEvery, restoreEvery, runEvery } from '../engine/every/index.js';
 import type { RunOptions } from '../engine/options.js';
 import type { Plan } from '../plan/plan.js';
 
-/** What samples are run by: the engine, or in tests one with a fault. */
+/** The functions that run samples: the engine's, or in tests some with a fault. */
 export interface Engine {
   readonly runBatch: typeof runEvery;
   readonly openStream: typeof openEvery;
@@ -13,19 +13,19 @@ export interface Engine {
 
 export const engine: Engine = { runBatch: runEvery, openStream: openEvery, restoreStream: restoreEvery };
 
-/** What is done with a stream between samples, as entries of a feeding; samples are numbers from 0. */
+/** Entries of a feeding that are calls of a stream; entries from 0 on are samples. */
 export const PUSH = -1;
 export const ADVANCE = -2;
 export const RESTORE = -3;
 export const PREVIEW = -4;
 
 /**
- * How a stream is fed: samples in the order of their arrival, each by its number among all of the inputs, and between
- * them what is done. What is gathered is pushed before it is.
+ * How a stream is fed: samples in the order of their arrival, each by its number among those of all inputs, and calls
+ * between them. Samples since the last call are pushed before the next one.
  */
 export type Feeding = Int32Array;
 
-/** One thing that is done with a stream. */
+/** One call of a stream. */
 export type Action =
   | { readonly kind: 'push'; readonly series: readonly Series[] }
   | { readonly kind: 'advance'; readonly timeMs: number }
@@ -36,7 +36,7 @@ export class Samples {
   readonly inputs: readonly Series[];
   /** The number of each input's first sample. */
   readonly #starts: readonly number[];
-  /** Of each sample its input and its time: they are asked for by every comparison of a sort. */
+  /** The input and the time of each sample, which every comparison of a sort needs. */
   readonly #inputOf: Uint32Array;
   readonly #timeMs: Float64Array;
 
@@ -69,7 +69,7 @@ export class Samples {
     return this.#timeMs[sample]!;
   }
 
-  /** Some samples as series, in the order of the inputs; where `isWhole` is false, only those with a sample. */
+  /** Some samples as series, in the order of the inputs; unless `isWhole`, only series that have any of them. */
   pick(numbers: ArrayLike<number>, isWhole: boolean): Series[] {
     const byInput = new Map<number, number[]>(isWhole ? this.inputs.map((_, input) => [input, []]) : []);
     for (let i = 0; i < numbers.length; i++) {
@@ -87,7 +87,7 @@ export class Samples {
   }
 }
 
-/** The actions of a feeding, one after the other. An advance promises the least time that is still to come. */
+/** The calls of a feeding, one after the other. An advance promises the least time that is still to come. */
 export function* actionsOf(samples: Samples, feeding: Feeding): Generator<Action> {
   const toComeMs = new Float64Array(feeding.length + 1).fill(Number.POSITIVE_INFINITY);
   for (let i = feeding.length - 1; i >= 0; i--) {
@@ -104,7 +104,7 @@ export function* actionsOf(samples: Samples, feeding: Feeding): Generator<Action
   }
 }
 
-/** All results of a stream that is fed so. */
+/** All results of a stream that is fed this way. */
 export function runFeeding(
   plan: Plan,
   samples: Samples,
@@ -126,7 +126,7 @@ export function runFeeding(
   return joinResults(last, [...parts, ...last]);
 }
 
-/** All parts of the series that the end of a stream gives. */
+/** Joins the parts of each series, which `close` gives in full number and order. */
 function joinResults(last: readonly Series[], parts: readonly Series[]): Series[] {
   const byKey = new Map(last.map((one) => [seriesKey(one), [] as Series[]]));
   for (const part of parts) byKey.get(seriesKey(part))!.push(part);

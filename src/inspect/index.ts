@@ -1,4 +1,4 @@
-// What is exported as `windrow/inspect`: to look at results, and to trust them.
+// Exported as `windrow/inspect`: explains, verifies and compares results.
 
 export { type ChangedResult, type ChangedSample, diff } from './diff.js';
 export type { Action } from './feeding.js';

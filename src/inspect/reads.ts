@@ -26,19 +26,19 @@ export function slice({ timeMs, value }: Columns, { from, until }: Span): Column
   return { timeMs: timeMs.subarray(from, until), value: value.subarray(from, until) };
 }
 
-/** A step by itself: its results over inputs that are given, in a range of time. */
+/** Runs a step by itself over some inputs; returns its results in a range of time. */
 type StepRun = (inputs: readonly Columns[]) => Columns;
 
-/** So many samples around a range are looked at first. */
+/** How many samples around a range are tried first. */
 const AROUND = 1024;
 
 /**
  * Finds which samples of its inputs a step uses for its results in a range, whatever the operation: the least spans
- * such that the results stay the same to the bit when all samples outside of them are removed, raised or lowered. The
- * step is run again for each of these changes, so nothing rests on what an operation says of itself.
+ * such that the results stay the same, bit for bit, when all samples outside them are removed, raised or lowered. The
+ * step runs again for each of these changes, so the answer does not rely on what an operation says about itself.
  *
- * @param core samples of this range are looked at with those that are found, and have to give the results with them.
- * @returns a span for each input, or undefined where the step does not give its results of the plan by itself.
+ * @param core a range whose samples must be part of the answer if the results change without them.
+ * @returns a span for each input; undefined if the step by itself does not give the results that it gives in the plan.
  */
 export function findReads(
   step: PlanStep,
@@ -80,7 +80,7 @@ function runOf(step: PlanStep, range: Range, { until }: RunOptions): StepRun {
 
 const EMPTY = new Float64Array(0);
 
-// Samples around the range, as many as it takes for the others not to matter.
+// A span around the range, wide enough that samples outside it do not matter.
 function localSpan(run: StepRun, inputs: readonly Columns[], input: number, results: Columns, range: Range): Span {
   const columns = inputs[input]!;
   const { length } = columns.timeMs;
@@ -102,11 +102,12 @@ function leastSpan(run: StepRun, inputs: readonly Columns[], input: number, resu
     return { from: Math.min(from, until), until };
   };
   const span = leastAround();
-  // Many samples may not matter together where some of them do: a window is filled because a sample follows it.
+  // Removing many samples may change nothing although removing some does: an empty window is filled only if a sample
+  // follows it.
   const isWhole =
     core === undefined || isFree({ from: Math.min(span.from, core.from), until: Math.max(span.until, core.until) });
   const found = isWhole ? span : leastAround(core);
-  // What matters on neither side alone may matter on both.
+  // Samples may matter only together with samples on the other side.
   return isFree(found) ? found : { from: 0, until: length };
 }
 
@@ -114,7 +115,7 @@ function hull(a: Range, b: Range | undefined): Range {
   return b === undefined ? a : { fromMs: Math.min(a.fromMs, b.fromMs), untilMs: Math.max(a.untilMs, b.untilMs) };
 }
 
-/** The greatest number for which a law holds, that holds for the least and no longer from some number on. */
+/** The greatest number for which `holds` is true; it is true from `least` up to that number. */
 function greatest(least: number, most: number, holds: (number: number) => boolean): number {
   let [low, high] = [least, most];
   while (low < high) {
@@ -125,7 +126,7 @@ function greatest(least: number, most: number, holds: (number: number) => boolea
   return low;
 }
 
-/** Whether results stay as they are when samples of an input outside of a span are removed, raised or lowered. */
+/** Whether results stay the same when samples of an input outside a span are removed, raised or lowered. */
 function isFreeOutside(
   run: StepRun,
   inputs: readonly Columns[],
@@ -135,7 +136,7 @@ function isFreeOutside(
 ): boolean {
   const { timeMs, value } = inputs[input]!;
   const most = value.reduce((sofar, x) => Math.max(sofar, Number.isFinite(x) ? Math.abs(x) : 0), 1);
-  // So that at least one of the greatest numbers raised and lowered is a number.
+  // Small enough that raising or lowering the greatest value does not overflow both ways.
   const by = Math.min(2 * most, Number.MAX_VALUE / 4);
   return [Number.NaN, by, -by].every((change) => {
     const changed = value.map((x, i) => (i >= from && i < until ? x : x + change));
@@ -143,7 +144,7 @@ function isFreeOutside(
   });
 }
 
-/** Whether two columns hold the same samples, to the bit. */
+/** Whether two pairs of columns hold the same samples, bit for bit. */
 export function isSame(a: Columns, b: Columns): boolean {
   if (a.timeMs.length !== b.timeMs.length) return false;
   for (let i = 0; i < a.timeMs.length; i++) {

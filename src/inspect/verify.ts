@@ -22,32 +22,32 @@ import {
 } from './feeding.js';
 
 export interface VerifyOptions extends RunOptions {
-  /** How many variants are run: 24 by default. */
+  /** How many variants to run; 24 by default. */
   readonly variantCount?: number;
-  /** Of what is random in them: the same seed draws the same variants. */
+  /** The seed of random choices, 1 by default: the same seed makes the same variants. */
   readonly seed?: number;
-  /** Called before each variant. */
+  /** Called with the name of each variant before it runs. */
   readonly onVariant?: (name: string) => void;
 }
 
-/** Whether a plan gives the same results to the bit, whichever way it runs. */
+/** Whether a plan gives the same results, bit for bit, whichever way it runs. */
 export interface Verified {
   readonly seed: number;
-  /** The names of the variants that gave the bits of the batch. */
+  /** The names of the variants that gave the same bits as the batch. */
   readonly same: readonly string[];
-  /** The first that did not, if there is one; no more are run then. */
+  /** The first that did not, if any; verification stops there. */
   readonly different?: Difference;
 }
 
-/** A variant that gave other results than the batch, with as few samples and actions as show it. */
+/** A variant whose results differ from the batch's, reduced to few samples and calls that still show it. */
 export interface Difference {
   readonly name: string;
   readonly kernels: 'SIMD' | 'JavaScript';
-  /** How late samples may be, where it is a stream. */
+  /** The allowed lateness in milliseconds, if it is a stream. */
   readonly latenessMs?: number;
-  /** What is done, in order; of a batch one push. */
+  /** The calls in order; a batch has one push. */
   readonly actions: readonly Action[];
-  /** The first result that differs: undefined on the side that lacks it. */
+  /** The first result that differs; undefined on the side that lacks it. */
   readonly result: {
     readonly series: SeriesReference;
     readonly timeMs: number;
@@ -56,7 +56,7 @@ export interface Difference {
   };
 }
 
-/** How many variants are run where nobody says. */
+/** How many variants run by default. */
 export const VARIANT_COUNT = 24;
 
 interface Variant {
@@ -68,11 +68,12 @@ interface Variant {
 }
 
 /**
- * Runs a plan over the caller's own samples in many ways, each of which must give the bits of the batch: over loaded
- * series, by the JavaScript kernels, and as a stream that is cut at random, mixes its sources, gets samples in other
- * orders within the allowed lateness, is promised times, looked at and restored from checkpoints.
+ * Runs a plan over the caller's own samples in many ways, each of which must give the same bits as the batch: over
+ * loaded series, with the JavaScript kernels, and as streams that are cut at random, mix their sources, get samples in
+ * other orders within the allowed lateness, and are advanced, previewed and restored from checkpoints.
  *
- * @param by what it is run by; tests give an engine with a fault.
+ * @param by the engine; tests pass one with a fault.
+ * @throws InputError as `runEvery` does.
  */
 export function verify(
   plan: Plan,
@@ -88,7 +89,7 @@ export function verify(
   }
 }
 
-/** The same, one variant after another: it gives the name of each before it runs, so that a program can do more. */
+/** The same as a generator, which yields the name of each variant before it runs, so that other work can go on. */
 export function* verifyEach(
   plan: Plan,
   inputs: readonly Series[],
@@ -113,7 +114,7 @@ export function* verifyEach(
   return { seed, same };
 }
 
-/** Where nothing else says so, the last advance ends a run, and with it some results: by meaning, not by mistake. */
+/** Whether some results depend on the last advance, by definition: then variants must not advance. */
 function isEndOpen({ steps }: Plan, { until }: RunOptions): boolean {
   return until === undefined && steps.some(({ operation }) => operationsByName.get(operation)?.endsByAdvance === true);
 }
@@ -136,10 +137,10 @@ function runVariant(
   });
 }
 
-/** The least part of a variant that still differs: samples and actions are left out as long as it does. */
+/** Reduces a variant to few samples and calls that still differ from the batch. */
 function minimized(plan: Plan, samples: Samples, variant: Variant, options: RunOptions, by: Engine): Difference {
   const differenceOf = (feeding: Feeding) => {
-    // In the order in which they were given, as the batch takes them.
+    // In the order of the inputs, as a batch takes them.
     const given = samples.pick(feeding.filter((entry) => entry >= 0).sort(), true);
     const batch = by.runBatch(plan, given, options).series;
     return firstDifference(batch, runVariant(plan, samples, { ...variant, feeding }, options, by));
@@ -164,7 +165,7 @@ function minimized(plan: Plan, samples: Samples, variant: Variant, options: RunO
 const ATTEMPTS_MAX = 2000;
 
 /**
- * Leaves out ever smaller parts for as long as a law still holds of the rest.
+ * Leaves out ever smaller parts as long as `holds` is true of the rest.
  * Source: Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 28 (2002).
  */
 function leastOf(feeding: Feeding, holds: (some: Feeding) => boolean): Feeding {
@@ -187,7 +188,7 @@ function leastOf(feeding: Feeding, holds: (some: Feeding) => boolean): Feeding {
   return least;
 }
 
-/** Whole numbers from 0 up to, not including, `limit`; doubles from 0 to 1. */
+/** `below`: a whole number from 0 up to `limit` (exclusive). `part`: a double from 0 to 1 (exclusive). */
 interface Random {
   below(limit: number): number;
   part(): number;
@@ -230,7 +231,7 @@ function* variantsOf(samples: Samples, count: number, actions: readonly number[]
 function shuffled(samples: Samples, sorted: Int32Array, latenessMs: number, random: Random): Int32Array {
   const keys = new Float64Array(samples.count);
   for (const [at, sample] of sorted.entries()) {
-    // Samples of one input and time are neighbours here.
+    // Samples of one input and time are adjacent here.
     const before = sorted[at - 1];
     const isSamePlace =
       before !== undefined &&
@@ -241,7 +242,7 @@ function shuffled(samples: Samples, sorted: Int32Array, latenessMs: number, rand
   return sorted.slice().sort((a, b) => keys[a]! - keys[b]! || samples.timeMs(a) - samples.timeMs(b) || a - b);
 }
 
-/** Each source in its own order, but some of them behind the others. */
+/** Each source in its own order, with some of them lagging behind others. */
 function mixed(samples: Samples, sorted: Int32Array, random: Random): Int32Array {
   const behind = samples.inputs.map(() => (random.below(2) === 0 ? 0 : random.below(samples.count + 1)));
   const keys = new Float64Array(samples.count);
@@ -249,12 +250,12 @@ function mixed(samples: Samples, sorted: Int32Array, random: Random): Int32Array
   return sorted.slice().sort((a, b) => keys[a]! - keys[b]! || a - b);
 }
 
-/** Puts actions between samples: after one and one, or after thousands. */
+/** Puts calls between samples: after each one, or after thousands. */
 function cut(order: Int32Array, seriesCount: number, actions: readonly number[], random: Random): Feeding {
   const longest = Math.max(1, Math.ceil(2 ** (random.part() * Math.log2(order.length + 1))));
   const least = Math.ceil(order.length / 10_000);
   const cuts = order.length / Math.max(least, (1 + longest) / 2);
-  // All but a push touch every series: of many series they are done as often as keeps the work linear in the samples.
+  // Calls other than a push touch every series. With many series they are rarer, so the work stays linear in samples.
   const share = order.length / seriesCount / cuts;
   const feeding: number[] = [];
   for (let from = 0; from < order.length; ) {

@@ -18,7 +18,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A sample of an input, and where it stands in the input as it was given. */
+/** A sample of an input, and its index in the input as it was given. */
 export interface GivenSample extends Sample {
   readonly position: number;
 }
@@ -28,7 +28,7 @@ export interface LeftOut extends Sample {
   readonly reason: string;
 }
 
-/** How one result came about: itself, the steps on the way from the last one back, and the samples they rest on. */
+/** How one result came about: the steps from the last one back, and the samples that the result depends on. */
 export interface Why {
   readonly series: SeriesReference;
   readonly timeMs: number;
@@ -38,9 +38,9 @@ export interface Why {
   readonly sources: readonly WhySource[];
 }
 
-/** Some results of a step, and what it used for them. */
+/** Some results of a step, and the samples that it used for them. */
 export interface WhyStep {
-  /** The place of the step in the request, as a JSON pointer. */
+  /** JSON pointer of the step in the request. */
   readonly pointer: string;
   readonly operation: string;
   /** What it computes, in words. */
@@ -51,8 +51,8 @@ export interface WhyStep {
   readonly window?: Window;
   readonly inputs: readonly WhyInput[];
   /**
-   * Whether the step gives the same bits when all other samples of its inputs are removed, raised or lowered. Where it
-   * could not be run by itself, the inputs are those of the results' own times.
+   * Whether the step gives the same bits when all other samples of its inputs are removed, raised or lowered. If false,
+   * the step could not be run by itself, and the samples listed are those at the times of the results.
    */
   readonly isProved: boolean;
 }
@@ -63,29 +63,30 @@ export interface Window {
   readonly timezone: string;
 }
 
-/** What a step used of an input. */
+/** The samples of one input that a step used. */
 export interface WhyInput {
   readonly series: SeriesReference;
   readonly from: 'source' | 'step';
   readonly used: readonly Sample[];
-  /** Samples that it was given among these, at whose times it has no result. */
+  /** Samples among these that have no result at their own time. */
   readonly leftOut: readonly LeftOut[];
 }
 
-/** The samples of an input of the run on which the result rests. */
+/** The samples of a source that the result depends on. */
 export interface WhySource {
   readonly series: SeriesReference;
   readonly used: readonly GivenSample[];
-  /** Samples between them that the run left out. */
+  /** Samples among these that the run left out. */
   readonly leftOut: readonly (GivenSample & LeftOut)[];
 }
 
 /**
- * Tells how a result of a batch came about, step by step back to the samples of the input. Each step is run again by
- * itself, with its inputs changed, to see what it used; so the answer is true of every operation.
+ * Explains how a result of a batch came about, step by step back to the samples of the input. Each step runs again by
+ * itself with changed inputs to find out what it used, so the answer holds for every operation.
  *
- * @param of the result: of an item, or of a step on the way to one.
- * @throws InputError if there is no such result, naming the nearest ones.
+ * @param of the series of the result: that of an item, or of a step on the way to one.
+ * @param at the time of the result.
+ * @throws InputError if there is no such result; the message names the nearest ones.
  */
 export function why(
   plan: Plan,
@@ -108,7 +109,7 @@ export function why(
   return { series: of, timeMs, value, timezone, steps: search.steps(), sources: search.sources() };
 }
 
-/** Of a plan with patterns the part that gives a result: that of its member, whose ids are plain. */
+/** For a plan with patterns: the plan that gives a result, with plain ids. */
 function planOfResult(plan: Plan, of: SeriesReference): Plan {
   if (plan.every === undefined) return plan;
   const outputs = [...plan.items, ...plan.steps].map(({ output }) => output);
@@ -120,7 +121,7 @@ function planOfResult(plan: Plan, of: SeriesReference): Plan {
   return place.member === undefined ? partsOfPlan(plan).plain!.plan : planOfMember(plan, place.member);
 }
 
-/** A member may lack a source that others have. */
+/** Adds empty series, as a member may lack a source that others have. */
 function withEmpty({ sources }: Plan, inputs: readonly Series[]): readonly Series[] {
   const present = new Set(inputs.map(seriesKey));
   const empty = { timeMs: new Float64Array(0), value: new Float64Array(0) };
@@ -137,7 +138,7 @@ function stepOf(plan: Plan, of: SeriesReference): number {
   throw new InputError('input.missing', `expected a result of the request (${names}), received ${seriesName(of)}`);
 }
 
-/** The plan with the result of each step as an item, in running order. */
+/** The plan with the result of each step as an item. */
 function everyStep(plan: Plan): Plan {
   return { ...plan, items: plan.steps.map(({ output }, step) => ({ processingType: 'batch', step, output })) };
 }
@@ -151,7 +152,7 @@ function valueAt(series: Columns, timeMs: number, of: SeriesReference): number {
   throw new InputError('input.missing', `${seriesName(of)} has no result at ${formatInstant(timeMs)}; ${nearest}`);
 }
 
-/** The way back from a result: what is wanted of each step and source, as ranges of time. */
+/** The search back from a result: the ranges of time that are needed from each step and source. */
 class Search {
   readonly #plan: Plan;
   readonly #inputs: readonly Series[];
@@ -174,7 +175,7 @@ class Search {
     this.#wanted[from][index] = joined([...this.#wanted[from][index]!, range]);
   }
 
-  /** From the last step back: each one before those that it reads. */
+  /** The steps from the last one back, each before those that it reads. */
   steps(): WhyStep[] {
     const { steps } = this.#plan;
     return [...steps.keys()].reverse().flatMap((at) => this.#wanted.step[at]!.map((range) => this.#explain(at, range)));
@@ -248,7 +249,7 @@ function partsOf(inputs: readonly Series[], source: SeriesReference): Series {
   return { ...source, ...concatenate(parts) };
 }
 
-/** The window of results that all lie in one. */
+/** The window of a single result. */
 function windowOf({ operation, parameters }: PlanStep, results: Columns, range: Range): Window | undefined {
   const described = operationsByName.get(operation)!;
   const { reads } = describeStep(operation, parameters);
@@ -258,7 +259,7 @@ function windowOf({ operation, parameters }: PlanStep, results: Columns, range: 
   if (bounds !== undefined) return { ...bounds, timezone: made.timezone };
   const windows = openWindows(made.window, made.timezone);
   const startMs = windows.startOf(range.fromMs);
-  // A result stands at the start of its window, or at its end.
+  // A result is stamped with the start of its window, or with its end.
   const isAtEnd = parameters.label === 'end';
   const [from, until] = isAtEnd ? [windows.previous(startMs), startMs] : [startMs, windows.next(startMs)];
   return { startMs: from, endMs: until, timezone: made.timezone };
@@ -274,7 +275,7 @@ function samplesOf({ timeMs, value }: Columns): Sample[] {
   return Array.from(timeMs, (t, i) => ({ timeMs: t, value: value[i]! }));
 }
 
-/** The range of samples, and around one that was asked for. */
+/** The range of some samples, widened to include another range. */
 function hull({ timeMs }: Columns, around: Range = { fromMs: Infinity, untilMs: -Infinity }): Range {
   const lastMs = timeMs.at(-1);
   return {
@@ -283,7 +284,7 @@ function hull({ timeMs }: Columns, around: Range = { fromMs: Infinity, untilMs: 
   };
 }
 
-/** Ranges in order; those that overlap or touch are one, and empty ones go. */
+/** Ranges in order, without empty ones; those that overlap or touch become one. */
 function joined(ranges: readonly Range[]): Range[] {
   const some: Range[] = [];
   for (const range of ranges.filter(({ fromMs, untilMs }) => fromMs < untilMs).sort((a, b) => a.fromMs - b.fromMs)) {

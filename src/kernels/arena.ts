@@ -12,16 +12,16 @@ import { openKernels, type SimdKernels } from './simd-kernels.js';
 const SCRATCH_END = SCRATCH_PAGE_COUNT * PAGE_BYTES;
 
 /**
- * A WebAssembly memory with scratch columns and, behind them, room for whole columns of series, which kernels then
- * read in place. Its size is fixed, so views of it stay valid. Without WebAssembly its columns are ordinary arrays.
+ * A WebAssembly memory with scratch columns and, behind them, room for whole columns of series, which kernels read in
+ * place. Its size is fixed, so views of it stay valid. Without WebAssembly its columns are ordinary arrays.
  *
- * A call into the engine runs to its end before another begins, so all plans that work in an arena use the same room
- * for their scratch columns: the fewer columns a plan takes, the longer they are.
+ * A call into the engine runs to its end before another begins, so all plans that work in an arena share the memory for
+ * scratch columns: the fewer columns a plan takes, the longer they are.
  */
 export class Arena {
   readonly memory: WebAssembly.Memory | undefined;
   readonly buffer: ArrayBufferLike | undefined;
-  /** By their length. */
+  /** The scratch columns by their length. */
   readonly #scratch = new Map<number, Float64Array[]>();
   #borders: Uint32Array | undefined;
   #kernels: SimdKernels | undefined;
@@ -35,7 +35,7 @@ export class Arena {
     this.buffer = memory?.buffer;
   }
 
-  /** A whole column behind the others; undefined if there is no room for it. */
+  /** A whole column after the others; undefined if there is no room for it. */
   takeColumn(length: number): Float64Array | undefined {
     const { buffer } = this;
     const offset = columnAfter(this.#end, ++this.#columnCount);
@@ -44,7 +44,7 @@ export class Arena {
     return new Float64Array(buffer, offset, length);
   }
 
-  /** The kernels for its columns; undefined without WebAssembly SIMD. */
+  /** The kernels bound to its memory; undefined without WebAssembly SIMD. */
   get kernels(): SimdKernels | undefined {
     if (!this.#isOpened) {
       this.#isOpened = true;
@@ -53,7 +53,7 @@ export class Arena {
     return this.#kernels;
   }
 
-  /** As many columns as a plan takes, each one chunk long: their contents last until the call into the engine ends. */
+  /** `count` columns, each one chunk long. Their contents last until the call into the engine ends. */
   scratchColumns(count: number): readonly Float64Array[] {
     const length = chunkLengthFor(count, SCRATCH_END - COLUMNS_FROM);
     const scratch = this.#scratch.get(length) ?? [];
@@ -62,7 +62,7 @@ export class Arena {
     return scratch;
   }
 
-  /** For the borders of the windows in a chunk, as indices of samples; all plans share it, like the scratch columns. */
+  /** For the borders of windows in a chunk, as indices of samples. All plans share it, like the scratch columns. */
   get borders(): Uint32Array {
     const { buffer } = this;
     const length = CHUNK_LENGTH + 1;
@@ -78,10 +78,10 @@ export class Arena {
   }
 }
 
-/** Shorter chunks are not worth their calls; if thousands of columns find no room, the rest are ordinary arrays. */
+/** Shorter chunks are not worth their calls. If thousands of columns find no room, the rest are ordinary arrays. */
 const CHUNK_LENGTH_MIN = 512;
 
-/** How long the chunks of a plan are if it takes so many columns, which share the room. */
+/** How long the chunks of a plan with this many columns are. */
 function chunkLengthFor(columnCount: number, roomBytes: number): number {
   const bytes = roomBytes / columnCount - COLUMN_GAP_BYTES;
   const fitting = CHUNK_LENGTH_MIN * Math.floor(bytes / (8 * CHUNK_LENGTH_MIN));
@@ -103,14 +103,14 @@ function openMemory(pages: number): WebAssembly.Memory | undefined {
 const PAGES_MAX = 65_536;
 const SMALL_PAGE_BYTES = 4096;
 
-// Columns begin at different offsets of a 4 KiB page: at the same one, loads of one would wait for stores to another.
+// Columns begin at different offsets of a 4 KiB page, because loads wait for stores at the same offset.
 function columnAfter(end: number, index: number): number {
   return SMALL_PAGE_BYTES * Math.ceil(end / SMALL_PAGE_BYTES) + ((index * COLUMN_GAP_BYTES) % SMALL_PAGE_BYTES);
 }
 
 /**
- * Room for whole columns of these lengths: in an arena of their own or, if they are short or the system gives no
- * memory, in ordinary arrays used with the home arena.
+ * Allocates whole columns of these lengths: in an arena of their own or, if they are short or the system gives no
+ * memory, as ordinary arrays that go with the home arena.
  */
 export function openArena(lengths: readonly number[]): { readonly arena: Arena; readonly columns: Float64Array[] } {
   const total = lengths.reduce((sum, length) => sum + length, 0);
@@ -123,7 +123,7 @@ export function openArena(lengths: readonly number[]): { readonly arena: Arena; 
 let home: Arena | undefined;
 let current: Arena | undefined;
 
-/** The arena for all work but that on loaded series. */
+/** The arena for everything but loaded series. */
 export function homeArena(): Arena {
   home ??= new Arena(openMemory(SCRATCH_PAGE_COUNT));
   return home;

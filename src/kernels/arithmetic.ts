@@ -2,9 +2,9 @@ import { simdFor } from './simd.js';
 
 /**
  * Arithmetic over the first `count` entries of `value` (or `left` and `right`). The results go to `out`, which may be
- * the column of `value` or `left`; each function tells whether all of them are finite. The loops are the definition;
- * columns in WebAssembly memory go to the SIMD form of the same name, which gives the same bits. A number minus itself
- * is 0 only if it is finite.
+ * the column of `value` or `left`; each function returns whether all of them are finite. The loops are the definition.
+ * Columns in WebAssembly memory go to the SIMD kernel of the same name, which gives the same bits. `bad` adds up x − x,
+ * which is 0 only for finite x.
  */
 
 /** Writes the results to `out`; false when a result may not be finite. */

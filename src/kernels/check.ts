@@ -20,7 +20,7 @@ export function isRising(timeMs: Float64Array, from: number, to: number, beforeM
   return firstNotRising(timeMs, from, to, beforeMs) === to;
 }
 
-/** Whether all of `value[from..to)` are finite: only then all times zero add up to 0. */
+/** Whether all of `value[from..to)` are finite, that is, whether x · 0 is 0 for each. */
 export function isAllFinite(value: Float64Array, from: number, to: number): boolean {
   const simd = simdFor(value, to - from);
   if (simd !== undefined) return simd.isAllFinite(value.byteOffset + 8 * from, to - from) === 1;

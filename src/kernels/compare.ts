@@ -3,8 +3,8 @@ import { simdFor } from './simd.js';
 
 /**
  * Comparisons and logic over columns. Results are 1 or 0, so always finite; they go to `out`, which may be the column
- * of `value` or `left`. `yes` (1 or 0) is the result where the comparison holds, and the other one where it does not:
- * as all values are finite, "at most" is "not greater".
+ * of `value` or `left`. Where the comparison holds the result is `yes` (1 or 0), elsewhere 1 − `yes`: as all values are
+ * finite, "at most" is "not greater".
  */
 
 /** Writes `yes` where the comparison holds, and otherwise 1 − `yes`. */
@@ -70,7 +70,7 @@ export function near(left: Column, right: Column, count: number, tolerance: numb
   return true;
 }
 
-// Judged on the exact difference: where its rounding meets the tolerance, what was rounded off decides.
+// Decided by the exact difference: if the rounded one equals the tolerance, the rounding error decides.
 function isNear(a: number, b: number, tolerance: number): boolean {
   const difference = a - b;
   const size = Math.abs(difference);

@@ -1,15 +1,15 @@
 import { bitLength, roundQuotient, toInteger } from './exact/integers.js';
 
 /**
- * The exponential function and the logarithm to some 250 binary digits, in whole numbers of 2⁻³²⁰: slow, for the few
- * arguments whose result lies so near the middle of two doubles that `elementary.ts` cannot tell which is nearer.
+ * Exponentials and logarithms to some 250 binary digits, as whole multiples of 2⁻³²⁰. Slow: for the few arguments whose
+ * result lies so close to the middle of two doubles that `elementary.ts` cannot tell which one is nearer.
  */
 
 const DIGITS = 320n;
 const ONE = 1n << DIGITS;
 const LEAST = 1074n;
 
-/** A finite double as a whole number of the least ones. */
+/** A finite double as a whole multiple of 2⁻¹⁰⁷⁴, the smallest double. */
 function inLeastUnits(x: number): bigint {
   return toInteger(x) >> LEAST;
 }
@@ -18,7 +18,7 @@ function nearestDouble(numerator: bigint, denominator: bigint): number {
   return roundQuotient(numerator * toInteger(1), denominator);
 }
 
-/** A result that is exact, or exactly in the middle of two doubles, is found by rounding to this many digits first. */
+/** Rounding to this many digits first recovers results that are exact, or exactly in the middle of two doubles. */
 const SURE_DIGITS = 200;
 
 export function exactExp(x: number): number {
@@ -47,12 +47,12 @@ export function powersOfTwo(count: number): Float64Array {
   return out;
 }
 
-/** A mantissa from here on is halved, so that logarithms near 0 come of mantissas near 1. */
+/** Mantissas from here on are halved, so that numbers near 1 have mantissas near 1. */
 export const HALVED_FROM = 1 + 53 / 128;
 
 /**
- * For each of `count` parts of the mantissas from 1 to 2: a double c of few digits, near 1 ÷ the mantissa (or, from
- * HALVED_FROM on, its half), and −log c as two doubles. Near 1, c is 1.
+ * For each of `count` equal parts of the mantissas from 1 to 2: a double c of few digits, near 1 ÷ the mantissa (from
+ * HALVED_FROM on, near 1 ÷ half of it), and −log c as two doubles. Near 1, c is 1.
  */
 export function logsOfSteps(count: number): Float64Array {
   const out = new Float64Array(3 * count);
@@ -76,11 +76,11 @@ function fixed(x: number): bigint {
   return inLeastUnits(x) >> (LEAST - DIGITS);
 }
 
-// The exponential of a fixed-point number, as a fixed-point number and a power of two.
+// The exponential of a fixed-point number, as a fixed-point mantissa and a power of two.
 function expOf(x: bigint): readonly [mantissa: bigint, exponent: number] {
   const ln2 = twiceAtanh(ONE / 3n);
   const exponent = Number(x / ln2);
-  // Small, so that few terms are needed; the squarings cost sixteen digits.
+  // Divided by 2¹⁶, so that few terms are needed; the squarings that undo this cost sixteen digits.
   const part = (x - BigInt(exponent) * ln2) >> 16n;
   let sum = ONE;
   let term = ONE;

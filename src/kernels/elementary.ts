@@ -10,26 +10,26 @@ import {
 import { lossOf, productError } from './exact/sums.js';
 
 /**
- * Exp, log and pow, correctly rounded: each result is the double nearest to the exact one. What engines offer as
- * `Math.exp` and so on differs in the last bit from one to another, so results would not be the same everywhere.
+ * Exp, log and pow, correctly rounded: each result is the double nearest to the exact one. `Math.exp` and so on differ
+ * in the last bit from one JavaScript engine to another, so results would not be the same everywhere.
  *
  * A result is computed as the sum of two doubles (Dekker, "A floating-point technique for extending the available
  * precision", 1971), from a table and a short series for what the table leaves (Tang, "Table-driven implementation of
- * the exponential function", 1989, and "of the logarithm function", 1990). If adding and taking away what it may be off
- * makes no difference to the nearest double, that one is certain (Ziv's test); otherwise, about once in thirty thousand
- * times, it is computed exactly.
+ * the exponential function", 1989, and "of the logarithm function", 1990). If adding and subtracting the greatest
+ * possible error gives the same double, that one is certain (Ziv's test). Otherwise, about once in thirty thousand
+ * times, the result is computed exactly.
  */
 
 /** log 2 in two parts; multiples of the first by whole numbers up to 2²¹ are exact. */
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
 
-/** The tables have so many steps; a power of two. */
+/** How many steps the tables have, a power of two. */
 const STEPS = 128;
 
 let powers: Float64Array | undefined;
 let logs: Float64Array | undefined;
-/** 2^-1023, 2^-1022, … up to 2^1023: `2 ** k` is a call of the engine's pow. */
+/** 2^-1023, 2^-1022, … up to 2^1023: a table, as `2 ** k` would call the JavaScript engine's pow. */
 let twos: Float64Array | undefined;
 
 function wholePowersOfTwo(): Float64Array {
@@ -40,10 +40,10 @@ const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 const HIGH_WORD = new Uint8Array(new Float64Array([1]).buffer)[7] === 0x3f ? 1 : 0;
 
-/** The two parts of the logarithm that was computed last, and what their sum may be off. */
+/** The two parts of the last logarithm, and a bound of their error. */
 const parts = new Float64Array(3);
 
-/** Leaves log x, for x over 0, in the parts. */
+/** Computes log x for x > 0 into `parts`. */
 function logInParts(x: number): void {
   logs ??= logsOfSteps(STEPS);
   twos ??= wholePowersOfTwo();
@@ -56,7 +56,7 @@ function logInParts(x: number): void {
     m *= 0.5;
     k++;
   }
-  // m·c is near 1, and c has nine digits: what is more than 1 is r, in two doubles without loss.
+  // m·c is near 1, and c has nine digits, so r = m·c − 1 fits into two doubles exactly.
   const at = 3 * ((word & 0xf_ffff) >>> 13);
   const c = logs[at]!;
   const product = m * c;
@@ -83,11 +83,11 @@ function logInParts(x: number): void {
   const sum = third + low;
   parts[0] = sum;
   parts[1] = third - sum + low;
-  // A few roundings of the terms that are not held in two doubles.
+  // The error: a few roundings of the terms that are not held in two doubles.
   parts[2] = (Math.abs(tail) + Math.abs(wholeLow) + Math.abs(sum) * 2 ** -24) * 2 ** -50;
 }
 
-/** The exponential of two doubles, or NaN where it is not certain: `error` is how far they may be off. */
+/** The exponential of a number in two doubles with a given error; NaN if its last bit is not certain. */
 function expOf(x: number, xLow: number, error: number): number {
   powers ??= powersOfTwo(STEPS);
   twos ??= wholePowersOfTwo();
@@ -115,7 +115,7 @@ function expOf(x: number, xLow: number, error: number): number {
   return exponent > 1023 ? y * 2 ** 1023 * 2 : y * twos[exponent + 1023]!;
 }
 
-/** What roundings may add up to where the result is 1 to 2: the series is below 2⁻¹⁷, and has a few. */
+/** A bound of the roundings for a result of 1 to 2: there are a few, in a series that is below 2⁻¹⁷. */
 const EXP_ERROR = 2 ** -67;
 
 export function exp(x: number): number {
@@ -135,7 +135,7 @@ export function log(x: number): number {
   return y + (low - slack) === y + (low + slack) ? y : exactLog(x);
 }
 
-/** The logarithm to a base over 0 other than 1. */
+/** The logarithm to a base that is above 0 and not 1; NaN below 0, −Infinity at 0. */
 export function logBase(x: number, base: number): number {
   if (!(x > 0)) return x === 0 ? Number.NEGATIVE_INFINITY : Number.NaN;
   if (x === 1) return 0;
@@ -154,7 +154,7 @@ export function logBase(x: number, base: number): number {
 
 /** x to the power y as IEEE 754 has it; NaN for a negative x and a y that is not whole. */
 export function pow(x: number, y: number): number {
-  // JavaScript leaves only the last bit of other powers open.
+  // JavaScript defines these powers exactly; it leaves open only the last bits of others.
   if (x === 0 || y === 0 || x === 1) return x ** y;
   if (x < 0) return Number.isInteger(y) ? (y % 2 === 0 ? pow(-x, y) : -pow(-x, y)) : Number.NaN;
   if (y === 2) return x * x;

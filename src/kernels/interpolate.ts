@@ -1,6 +1,6 @@
 /**
- * The value at the fraction `f` (0 to 1) of the way from `a` to `b`. Computed from the nearer end, so that both
- * ends come out exactly and the result never lies beyond them (as NumPy's percentile does).
+ * The value at the fraction `f` (0 to 1) of the way from `a` to `b`. Computed from the nearer end, so that both ends
+ * come out exactly and the result never lies beyond them (source: NumPy's percentile).
  */
 export function lerp(a: number, b: number, f: number): number {
   const difference = b - a;

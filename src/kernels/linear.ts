@@ -2,26 +2,26 @@ import { roundQuotient, toInteger } from './exact/integers.js';
 import { quotientOf } from './exact/results.js';
 import { lossOf, productError } from './exact/sums.js';
 
-/** (value × factor + offset) ÷ divisor in whole numbers, the divisor positive. */
+/** A function (value × factor + offset) ÷ divisor in whole numbers; the divisor is positive. */
 export interface Linear {
   readonly factor: bigint;
   readonly offset: bigint;
   readonly divisor: bigint;
 }
 
-/** Products of numbers in between neither overflow nor lose digits below. */
+/** Products of numbers between these neither overflow nor underflow. */
 const LEAST = 2 ** -500;
 const GREATEST = 2 ** 500;
 
 /**
- * Writes the doubles nearest to the exact results: of numerators that two doubles hold (Dekker, 1971), and else of
- * whole numbers. Tells whether all of them are finite.
+ * Writes the doubles nearest to the exact results, from a numerator in two doubles (Dekker, 1971) or, if these cannot
+ * hold it, in whole numbers. Returns whether all results are finite.
  */
 export function linear(value: Float64Array, count: number, by: Linear, out: Float64Array): boolean {
   const factor = Number(by.factor);
   const offset = Number(by.offset);
   const divisor = Number(by.divisor);
-  // Doubles may not hold them: then everything is computed in whole numbers.
+  // If doubles cannot hold the coefficients, everything is computed in whole numbers.
   const isHeld = BigInt(factor) === by.factor && BigInt(offset) === by.offset && BigInt(divisor) === by.divisor;
   let bad = 0;
   for (let i = 0; i < count; i++) {

@@ -4,14 +4,14 @@ import { CHUNK_LENGTH } from '../core/chunk.js';
 
 export const PAGE_BYTES = 65_536;
 /**
- * 16 MiB, before loaded series too. Only what is used takes memory, but V8 counts it all, and a program's first 64 MiB
- * outside its heap trigger a garbage collection.
+ * 16 MiB, in every arena. The system provides only pages that are used, but V8 counts all of them, and a program's
+ * first 64 MiB outside V8's heap trigger a garbage collection.
  */
 export const SCRATCH_PAGE_COUNT = 256;
-/** Loaded series with fewer samples in all get no memory of their own. */
+/** Loaded series with fewer samples in all get no arena of their own. */
 export const ARENA_SAMPLES_MIN = 131_072;
 
-/** First come the constants of the two modules (see scripts/build-kernels.mjs), then the borders of windows. */
+/** First the constants of the two modules (see scripts/build-kernels.mjs), then the borders of windows. */
 export const WINDOW_BORDERS_FROM = 16_384;
 /** Then pieces of a CSV file, with room to read past their ends, and the columns for its rows. */
 export const SCAN_INPUT_FROM = WINDOW_BORDERS_FROM + 4 * (CHUNK_LENGTH + 16);
@@ -25,5 +25,5 @@ export const JOINED_TIMES_FROM = SCAN_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
 export const JOINED_VALUES_FROM = JOINED_TIMES_FROM + 8 * SCAN_ROWS_MAX + 832;
 /** Then the scratch columns, to the end. */
 export const COLUMNS_FROM = JOINED_VALUES_FROM + 8 * SCAN_ROWS_MAX + 832;
-/** The gap between columns: if they began a multiple of 4096 bytes apart, loads would wait for stores. */
+/** The gap between columns. If they began a multiple of 4096 bytes apart, loads would wait for stores. */
 export const COLUMN_GAP_BYTES = 832;

@@ -1,12 +1,12 @@
-/** Modules that were compiled before, by their text; undefined for one that cannot be. */
+/** Compiled modules by their text; undefined for one that cannot be compiled here. */
 const compiled = new Map<string, WebAssembly.Module | undefined>();
 
 /**
- * Opens a module of kernels over the memory of the columns, and gives its exports: undefined where there is no SIMD,
- * or where the platform forbids to compile so many bytes at once (Chrome before 115, outside of workers). The
- * JavaScript loops are then the whole truth.
+ * Instantiates a module of kernels over a memory and returns its exports. Undefined if there is no SIMD, or if the
+ * platform forbids compiling this many bytes synchronously (Chrome before 115, outside workers); then the JavaScript
+ * loops do all the work.
  *
- * @param text its bytes as `scripts/build-kernels.mjs` writes them.
+ * @param text the module's bytes as `scripts/build-kernels.mjs` encodes them.
  */
 export function openModule(text: string, memory: WebAssembly.Memory): unknown {
   if (!compiled.has(text)) compiled.set(text, compile(text));
@@ -25,7 +25,8 @@ function compile(text: string): WebAssembly.Module | undefined {
   }
 }
 
-// A letter a byte, from ( to ~ without the backslash; after ! and # of the next 86 bytes, and of those after them.
+// One letter a byte: the 86 letters from ( to ~ without the backslash. After ! a letter stands for the next 86 byte
+// values, after # for those after them.
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   let count = 0;
@@ -34,7 +35,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
     const code = text.charCodeAt(i);
     if (code < 40) base = code === 33 ? 86 : 172;
     else {
-      bytes[count++] = base + code - (code < 92 ? 43 : 44); // from 253 on, and over 255 from 0
+      bytes[count++] = base + code - (code < 92 ? 43 : 44); // shifted by 253, modulo 256
       base = 0;
     }
   }

@@ -1,13 +1,13 @@
-/** Order statistics: the value that stands at a rank when all are sorted, without sorting all. */
+/** Order statistics: the value of a rank, without sorting all values. */
 
-/** Columns on which the choice goes wrong again and again are sorted: then no input costs more than n log n. */
+/** After this many passes of bad pivots the column is sorted, so no input costs more than O(n log n). */
 const PASSES_MAX = 16;
 
 /**
- * Moves the values so that the one of `rank` stands at its place as in a sorted column, none above it before and none
- * below it behind (Hoare, "Algorithm 65: FIND", 1961). A zero is not below another, whatever their signs.
+ * Reorders the values so that the one of `rank` is where it would be if they were sorted, none above it before it and
+ * none below it after it (Hoare, "Algorithm 65: FIND", 1961). Zeros of either sign are equal.
  *
- * @param value numbers, in any order; they are moved.
+ * @param value numbers in any order; they are reordered.
  * @param rank 0 to one below their count.
  */
 function selectRank(value: Float64Array, rank: number): void {
@@ -23,7 +23,7 @@ function selectRank(value: Float64Array, rank: number): void {
     if (rank < middle) right = middle;
     else if (middle > left) left = middle;
     else {
-      // None is below the pivot.
+      // No value is below the pivot.
       middle = moveForward(value, left, right, pivot, true);
       if (rank < middle) return;
       left = middle;
@@ -31,8 +31,8 @@ function selectRank(value: Float64Array, rank: number): void {
   }
 }
 
-// Moves the values below the pivot, or with `isUpTo` those equal to it too, to the front; returns where they end. Each
-// is moved, without a branch: it would be mispredicted every other time.
+// Moves the values below the pivot (with `isUpTo` also those equal to it) to the front and returns where they end.
+// Every value is swapped, without a branch, which would be mispredicted every other time.
 function moveForward(value: Float64Array, from: number, to: number, pivot: number, isUpTo: boolean): number {
   let end = from;
   for (let i = from; i < to; i++) {
@@ -45,10 +45,10 @@ function moveForward(value: Float64Array, from: number, to: number, pivot: numbe
 }
 
 /**
- * The values by their rank, as a sorted column has them, -0 before 0. Each is found when it is asked for; the one after
- * the last asked for is found at once.
+ * A function that finds the value of a rank, as in a sorted column (-0 before 0). The rank after the last one found
+ * costs only one pass.
  *
- * @param value numbers, in any order; they are moved.
+ * @param value numbers in any order; they are reordered.
  */
 export function byRank(value: Float64Array): (rank: number) => number {
   let placed = -1;

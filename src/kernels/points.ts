@@ -5,14 +5,15 @@ export interface Points {
   timeMs: Float64Array;
   value: Float64Array;
   count: number;
-  /** The next point, which has not been written. */
+  /** The next point to write. */
   nextMs: number;
 }
 
 /**
  * Writes the points before the samples `from..count`, each with the value of the sample before it (`lastValue` before
- * the first of the chunk) and, with `isMet`, those at which a sample lies, with that sample's own. Stops when the
- * columns of `points` are full; returns the index of the first sample that is not yet used up. `stepMs` is whole.
+ * the first sample of the chunk). With `isMet` it also writes points at the very time of a sample, with that sample's
+ * value. Stops when the columns of `points` are full, and returns the index of the first sample that is not used up.
+ * `stepMs` must be whole.
  */
 export function stepPoints(
   timeMs: Float64Array,

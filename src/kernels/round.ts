@@ -1,7 +1,7 @@
 import { simdFor } from './simd.js';
 
 /**
- * Decimal rounding of doubles, judged on the shortest decimal that reads back to the double.
+ * Decimal rounding of doubles, decided by the shortest decimal that reads back to the double.
  *
  * Let k = floor(|x|·10^d), and t the double nearest to the tie (k + ½)/10^d. Reading decimals is monotone, so
  * |x| < t means that the shortest decimal of |x| lies below the tie, and |x| > t that it lies above. Where the
@@ -25,7 +25,7 @@ function partsOfUnit(digits: number): readonly [head: number, rest: number] {
   return [head, (1 - power * head) / power];
 }
 
-/** For products up to here, ties have at most 15 digits. */
+/** For products below this, ties have at most 15 digits. */
 const FAST_LIMIT = 1e14;
 
 export type RoundMode = 'halfaway' | 'halfeven';
@@ -37,7 +37,7 @@ export function roundHalfAway(value: Float64Array, count: number, digits: number
   const simd = simdFor(value, count, out);
   if (simd !== undefined) {
     const [head, rest] = partsOfUnit(digits);
-    // The kernel stops at a product that is too large for it; that value is rounded by its digits.
+    // The kernel stops at a product that is too large for it; that value is rounded here.
     for (let i = 0; i < count; i++) {
       const from = 8 * i;
       i += simd.roundHalfAway(value.byteOffset + from, count - i, power, head, rest, out.byteOffset + from);
@@ -70,7 +70,7 @@ function roundEach(value: Float64Array, count: number, digits: number, mode: Rou
   return true;
 }
 
-/** One value, rounded: the form that the loops above must agree with. */
+/** One value, rounded: the reference for the loops above. */
 export function roundOne(x: number, digits: number, mode: RoundMode): number {
   const power = powerOfTen(Math.abs(digits));
   const size = Math.abs(x);
@@ -84,7 +84,7 @@ export function roundOne(x: number, digits: number, mode: RoundMode): number {
   return x < 0 && rounded !== 0 ? -rounded : rounded;
 }
 
-/** The same by the digits of the shortest decimal: slow, but for any magnitude. */
+/** The same by the digits of the shortest decimal: slow, but right for any magnitude. */
 export function roundDecimal(x: number, digits: number, mode: RoundMode): number {
   const [mantissa = '', exponentText = '0'] = Math.abs(x).toExponential().split('e');
   const significant = mantissa.replace('.', '');

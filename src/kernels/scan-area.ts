@@ -13,7 +13,7 @@ import {
 import { openModule } from './open-module.js';
 import { scanText } from './scan-module.js';
 
-/** The parser of CSV rows: a module of its own, so that whoever reads no CSV does not load it. */
+/** The parser of CSV rows: a module of its own, so that programs without CSV need not load it. */
 interface ScanKernels {
   scanRows(
     bytes: number,
@@ -51,13 +51,13 @@ function openArea() {
   const column = (from: number): Float64Array => new Float64Array(buffer, from, SCAN_ROWS_MAX);
   return {
     kernels,
-    /** For bytes that are copied here. */
+    /** For bytes that are copied into this memory. */
     input: new Uint8Array(buffer, SCAN_INPUT_FROM, SCAN_INPUT_BYTES),
     /** For a caller who can read a file straight into this memory. */
     block: new Uint8Array(buffer, SCAN_BLOCK_FROM, SCAN_BLOCK_BYTES),
     times: column(SCAN_TIMES_FROM),
     values: column(SCAN_VALUES_FROM),
-    /** For rows that another thread has parsed, to be checked here. */
+    /** For rows that other threads have parsed. */
     joinedTimes: column(JOINED_TIMES_FROM),
     joinedValues: column(JOINED_VALUES_FROM),
   };

@@ -10,49 +10,48 @@ export interface ScanDay {
   readonly localMs: number;
 }
 
-/** How far `scanRows` has come: the position after the last row that it took. */
+/** Where `scanRows` stopped: the position after the last row that it took. */
 export const scanned = { end: 0 };
 
-/** Which bytes are in the area: `bytes[from..to)`. */
+/** The bytes that have been copied into the area: `bytes[from..to)`. */
 const copied = { bytes: undefined as Uint8Array | undefined, from: 0, to: 0 };
 
 /** The longest row that it takes. */
 const ROW_BYTES_MAX = 64;
 
 /**
- * Room for a piece of a file, which is then parsed in place; undefined without WebAssembly. There is only one, for a
- * program that has one reader at work.
+ * A buffer for a part of a file, which is then parsed in place; undefined without WebAssembly. There is only one, so
+ * only one reader of a program may use it.
  */
 export function scanBlock(): Uint8Array | undefined {
   return scanArea()?.block;
 }
 
-/** Columns in which rows are parsed and checked without a copy. As with `scanBlock`, there is one pair. */
+/** Columns into which rows are parsed without a copy. As with `scanBlock`, there is only one pair. */
 export function scanColumns(rowCount: number): { timeMs: Float64Array; value: Float64Array } | undefined {
   const area = scanArea();
   if (area === undefined || rowCount > area.times.length) return undefined;
   return { timeMs: area.times.subarray(0, rowCount), value: area.values.subarray(0, rowCount) };
 }
 
-/** Columns for rows that other threads have parsed, where they are checked just as fast. There is one pair. */
+/** Columns for rows that other threads have parsed, where kernels can check them. There is only one pair. */
 export function joinedColumns(rowCount: number): { timeMs: Float64Array; value: Float64Array } | undefined {
   const area = scanArea();
   if (area === undefined || rowCount > area.joinedTimes.length) return undefined;
   return { timeMs: area.joinedTimes.subarray(0, rowCount), value: area.joinedValues.subarray(0, rowCount) };
 }
 
-/** Forgets what was copied. Call it before parsing bytes that may have changed since. */
+/** Forgets what was copied. Must be called before parsing bytes that may have changed since. */
 export function beginScan(): void {
   copied.bytes = undefined;
 }
 
 /**
- * Parses CSV rows `date[T ]HH:MM:SS[.mmm][Z],[-]digits[.digits]` of `bytes[from..stop)` into the columns from
- * `index` on, in WebAssembly; sets `scanned.end` and returns their count. It stops before the first row of any other
- * form: another length of a fraction, a number that takes more than sixteen bytes with its sign and line end, and,
- * where times without `Z` are not UTC, another day than the one given. The quotient of such a number's digits and a
- * power of ten is the correctly rounded decimal. Without WebAssembly it takes nothing; what it leaves is
- * parsed in JavaScript, with the same bits.
+ * Parses CSV rows `date[T ]HH:MM:SS[.mmm][Z],[-]digits[.digits]` of `bytes[from..stop)` in WebAssembly, into the
+ * columns from `index` on. Sets `scanned.end` and returns the count of rows. It stops before the first row of any other
+ * form: a fraction of another length, a number of more than sixteen bytes with its sign and line end or, if times
+ * without `Z` are not UTC, another day than the one given. For such numbers, digits divided by a power of ten is the
+ * correctly rounded decimal. Rows that it leaves (without WebAssembly, all) are parsed in JavaScript, to the same bits.
  *
  * @param isUtc whether times without `Z` are UTC.
  */
@@ -99,13 +98,13 @@ export function scanRows(
     }
     row += taken;
     scanned.end = start + kernels.scanEnd.value;
-    // It stopped before the end of what it was given, so at a row that it does not take.
+    // The kernel stopped well before its end, so at a row that it does not take.
     if (taken === 0 || (taken < rowMax && start + length - scanned.end > ROW_BYTES_MAX)) break;
   }
   return row - index;
 }
 
-// Copies the bytes at a position into the area, unless enough of them are there.
+// Copies the bytes from `start` on into the area, unless enough of them are there already.
 function copyIn({ input }: ScanArea, bytes: Uint8Array, start: number, stop: number): void {
   const isThere = copied.bytes === bytes && start >= copied.from && start < copied.to;
   if (isThere && (copied.to === stop || copied.to - start > ROW_BYTES_MAX)) return;

@@ -22,33 +22,33 @@ interface SampleKernels {
 }
 
 const INPUT_BYTES = 262_144;
-/** Zeros behind the input, and room to read past its end. */
+/** Zeros after the input, so that kernels may read past its end. */
 const PAD_BYTES = 256;
 /** The shortest sample has more than 32 bytes. */
 const ROWS_MAX = INPUT_BYTES / 32;
 const SLOT_COUNT = 2 * ROWS_MAX;
 const [SLOT_BYTES, NAME_BYTES, NUMBER_BYTES] = [8, 32, 12];
-/** Behind the constants of the module. */
+/** After the constants of the module. */
 const INPUT_FROM = 16_384;
 
-/** Bytes of samples that were read, and what is left to do. Its columns serve for one call after the other. */
+/** What a call of `scan` read. The results lie in the scanner's columns until the next call. */
 export interface ScannedSamples {
   readonly rowCount: number;
   /** How many of the bytes were read. */
   readonly end: number;
-  /** Whether the samples go on behind these bytes, have ended, or are written otherwise from `end` on. */
+  /** Whether the samples continue after these bytes, have ended, or are written in another way from `end` on. */
   readonly state: 'more' | 'done' | 'unusual';
   readonly nameCount: number;
   readonly numberCount: number;
 }
 
-/** Where bytes of samples are read, and what becomes of them. */
+/** The buffer for bytes of samples, the columns for what they hold, and the call that reads them. */
 export type SampleScanner = NonNullable<ReturnType<typeof openScanner>>;
 
 let scanner: SampleScanner | undefined;
 
 /**
- * The scanner, shared by all readers, each of whom takes what a call gave before another begins; undefined without
+ * The scanner, which all readers share: each takes the results of a call before the next one. Undefined without
  * WebAssembly SIMD.
  */
 export function sampleScanner(): SampleScanner | undefined {
@@ -86,17 +86,17 @@ function openScanner() {
     value: new Float64Array(buffer, values, ROWS_MAX),
     /** Index into the names. */
     seriesIndex: new Int32Array(buffer, series, ROWS_MAX),
-    /** Of each name four entries that count, of eight: place and length of its id, and of its metric; −1 for none. */
+    /** Eight entries a name, of which four are used: place and length of its id and of its metric (−1 for none). */
     names: new Int32Array(buffer, names, (NAME_BYTES / 4) * ROWS_MAX),
-    /** Of each number that is left: its row, place and length. */
+    /** For each number left to the caller: its row, place and length. */
     numbers: new Int32Array(buffer, numbers, (NUMBER_BYTES / 4) * ROWS_MAX),
     /**
-     * Reads the first so many of the bytes: an array of samples, or lines of them, as far as they have names without
-     * escapes, times like `2024-01-31T12:00:00.000Z` or whole epoch milliseconds, and numbers or null; in any order,
-     * with space anywhere, no key twice. What it reads is what JSON.parse makes of it. Numbers that are not surely
-     * rounded right are left to the caller, as are the names, and whether they are UTF-8.
+     * Reads the first `length` bytes: an array of samples, or one a line, as far as these have names without escapes,
+     * times like `2024-01-31T12:00:00.000Z` or whole epoch milliseconds, and numbers or null, in any order, with space
+     * anywhere and no key twice. It reads them as JSON.parse would. Numbers whose rounding is not certain are left to
+     * the caller, and so are the names, which may not be valid UTF-8.
      *
-     * @param between what stands between two samples: a comma, with brackets around them, or a line feed.
+     * @param between the byte between two samples: a comma, with brackets around all of them, or a line feed.
      */
     scan: (length: number, between: number, isFirst: boolean, isLast: boolean): ScannedSamples => {
       bytes.fill(0, length, length + PAD_BYTES);

@@ -20,9 +20,7 @@ export function firstAtOrAfter(column: Float64Array, from: number, count: number
   return low < count ? low : count;
 }
 
-/**
- * Like `firstAtOrAfter`, but looks at `from + guess` first: if samples come evenly, windows hold equally many.
- */
+/** Like `firstAtOrAfter`, but tries `from + guess` first: windows of evenly spaced samples hold equally many. */
 export function firstAtOrAfterGuess(
   column: Float64Array,
   from: number,

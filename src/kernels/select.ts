@@ -45,7 +45,7 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
   }
   const simd = simdFor(outTimeMs, count, value, outValue);
   if (simd !== undefined) {
-    // Times from elsewhere are copied here first, and those to keep then move together.
+    // The kernel needs all columns in one memory, so other times are copied first.
     const isHere = timeMs.buffer === value.buffer;
     if (!isHere) copyInto(outTimeMs, timeMs, count);
     const from = isHere ? timeMs : outTimeMs;
@@ -60,7 +60,7 @@ export function selectRange(lower: number, upper: number, isInside: boolean, chu
     const x = value[i]!;
     outTimeMs[kept] = timeMs[i]!;
     outValue[kept] = x;
-    // Arithmetic, not a branch: which samples stay is as good as random to the processor.
+    // Arithmetic instead of a branch, which would be mispredicted: which samples stay is as good as random.
     kept += +((x >= lower && x <= upper) === isInside);
   }
   out.count = kept;

@@ -13,7 +13,7 @@ export interface SimdKernels
   nearScalar(value: number, count: number, scalar: number, tolerance: number, out: number, yes: number): void;
   lt(left: number, right: number, count: number, out: number, yes: number): void;
   near(left: number, right: number, count: number, tolerance: number, out: number, yes: number): void;
-  /** And where `yes` is 1, Or where it is 0. */
+  /** And if `yes` is 1, Or if it is 0. */
   and(left: number, right: number, count: number, out: number, yes: number): void;
   abs(value: number, count: number, out: number): void;
   clamp(value: number, count: number, lower: number, upper: number, out: number): void;
@@ -58,7 +58,7 @@ export interface SimdKernels
   sumWindows(value: number, borders: number, windowCount: number, isMean: number, results: number): void;
 }
 
-/** The kernels over a memory, compiled once for all memories; undefined without WebAssembly SIMD. */
+/** The kernels bound to a memory, compiled once for all memories; undefined without WebAssembly SIMD. */
 export function openKernels(memory: WebAssembly.Memory): SimdKernels | undefined {
   // The interface above is the one that assembly/index.ts exports.
   return openModule(kernelsText, memory) as SimdKernels | undefined;

@@ -1,9 +1,8 @@
 import { exp as expOf, logBase as logBaseOf, log as logOf, pow as powOf } from './elementary.js';
 
 /**
- * Functions of each value (and of a second one) over columns: the first `count` results go to `out`, which may be the
- * column of `value` or `left`; each function tells whether all of them are finite. A number minus itself is 0 only if
- * it is finite.
+ * Elementwise functions of one or two columns. The first `count` results go to `out`, which may be the column of
+ * `value` or `left`; each function returns whether all of them are finite. `bad` adds up x − x, 0 only for finite x.
  */
 
 type Column = Float64Array;
@@ -49,7 +48,7 @@ export function mod(left: Column, right: Column, count: number, out: Column): bo
   return bad === 0;
 }
 
-// What is left of a division rounded down, so it has the sign of the divisor: the hour of −1 is 23. 0 is never −0.
+// The remainder of a division rounded down, so it has the sign of the divisor (−1 mod 24 is 23). 0 is never −0.
 function modOf(x: number, divisor: number): number {
   const rest = x % divisor;
   return rest === 0 ? 0 : rest < 0 === divisor < 0 ? rest : rest + divisor;
@@ -123,7 +122,7 @@ export function ceil(value: Column, count: number, out: Column): true {
   return true;
 }
 
-/** The value at the place of x on the line through two points, exact at both. */
+/** The value of the line through two points at each x, exact at both points. */
 export function throughPoints(
   value: Column,
   count: number,

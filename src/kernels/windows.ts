@@ -5,14 +5,13 @@ import { firstAtOrAfterGuess } from './search.js';
 import { simdFor } from './simd.js';
 
 /**
- * Windows of one length that begin and end within a chunk. Window w holds the samples `borders[w]..borders[w + 1]`, so
- * `borders[0]` is where the first one begins; `borders` is the arena's own (`Arena.borders`).
+ * Windows of one length that begin and end within a chunk. Window w holds the samples `borders[w]` to `borders[w + 1]`
+ * (exclusive), so `borders[0]` is where the first one begins. `borders` is that of the arena (`Arena.borders`).
  */
 
 /**
- * Adds the windows that follow each other from the sample `borders[windowCount]` on, the first of which begins at
- * `startMs`: until one reaches the end of the chunk, or the next sample lies beyond the next window. Their starts go to
- * `startsMs`.
+ * Adds consecutive windows from the sample `borders[windowCount]` on, the first of which begins at `startMs`, until one
+ * reaches the end of the chunk or the next sample lies beyond the next window. Their starts go to `startsMs`.
  *
  * @returns how many windows there are now.
  */
@@ -59,7 +58,7 @@ export function sumWindows(
   const slots = new Float64Array(SUM_SLOTS);
   const wide = new DoubleList();
   for (let w = 0; w < windowCount; w++) {
-    // The kernel leaves NaN where two doubles do not hold the sum, or do not tell how to round.
+    // The kernel leaves NaN if two doubles do not hold the sum, or do not decide how to round.
     if (simd !== undefined && Number.isFinite(results[w]!)) continue;
     const from = borders[w]!;
     const to = borders[w + 1]!;

@@ -4,34 +4,35 @@ import { meanOf, percentileOf, sumOf, varianceOf } from '../kernels/exact/result
 import { addSquares } from '../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, SUM_SLOTS, tidySum } from '../kernels/exact/sums.js';
 import { byRank } from '../kernels/order.js';
+import type { State } from './operation.js';
 
 /**
- * The aggregate functions over the samples of one window. Each keeps a few numbers in `slots`, from `at` on
- * (all 0 when the window opens), and perhaps lists (empty then), and gets the samples in time order, cut anywhere.
+ * An aggregate function over the samples of one window. It keeps a few numbers in the step's `slots`, from `at` on, and
+ * perhaps lists. When a window opens the slots are 0 and the lists empty. Samples come in time order, cut anywhere.
  */
 export interface Accumulator {
   readonly slotCount: number;
-  /** How many of the slots, the first ones, stay from window to window; none by default. */
+  /** How many of the first slots keep their values from window to window; 0 by default. */
   readonly keptSlotCount?: number;
   readonly listCount: number;
   /** Windows with fewer samples give nothing. */
   readonly sampleCountMin: number;
-  /** Of a function of two inputs: where the second's values are, beside those of each chunk. */
+  /** For a function of two inputs: the second input's values, parallel to those of each chunk. */
   readonly second?: Float64Array;
   /** Takes the samples `from..to` of a chunk; `countBefore` is how many the window had. */
-  readonly add: (state: Held, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
-  /** Takes away the oldest sample of a window that moves on. The functions that lack it have another way to do that. */
-  readonly remove?: (state: Held, at: number, samples: Samples) => void;
-  /** Begins a window, where its start matters. */
-  readonly open?: (state: Held, at: number, startMs: number) => void;
-  /** How the result of a whole window follows from its sum, if it needs nothing else. */
+  readonly add: (state: State, at: number, chunk: Chunk, from: number, to: number, countBefore: number) => void;
+  /** Removes the oldest sample of a sliding window. `moving-functions.ts` has other code for functions without it. */
+  readonly remove?: (state: State, at: number, samples: Samples) => void;
+  /** Called when a window opens, for functions that depend on its start. */
+  readonly open?: (state: State, at: number, startMs: number) => void;
+  /** What the result is, for functions that need only the sum of a window. */
   readonly ofWhole?: 'sum' | 'mean';
-  /** Undefined where there are too few samples for one. */
-  readonly result: (state: Held, at: number, count: number) => number | undefined;
+  /** Undefined if there are too few samples. */
+  readonly result: (state: State, at: number, count: number) => number | undefined;
 }
 
-/** The result of a window with so many samples; undefined where there are too few for one. */
-export function resultOf(accumulator: Accumulator, state: Held, at: number, count: number): number | undefined {
+/** The result of a window with `count` samples; undefined if these are too few. */
+export function resultOf(accumulator: Accumulator, state: State, at: number, count: number): number | undefined {
   return count >= accumulator.sampleCountMin ? accumulator.result(state, at, count) : undefined;
 }
 
@@ -39,14 +40,8 @@ export function resultOf(accumulator: Accumulator, state: Held, at: number, coun
 export interface Samples {
   readonly times: DoubleList;
   readonly values: DoubleList;
-  /** Of functions of two inputs the values of the second, else empty. */
+  /** For functions of two inputs: the values of the second; else empty. */
   readonly seconds: DoubleList;
-}
-
-/** What an accumulator keeps. */
-export interface Held {
-  readonly slots: Float64Array;
-  readonly lists: readonly DoubleList[];
 }
 
 const simple = { listCount: 0, sampleCountMin: 1 } as const;
@@ -75,7 +70,7 @@ const count: Accumulator = {
   slotCount: 0,
   add: () => undefined,
   remove: () => undefined,
-  result: (_held, _at, sampleCount) => sampleCount,
+  result: (_state, _at, sampleCount) => sampleCount,
 };
 
 const first: Accumulator = {
@@ -99,9 +94,9 @@ const last: Accumulator = {
 const delta: Accumulator = {
   ...simple,
   slotCount: 2,
-  add: (held, at, chunk, from, to, countBefore) => {
-    first.add(held, at, chunk, from, to, countBefore);
-    last.add(held, at + 1, chunk, from, to, countBefore);
+  add: (state, at, chunk, from, to, countBefore) => {
+    first.add(state, at, chunk, from, to, countBefore);
+    last.add(state, at + 1, chunk, from, to, countBefore);
   },
   result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
@@ -131,14 +126,15 @@ const max: Accumulator = {
 const range: Accumulator = {
   ...simple,
   slotCount: 2,
-  add: (held, at, chunk, from, to, countBefore) => {
-    min.add(held, at, chunk, from, to, countBefore);
-    max.add(held, at + 1, chunk, from, to, countBefore);
+  add: (state, at, chunk, from, to, countBefore) => {
+    min.add(state, at, chunk, from, to, countBefore);
+    max.add(state, at + 1, chunk, from, to, countBefore);
   },
   result: ({ slots }, at) => slots[at + 1]! - slots[at]!,
 };
 
-// Slots: the sum of the values, that of their squares, and what their least and greatest are, also of those that left.
+// Slots: the sum of the values, the sum of their squares, and the least and greatest of all values added (also of those
+// that have been removed since).
 const SQUARES = SUM_SLOTS;
 const EXTREMES = 2 * SUM_SLOTS;
 
@@ -147,10 +143,11 @@ function spread(isRoot: boolean): Accumulator {
     slotCount: EXTREMES + 2,
     listCount: 2,
     sampleCountMin: 2,
-    add: (held, at, chunk, from, to, countBefore) => {
-      addAll(held.slots, at, held.lists[0]!, chunk.value, from, to);
-      addSquares(held.slots, at + SQUARES, held.lists[1]!, chunk.value, from, to);
-      range.add(held, at + EXTREMES, chunk, from, to, countBefore);
+    add: (state, at, chunk, from, to, countBefore) => {
+      const { slots, lists } = state;
+      addAll(slots, at, lists[0]!, chunk.value, from, to);
+      addSquares(slots, at + SQUARES, lists[1]!, chunk.value, from, to);
+      range.add(state, at + EXTREMES, chunk, from, to, countBefore);
     },
     remove: ({ slots, lists }, at, { values }) => {
       const x = values.at(0);
@@ -176,17 +173,17 @@ function percentile(percent: number): Accumulator {
     sampleCountMin: 1,
     add: ({ lists }, _at, { value }, from, to) => lists[0]!.append(value, from, to),
     result: ({ lists }, _at, count) => {
-      // Moved where they are: their order says nothing.
+      // The list may be reordered in place, as nothing depends on its order.
       return percentileOf(count, percent, byRank(lists[0]!.view()));
     },
   };
 }
 
-/** The parameters of functions that have some. */
+/** The parameters of aggregate functions. */
 export interface FunctionSettings {
   /** 0 to 100. */
   readonly percent: number;
-  /** Of a counter: the value after which it starts at 0 again. */
+  /** For counters: the value at which they roll over to 0. */
   readonly max: number | undefined;
   readonly unitMs: number;
   /** The bounds of a state, both included. */
@@ -194,10 +191,10 @@ export interface FunctionSettings {
   readonly upper: number;
 }
 
-/** The functions by name, apart from the time-weighted ones. */
+/** Accumulators by the names of their functions. The time-weighted functions have a runner of their own instead. */
 export type Functions = ReadonlyMap<string, (settings: FunctionSettings) => Accumulator>;
 
-/** Those that the interface has, and what is like them. */
+/** The functions that the interface has. */
 export const plainFunctions: Functions = new Map<string, (settings: FunctionSettings) => Accumulator>([
   ['Average', () => average],
   ['Sum', () => sum],
@@ -214,7 +211,7 @@ export const plainFunctions: Functions = new Map<string, (settings: FunctionSett
   ['Delta', () => delta],
 ]);
 
-/** The functions that go by how long values were held; they have a runner of their own. */
+/** The functions that weigh values by how long they were held. */
 export const timeWeightedNames: readonly string[] = [
   'WeightedAverage',
   'TimeWeightedAverage',
@@ -258,7 +255,7 @@ export type AggregateFunction = (typeof aggregateFunctionNames)[number];
 /** The functions of two inputs. */
 export const pairFunctionNames = ['Covariance', 'Correlation'] as const;
 
-/** Those that the interface does not have. */
+/** The functions that extend the interface. */
 export const extensionFunctionNames: readonly string[] = [
   ...aggregateFunctionNames.slice(aggregateFunctionNames.indexOf('Mode')),
   ...pairFunctionNames,

@@ -25,9 +25,9 @@ import {
 import { type AlignParameters, checkAlign } from './two-inputs.js';
 import { interval } from './windowing.js';
 
-/** What aggregates are told: their parameters, how these fit together, and their types. */
+/** The parameters of aggregates: their checks and their types. */
 
-/** The parameter of a step or a stage that may have these functions. */
+/** The parameter `function` of a step or a stage, with the functions allowed there. */
 export function functionIn(names: readonly string[]): Parameter {
   return choice(names, {}, extensionFunctionNames);
 }
@@ -55,7 +55,7 @@ export const FUNCTIONS_WITH: Readonly<Record<string, readonly string[]>> = {
   upper: ['TimeInState', 'Transitions'],
 };
 
-/** What a function is told. */
+/** The settings of a function, with defaults filled in. */
 export function settingsOf(parameters: Parameters): FunctionSettings {
   const numberOr = <T>(name: string, fallback: T): number | T =>
     parameters[name] === undefined ? fallback : numberIn(parameters, name);
@@ -75,7 +75,7 @@ export const windowParameters = {
   closed: choice(['left', 'right'], { default: 'left', extension: true }),
 };
 
-/** The zone (IANA) of the windows, which of their borders is the time of a result, and which they include. */
+/** `timezone`: IANA zone of the windows. `label`: the border that stamps a result. `closed`: the border included. */
 export interface WindowParameters {
   readonly timezone?: string;
   readonly label?: 'start' | 'end';
@@ -85,7 +85,7 @@ export interface WindowParameters {
 /** A function over windows of one interval. `percentile` is 0 to 100; `maxhold` and `unit` are ISO 8601 durations. */
 export type AggregateStage = { readonly interval: IntervalName } & AggregateSettings;
 
-/** Windows other than those of an interval. `size` and `every` are intervals, `gap` is a duration. */
+/** Windows other than those of an interval. `size` and `every` are intervals, `gap` is an ISO 8601 duration. */
 export type AggregateWindow =
   | { readonly type: 'sliding'; readonly size: IntervalName; readonly every?: IntervalName }
   | { readonly type: 'session'; readonly gap: Duration }
@@ -117,12 +117,12 @@ export type WindowsOrInterval = WindowParameters &
     | { readonly window: AggregateWindow; readonly interval?: undefined }
   );
 
-/** Whether the function is one of two inputs. */
+/** Whether the function takes two inputs. */
 export function isOfPairs(parameters: Parameters): boolean {
   return pairFunctionNames.some((name) => name === parameters.function);
 }
 
-/** Reports a number of inputs that does not suit the function, or what else does not. */
+/** Reports a number of inputs that does not fit the function, and alignment parameters that do not fit each other. */
 export function checkInputs(parameters: Parameters, report: Report, inputCount: number): void {
   const name = textIn(parameters, 'function');
   if (!isOfPairs(parameters)) {
@@ -140,7 +140,7 @@ export function checkFunction(parameters: Parameters, report: Report): void {
   if (name === 'WeightedAverage' && parameters.interval !== 'QuarterHourly') {
     const hint = 'TimeWeightedAverage takes every interval';
     const received = parameters.interval === undefined ? 'a window' : `\`${textIn(parameters, 'interval')}\``;
-    report('/interval', 'request.conflict', 'QuarterHourly, alone, with WeightedAverage', received, hint);
+    report('/interval', 'request.conflict', 'QuarterHourly with WeightedAverage', received, hint);
   }
   if (name === 'Percentile' && parameters.percentile === undefined) {
     report('/percentile', 'request.missing', 'a number of 0 to 100 with the function Percentile', 'nothing');

@@ -37,7 +37,7 @@ export const aggregatePipeline: Operation<AggregatePipelineMethods> = {
     const closed = parameters.closed === 'right' ? 'right' : 'left';
     const timezone = textIn(parameters, 'timezone');
     return stages.map((stage, index) => {
-      // Windows that include their end pass results on stamped with it, so that the last hour belongs to its own day.
+      // With `closed: right`, stages before the last stamp results with the end, so the last hour of a day stays in it.
       const isLast = index === stages.length - 1;
       const label = isLast ? (parameters.label === 'end' ? 'end' : 'start') : closed === 'right' ? 'end' : 'start';
       return openAggregate(stage, { timezone, closed, label }, run.column);
@@ -119,7 +119,7 @@ function checkStages(parameters: Parameters, report: Report): void {
   }
 }
 
-/** Monthly is a multiple of Daily, Yearly of Monthly, Weekly of Daily; what divides a day divides them all. */
+/** Weekly and Monthly are multiples of Daily, Yearly of Monthly; whatever divides a day divides all of them. */
 function isMultiple(text: string, beforeText: string): boolean {
   const interval = parseInterval(text) ?? checkedInterval(text);
   const before = parseInterval(beforeText) ?? checkedInterval(beforeText);

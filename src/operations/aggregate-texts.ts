@@ -13,7 +13,7 @@ import { isBetween } from './time-weighted-average.js';
 import { alignTexts, describeTwo } from './two-inputs.js';
 import { checkedInterval, inZone } from './windowing.js';
 
-/** The texts of the parameters of windows, which an aggregate and a pipeline of them share. */
+/** The texts of the window parameters that Aggregate and Aggregate Pipeline share. */
 export const windowTexts = {
   timezone: 'The zone whose local days the windows follow.',
   label: 'Which border stamps a result.',
@@ -116,7 +116,7 @@ function textsOfAggregate(): OperationTexts {
       interval: 'The length of the windows.',
       percentile: 'Which percentile, for the function Percentile.',
       empty: 'The result of windows without samples, between the first and the last with some.',
-      maxhold: 'How long a value is held, for the time-weighted functions; of two inputs, how old it may be.',
+      maxhold: 'How long a value is held, for the time-weighted functions; with two inputs, how old it may be.',
       ...ownTexts,
       window: windowSummary(),
       ...windowTexts,
@@ -158,15 +158,15 @@ const RESULTS: Readonly<Record<AggregateFunction | (typeof pairFunctionNames)[nu
   Correlation: 'the correlation',
 };
 
-/** Functions that keep more than a few numbers of the open window. */
+/** Functions that keep every value of the open window. */
 const OF_ALL_VALUES = ['Median', 'Percentile', 'Mode', 'DistinctCount'];
 
-/** What one function over one interval, or other windows, does, in words. */
+/** What `explain` says of one function over its windows. */
 export function describeAggregate(parameters: Parameters): Description {
-  const of = functionOf(parameters);
-  const isHeld = 'held' in of;
-  const described = describeWindows(parameters, isHeld || of.accumulator.keptSlotCount !== undefined);
-  return isHeld && isBetween(of) ? describeBetween(described, parameters, of) : described;
+  const code = functionOf(parameters);
+  const isHeld = 'held' in code;
+  const described = describeWindows(parameters, isHeld || code.accumulator.keptSlotCount !== undefined);
+  return isHeld && isBetween(code) ? describeBetween(described, parameters, code) : described;
 }
 
 function describeWindows(parameters: Parameters, isCarriedIn: boolean): Description {

@@ -8,13 +8,13 @@ import { findWindows, sumWindows } from '../kernels/windows.js';
 import { type Accumulator, resultOf } from './aggregate-functions.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
-/** Which samples windows take, and which time their results get. */
+/** Which samples a window takes, and how its result is stamped. */
 export interface WindowOptions {
   readonly windows: Windows;
   /** `left`: [start, end). `right`: (start, end]. */
   readonly closed: 'left' | 'right';
   readonly label: 'start' | 'end';
-  /** The result of a window without samples between two with some. */
+  /** The result of windows without samples, between windows with samples. */
   readonly empty: 'omit' | 'zero' | 'hold';
 }
 
@@ -22,7 +22,7 @@ const IS_OPEN = 0;
 const START_MS = 1; // of the open window or, after it, of the last one that had samples
 const END_MS = 2;
 const COUNT = 3;
-const PAST = 4; // for `empty`: NO_WINDOW, A_WINDOW, or A_RESULT once one has been finite
+const PAST = 4; // for `empty`: NO_WINDOW, A_WINDOW once one has closed, A_RESULT once a result was finite
 const RESULT = 5; // the last finite result, for `empty: hold`
 const FUNCTION = 6; // the accumulator's own slots
 
@@ -33,7 +33,7 @@ const A_RESULT = 2;
 /** Looking for whole windows among fewer samples than this does not pay. */
 const WHOLE_MIN = 64;
 
-/** The windows of one series: opened by a sample, filled, and given out once time has passed them. */
+/** Runs a function over windows: a sample opens a window, which gives its result once time has passed it. */
 export function windowRunner(
   accumulator: Accumulator,
   options: WindowOptions,
@@ -73,7 +73,7 @@ export function windowRunner(
       const isPassed = isRight ? watermarkMs > slots[END_MS]! : watermarkMs >= slots[END_MS]!;
       if (slots[IS_OPEN] === 1 && isPassed) emit(state, accumulator, label, out);
       if (empty === 'omit' || slots[IS_OPEN] === 1 || slots[PAST] === NO_WINDOW) return;
-      // Windows without samples are certain once time has passed them and a sample beyond them will come.
+      // An empty window is certain once time has passed it and a sample after it is certain to come.
       const certainMs = Math.min(watermarkMs, comingMs);
       if (certainMs > slots[END_MS]!) fillTo(slots, startFor(certainMs, options), options, out);
     },
@@ -107,7 +107,7 @@ function open(slots: Float64Array, timeMs: number, keptSlotCount: number, option
   slots[COUNT] = 0;
 }
 
-// The windows between the last one with samples and the next.
+// Emits the empty windows between the last one with samples and the next.
 function fillTo(slots: Float64Array, untilStartMs: number, options: WindowOptions, out: Output): void {
   const { windows, empty } = options;
   if (empty === 'hold' && slots[PAST] !== A_RESULT) return;
@@ -134,7 +134,7 @@ function emit(state: State, accumulator: Accumulator, label: 'start' | 'end', ou
   for (const list of lists) list.clear();
 }
 
-/** A function that needs only the sum of a window, over windows of one length. */
+/** What summing whole windows of one length at once needs. */
 interface WholeWindows {
   readonly isMean: boolean;
   readonly lengthMs: number;
@@ -143,8 +143,8 @@ interface WholeWindows {
   readonly results: Float64Array;
 }
 
-// Windows that begin and end within the chunk need no state: first their borders, then all their sums. Returns the
-// index of the first sample that is left.
+// Windows that begin and end within the chunk need no state: this finds their borders, then computes all their sums.
+// Returns the index of the first sample that is left.
 function emitWhole(chunk: Chunk, first: number, options: WindowOptions, whole: WholeWindows, out: Output): number {
   const { borders } = currentArena();
   const { timeMs, value, count } = chunk;

@@ -70,12 +70,12 @@ export const aggregate: Operation<AggregateMethods> = {
     checkFunction(parameters, report);
     checkInputs(parameters, report, inputCount);
     const timezone = textIn(parameters, 'timezone');
-    const of = windowIn(parameters);
-    if (of === undefined) return checkInterval(textIn(parameters, 'interval'), timezone, within(report, '/interval'));
-    of.kind.check?.(of.window, timezone, within(report, '/window'));
-    if (parameters.empty !== 'omit' && !of.kind.canFill(of.window)) {
+    const own = windowIn(parameters);
+    if (own === undefined) return checkInterval(textIn(parameters, 'interval'), timezone, within(report, '/interval'));
+    own.kind.check?.(own.window, timezone, within(report, '/window'));
+    if (parameters.empty !== 'omit' && !own.kind.canFill(own.window)) {
       const expected = 'empty only with windows at the borders of an interval';
-      report('/empty', 'request.conflict', expected, `a window of type ${of.kind.type}`, 'leave empty out');
+      report('/empty', 'request.conflict', expected, `a window of type ${own.kind.type}`, 'leave empty out');
     }
   },
   open: (parameters, run) => {
@@ -87,15 +87,15 @@ export const aggregate: Operation<AggregateMethods> = {
     return [pairsInto(second), openAggregate(parameters, options, run.column, second)];
   },
   windows: (parameters) => {
-    const of = windowIn(parameters);
+    const own = windowIn(parameters);
     const timezone = textIn(parameters, 'timezone');
-    if (of !== undefined) return of.kind.windows?.(of.window, timezone);
+    if (own !== undefined) return own.kind.windows?.(own.window, timezone);
     return { window: textIn(parameters, 'interval'), timezone };
   },
   boundsOf: (parameters, timeMs) => {
-    const of = windowIn(parameters);
+    const own = windowIn(parameters);
     const label = parameters.label === 'end' ? 'end' : 'start';
-    return of?.kind.boundsOf?.(of.window, textIn(parameters, 'timezone'), label, timeMs);
+    return own?.kind.boundsOf?.(own.window, textIn(parameters, 'timezone'), label, timeMs);
   },
   pointsEveryMs: (parameters) => {
     const windows = aggregate.windows?.(parameters);
@@ -113,7 +113,7 @@ export interface StageOptions {
   readonly closed: 'left' | 'right';
 }
 
-/** The runner of one function over windows of one interval. */
+/** The runner of one function over its windows. */
 export function openAggregate(
   parameters: Parameters,
   options: StageOptions,
@@ -123,17 +123,17 @@ export function openAggregate(
   const empty = parameters.empty === 'zero' || parameters.empty === 'hold' ? parameters.empty : 'omit';
   const name = textIn(parameters, 'function');
   const settings = settingsOf(parameters);
-  const of = functionOf(parameters, second);
+  const code = functionOf(parameters, second);
   const own = windowIn(parameters);
-  if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, of, empty });
+  if (own !== undefined) return own.kind.open(own.window, { ...options, name, settings, code, empty });
   const windows = openWindows(textIn(parameters, 'interval'), options.timezone);
   const { label, closed } = options;
-  if ('held' in of) return (isBetween(of) ? openBetween : timeWeightedRunner)({ windows, label, empty, ...of });
-  return windowRunner(of.accumulator, { windows, label, closed, empty }, column);
+  if ('held' in code) return (isBetween(code) ? openBetween : timeWeightedRunner)({ windows, label, empty, ...code });
+  return windowRunner(code.accumulator, { windows, label, closed, empty }, column);
 }
 
-/** The function of a step or stage. */
-export function functionOf(parameters: Parameters, second: Float64Array = new Float64Array(0)): KindOptions['of'] {
+/** The code of the function of a step or stage. */
+export function functionOf(parameters: Parameters, second: Float64Array = new Float64Array(0)): KindOptions['code'] {
   const name = textIn(parameters, 'function');
   const settings = settingsOf(parameters);
   const ofPairs = pairFunctions.get(name);

@@ -138,7 +138,7 @@ export function arithmetic<M extends object>(
   };
 }
 
-/** @param words what stands between the two operands */
+/** @param words the words between the two operands. */
 export function describeArithmetic(words: string): Describe {
   return describeOperand(`first input ${words} second`, `each value ${words} $`);
 }

@@ -1,23 +1,19 @@
 import { DAY_MS, dateOfDay, dayOfDate, daysInMonth } from '../core/calendar.js';
-import { type Days, localDays, utcDays } from '../core/calendar-windows.js';
+import { clampDay, type Days, localDays, utcDays } from '../core/calendar-windows.js';
 import type { CalendarName } from '../core/interval.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import type { Zone } from '../core/zone.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
 /**
- * Times moved by whole days, weeks, months or years of a zone: the local time of day stays, and a day that the month
- * lacks becomes its last, as with pandas' DateOffset. So times need not rise any more once they are moved.
+ * Moves times by whole days, weeks, months or years of a zone. The local time of day stays, and a day that the target
+ * month lacks becomes its last day, as with pandas' DateOffset. So rising times may no longer rise once moved.
  */
 interface CalendarMove {
   moved(timeMs: number): number;
-  /** No instant from this one on is moved to an earlier one than that. */
+  /** The earliest time that any instant from `timeMs` on can be moved to. */
   earliestFrom(timeMs: number): number;
 }
-
-/** Far enough out that nothing comes back into the known years. */
-const DAY_FIRST = Math.floor(TIME_MS_MIN / DAY_MS) - 800;
-const DAY_LAST = Math.ceil(TIME_MS_END / DAY_MS) + 800;
 
 export function calendarMove(unit: CalendarName | 'Daily', count: number, zone: Zone | undefined): CalendarMove {
   const days = zone === undefined ? utcDays : localDays(zone);
@@ -25,16 +21,16 @@ export function calendarMove(unit: CalendarName | 'Daily', count: number, zone: 
   const dayCount = unit === 'Daily' ? count : unit === 'Weekly' ? 7 * count : 0;
 
   function targetOf(dayNumber: number): { readonly day: number; readonly isShort: boolean } {
-    if (monthCount === 0) return { day: within(dayNumber + dayCount), isShort: false };
+    if (monthCount === 0) return { day: clampDay(dayNumber + dayCount), isShort: false };
     const { year, month, day } = dateOfDay(dayNumber);
-    const target = dateOfDay(within(dayOfDate(year, month + monthCount, 1)));
+    const target = dateOfDay(clampDay(dayOfDate(year, month + monthCount, 1)));
     const last = daysInMonth(target.year, target.month);
     const targetDay = dayOfDate(target.year, target.month, Math.min(day, last));
     return { day: targetDay, isShort: day >= last && daysInMonth(year, month) > last };
   }
 
-  // A time on the local clock, in whole milliseconds; the start of a day counts as midnight, also where the clock
-  // jumps over that.
+  // The time on the local clock in whole milliseconds. The start of a day counts as midnight even if the clock skips
+  // midnight.
   function localOf(timeMs: number): number {
     const whole = Math.floor(timeMs);
     if (zone === undefined) return whole;
@@ -54,7 +50,7 @@ export function calendarMove(unit: CalendarName | 'Daily', count: number, zone: 
     earliestFrom: (timeMs) => {
       if (count === 0) return timeMs;
       const span = zone?.spanAt(timeMs);
-      // Where the clock is set back, it shows times again that have been.
+      // If the clock goes back, it shows some times again.
       const again = span === undefined || zone === undefined ? Infinity : span.endMs + zone.offsetMsAt(span.endMs);
       const local = Math.min(localOf(timeMs), again);
       const dayNumber = Math.floor(local / DAY_MS);
@@ -64,11 +60,7 @@ export function calendarMove(unit: CalendarName | 'Daily', count: number, zone: 
   };
 }
 
-function within(dayNumber: number): number {
-  return Math.min(Math.max(dayNumber, DAY_FIRST), DAY_LAST);
-}
-
-// The first instant of a time on the local clock or, where it jumps over that, the instant of the jump.
+// The first instant at which the local clock shows a time or, if it jumps over that, the instant of the jump.
 function instantOf(localMs: number, zone: Zone | undefined, days: Days): number {
   if (zone === undefined) return localMs;
   return localMs % DAY_MS === 0 ? days.startOfDay(localMs / DAY_MS) : zone.firstInstantFrom(localMs);
@@ -77,7 +69,7 @@ function instantOf(localMs: number, zone: Zone | undefined, days: Days): number 
 const TIMES = 0;
 const VALUES = 1;
 
-// Moved samples wait in order until no later one can come before them. Of two with one time the later given stays.
+/** Holds moved samples back, in order, until none can come before them. Of two at one time the later given stays. */
 export function calendarMover({ moved, earliestFrom }: CalendarMove): RegridRunner {
   function give({ lists }: State, limitMs: number, out: Output): void {
     const times = lists[TIMES]!;
@@ -117,7 +109,7 @@ export function calendarMover({ moved, earliestFrom }: CalendarMove): RegridRunn
   };
 }
 
-// Outside the known years there is nothing to replace: both are out of range.
+// Outside the known years nothing is replaced: both samples are counted as out of range.
 function isKnown(timeMs: number): boolean {
   return timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END;
 }

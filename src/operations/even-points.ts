@@ -3,19 +3,19 @@ import { copyInto } from '../kernels/columns.js';
 import { type Points, stepPoints } from '../kernels/points.js';
 import type { Output, RunContext } from './operation.js';
 
-/** Points of an even grid in work, and a column for times that are not where the values are. */
+/** Points of an even grid as the kernel fills them, and a column for a copy of the samples' times. */
 export interface EvenPoints extends Points {
   readonly sampleMs: Float64Array;
 }
 
-/** A step's own columns for `addPoints`. */
+/** The columns that `addPoints` needs, which belong to the step. */
 export function evenPoints(column: RunContext['column']): EvenPoints {
   return { timeMs: column(), value: column(), sampleMs: column(), count: 0, nextMs: 0 };
 }
 
 /**
- * Gives the points of an even grid that a chunk decides, `stepMs` apart from `points.nextMs` on: each with the value of
- * the last sample before it (`lastValue` before the chunk) and, with `isMet`, those at a sample with that sample's.
+ * Adds the points of an even grid, `stepMs` apart from `points.nextMs` on, whose values a chunk decides. A point gets
+ * the value of the last sample before it (`lastValue` before the chunk) or, with `isMet`, of a sample at its very time.
  */
 export function addPoints(
   { timeMs, value, count }: Chunk,
@@ -25,7 +25,7 @@ export function addPoints(
   points: EvenPoints,
   out: Output,
 ): void {
-  // The kernel reads times where it reads the values.
+  // The kernel needs times and values in one memory.
   const isHere = timeMs.buffer === value.buffer;
   const sampleMs = isHere ? timeMs : points.sampleMs;
   if (!isHere) copyInto(sampleMs, timeMs, count);

@@ -5,7 +5,7 @@ import { firstStartFrom, type Windows } from '../core/windows.js';
 import { addPoints, type EvenPoints, evenPoints } from './even-points.js';
 import type { Describe, Operation, OperationTexts, Output, RegridRunner, RunContext, StepDraft } from './operation.js';
 import { choice, duration, durationMsIn, textIn, timezone } from './parameters.js';
-import { checkInterval, interval, inZone, openWindows, pointsEveryMs } from './windowing.js';
+import { checkIntervalIn, interval, inZone, pointsEveryMs, windowsIn } from './windowing.js';
 
 /** `timezone` is an IANA zone, `maxhold` an ISO 8601 duration. */
 export interface HoldLastValueMethods {
@@ -26,15 +26,9 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
     timezone: timezone({ extension: true }),
     maxhold: duration(0, { optional: true, extension: true }),
   },
-  check: (parameters, report) =>
-    checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
-      report(`/interval${below}`, ...problem),
-    ),
-  open: (parameters, run) => {
-    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
-    const maxHoldMs = durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY;
-    return holder(windows, maxHoldMs, run);
-  },
+  check: checkIntervalIn,
+  open: (parameters, run) =>
+    holder(windowsIn(parameters), durationMsIn(parameters, 'maxhold') ?? Number.POSITIVE_INFINITY, run),
   endsByAdvance: true,
   windows: (parameters) => ({ window: textIn(parameters, 'interval'), timezone: textIn(parameters, 'timezone') }),
   pointsEveryMs: (parameters) => (parameters.maxhold === undefined ? pointsEveryMs(parameters) : undefined),
@@ -43,7 +37,7 @@ export const holdLastValue: Operation<HoldLastValueMethods> = {
 export const holdLastValueTexts: OperationTexts = {
   summary: 'Gives the value of the last sample at or before each tick of an interval.',
   parameters: {
-    function: 'There is only one.',
+    function: 'Always `HoldLastValue`.',
     interval: 'How far apart the ticks are.',
     timezone: 'The zone whose local days the ticks follow.',
     maxhold: 'How old a held value may be.',
@@ -86,12 +80,12 @@ const LAST_VALUE = 2;
 const TICK_MS = 3;
 
 function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, column }: RunContext): RegridRunner {
-  // A run may end with the sample that is held, however far its other inputs have come: only a later sample that is
-  // certain to come, `advance` or `until` promises a tick after it.
+  // The series may end with the sample that is held, however far other inputs have come. Only `advance`, `until` or a
+  // later sample that is certain to come makes a tick after it certain.
   const promisedMs = untilMs === undefined ? advancedMs : () => Number.POSITIVE_INFINITY;
   const ticksEndMs = untilMs ?? Number.POSITIVE_INFINITY;
 
-  // Emits the ticks before `endMs` and, with `isEndTaken`, the one at it.
+  // Emits the ticks before `endMs` and, with `isEndTaken`, one at `endMs`.
   function tickTo(slots: Float64Array, endMs: number, isEndTaken: boolean, out: Output): void {
     const heldUntilMs = slots[LAST_MS]! + maxHoldMs;
     let tickMs = slots[TICK_MS]!;
@@ -144,7 +138,7 @@ function holder(windows: Windows, maxHoldMs: number, { untilMs, advancedMs, colu
   };
 }
 
-// The usual case, in which nothing ends early: even ticks, each with the value at or before it.
+// The usual case: even ticks, with no limit on how long a value is held.
 function tickEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
   points.nextMs = slots[TICK_MS]!;
   addPoints(chunk, slots[LAST_VALUE]!, stepMs, true, points, out);

@@ -47,7 +47,7 @@ import { describeResample, resample, resampleTexts } from './resample.js';
 import { describeRound, round, roundTexts } from './round.js';
 import { describeShift, shift, shiftTexts } from './shift.js';
 
-/** Every operation: those of the interface in its order, then the extensions. */
+/** Every operation: those of the interface in its order, then the extensions. Add a new one here. */
 const all = [
   aggregate,
   aggregatePipeline,
@@ -76,8 +76,8 @@ const all = [
 ] as const satisfies readonly Operation[];
 
 /**
- * The texts of every operation by its name, in the order of their list. They are not fields of the operations, which
- * every application needs: bundlers leave out a constant that nobody reads, but never a property, nor a spread.
+ * The texts of every operation by its name, in the order of the list above. They are not fields of the operations,
+ * because every application needs those: bundlers drop a constant that nobody reads, but never a property or a spread.
  */
 export const textsByName: Readonly<Record<string, OperationTexts>> = /* @__PURE__ */ Object.assign(
   {
@@ -108,7 +108,7 @@ export const textsByName: Readonly<Record<string, OperationTexts>> = /* @__PURE_
   extensionTexts,
 );
 
-/** What `explain` says of every operation, likewise. */
+/** What `explain` says of every operation, apart from it for the same reason. */
 const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ Object.assign(
   {
     Aggregate: describeAggregate,
@@ -141,7 +141,7 @@ const descriptionsByName: Readonly<Record<string, Describe>> = /* @__PURE__ */ O
 /** The methods of all operations: those of `pipeline(…)`. */
 export type OperationMethods = MethodsOf<(typeof all)[number]>;
 
-// Of a union of operations, the methods of all of them together.
+// The methods of all operations of a union, as one type.
 type MethodsOf<O extends Operation> = (O extends Operation<infer M> ? (methods: M) => void : never) extends (
   methods: infer All,
 ) => void
@@ -153,7 +153,7 @@ export const operationsByName: ReadonlyMap<string, Operation> = new Map(
   all.map((operation: Operation) => [operation.name, operation]),
 );
 
-/** Whether the interface does not have it. */
+/** Whether the operation extends the interface. */
 export function isExtension(operation: Operation): boolean {
   return extensions.some((extension: Operation) => extension === operation);
 }
@@ -169,7 +169,7 @@ export function findOperation(name: string): Operation | undefined {
   );
 }
 
-/** The JSON Schemas of an operation's parameters, with what they mean. */
+/** The JSON Schemas of an operation's parameters, with their descriptions. */
 export function parameterSchemas({ name, parameters }: Operation): Readonly<Record<string, JsonSchema>> {
   const { parameters: texts, schemas = {} } = textsByName[name]!;
   const described = Object.entries(parameters).map(([parameter, { schema }]) => {

@@ -2,20 +2,20 @@ import { isExtension, operationsByName, parameterSchemas, textsByName } from './
 import type { Example, ExampleSample, Inputs, Operation, WrittenExample } from './operation.js';
 import type { JsonSchema } from './parameters.js';
 
-/** What a program can know about an operation, for forms, listings and docs: plain data. */
+/** An operation as plain data, for forms, listings and docs. */
 export interface OperationInfo {
-  /** As the interface spells it; requests may write it in any case. */
+  /** As the interface spells it. Requests may write it in any case. */
   readonly name: string;
   readonly aliases: readonly string[];
-  /** Whether the interface does not have it. */
+  /** Whether the operation extends the interface. */
   readonly isExtension: boolean;
   readonly summary: string;
   /** map: one result per sample, at its time. filter: drops samples. regrid: results at times of its own. */
   readonly shape: 'map' | 'filter' | 'regrid';
   readonly inputs: Inputs;
   /**
-   * JSON Schema (2020-12) of `parameters`. Those that the interface does not have carry `"x-extension": true`; of names
-   * to choose from, as those of functions, `"x-extensions"` lists the ones that it lacks.
+   * JSON Schema (2020-12) of `parameters`. A parameter that extends the interface has `"x-extension": true`. Where only
+   * some of the allowed names extend it (such as functions), `"x-extensions"` lists these.
    */
   readonly parameters: JsonSchema & {
     readonly properties: Readonly<Record<string, JsonSchema>>;

@@ -77,10 +77,10 @@ export const whereTexts: OperationTexts = {
 
 export const describeWhere = /* @__PURE__ */ describeRanged('keeps');
 
-/** An instant of a request. In JSON it is ISO 8601 text; a Date or luxon's DateTime is written as that. */
+/** An instant in a request: ISO 8601 text, or a Date or luxon DateTime, which become such text in JSON. */
 type Time = Exclude<Instant, number>;
 
-/** Closed value ranges and half-open time ranges; a bound that is left out does not limit. */
+/** Value ranges `[lower, upper]` (closed) and time ranges `[starttime, endtime)`. A missing bound is no limit. */
 export interface RangeParameters {
   readonly valuerangelist?: readonly { readonly lower?: number; readonly upper?: number }[];
   readonly timerangelist?: readonly { readonly starttime?: Time; readonly endtime?: Time }[];

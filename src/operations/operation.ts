@@ -4,9 +4,9 @@ import type { SeriesReference } from '../core/series.js';
 import type { JsonSchema, Parameter, Parameters, Report } from './parameters.js';
 
 /**
- * The contract between an operation and everything that runs it. One object per operation holds its parameters with
- * their checks, and its code. Its texts, and what `explain` says of it, are in the same file, as exports of their own:
- * an application that neither lists nor explains operations need not load them.
+ * The contract between an operation and everything that runs it: its parameters with their checks, and its code. Its
+ * texts and its description for `explain` are exports of their own in the same file, because an application that
+ * neither lists nor explains operations need not load them.
  */
 export interface Operation<M extends object = object> {
   /** Its name as the interface spells it. */
@@ -23,32 +23,33 @@ export interface Operation<M extends object = object> {
   readonly either?: readonly string[];
   /** Reports parameters that are valid one by one, but not together. */
   readonly check?: (parameters: Parameters, report: Report, inputCount: number) => void;
-  /** Starts a step; the runners of a list run one after another, and regrids alone come after the first. */
+  /** Starts a step. The runners of a list form a chain; all but the first must be regrids. */
   readonly open: (
     parameters: Parameters,
     run: RunContext,
   ) => Runner | readonly [Runner, ...RegridRunner[]] | readonly RegridRunner[];
   /**
-   * How many results there are: of a map, one for each sample whatever its value, which its shape does not tell; of a
-   * regrid, most likely, where it is neither one for each sample nor one at each start of one of `windows`.
+   * How many results there are. A map says 'one a sample' if every sample has a result, whatever its value (a result
+   * that is not finite is dropped). A regrid says what is likely, if it is neither one for each sample nor one at the
+   * start of each of its `windows`.
    */
   readonly results?: 'one a sample' | 'all but the first' | 'one a window';
-  /** The windows that its results stand for, which steps after it may count by. */
+  /** The windows that its results stand for. Later steps may inherit them (`inheritsWindows`). */
   readonly windows?: (parameters: Parameters) => WindowsMade | undefined;
-  /** The window of the result at a time, where that is not one of these. */
+  /** The window of the result at `timeMs`, if that is not one of `windows`. */
   readonly boundsOf?: (
     parameters: Parameters,
     timeMs: number,
   ) => { readonly startMs: number; readonly endMs: number } | undefined;
-  /** Whether it takes its `window` and `timezone` from the nearest step upstream that makes windows. */
+  /** Whether it takes its `window` and `timezone` from the nearest step upstream that has `windows`. */
   readonly inheritsWindows?: (parameters: Parameters) => boolean;
-  /** Whether its results go on up to the last `advance` of a run without `until`, and so differ with it. */
+  /** Whether, in a run without `until`, its results go on up to the last `advance` and so depend on it. */
   readonly endsByAdvance?: true;
-  /** The distance between results, if there is one at each point of a grid whatever the samples are. */
+  /** The distance between results in milliseconds, if it gives one at each point of a grid whatever the samples are. */
   readonly pointsEveryMs?: (parameters: Parameters) => number | undefined;
 }
 
-/** What the listings and the docs say of an operation. */
+/** What listings and docs say about an operation. */
 export interface OperationTexts {
   /** One sentence in the present tense. */
   readonly summary: string;
@@ -73,10 +74,10 @@ export type Inputs =
   | 'two or three'
   | 'two or more';
 
-/** An input after the first: a series by its name, or what another `pipeline(…)` makes of one. */
+/** An input after the first: a series by name, or the result of another `pipeline(…)`. */
 export type OtherInput = SeriesReference | { as(metric: string): { readonly operations: readonly object[] } };
 
-/** What a method of `pipeline(…)` writes of a step: its parameters and the inputs after the first. */
+/** What a method of `pipeline(…)` writes into the request: a step's parameters, and its inputs after the first. */
 export interface StepDraft {
   readonly parameters: object;
   readonly others?: readonly OtherInput[];
@@ -89,7 +90,7 @@ export type WindowsMade = { readonly window: string; readonly timezone: string }
 export interface Description {
   /** What it computes, with its parameters, as a clause. */
   readonly does: string;
-  /** How far before and after an output it reads its inputs, and so which outputs a changed input touches. */
+  /** How far before and after a result it reads its inputs, which tells what results a changed input affects. */
   readonly reads: Reach;
   /** What it remembers of the past for each series. */
   readonly keeps: string;
@@ -97,10 +98,10 @@ export interface Description {
   readonly final: string;
 }
 
-/** The part of a description that all operations on each sample by itself have in common. */
+/** The part of a description that is common to all operations that treat each sample by itself. */
 export const ofEachSample = { reads: { kind: 'sample' }, keeps: 'nothing', final: 'with its sample' } as const;
 
-/** Which samples of the input one output depends on. */
+/** The samples of the input that one result depends on. */
 export type Reach =
   | { readonly kind: 'sample' }
   | { readonly kind: 'moved'; readonly byMs: number | undefined }
@@ -116,11 +117,11 @@ export type Reach =
   | { readonly kind: 'last'; readonly ageMsMax: number | undefined }
   | { readonly kind: 'neighbours'; readonly gapMsMax: number | undefined };
 
-/** What a run gives to its steps: bounds in time that are not parameters of any one step, and scratch columns. */
+/** What a run provides to its steps: scratch columns, and bounds in time that are no parameters of a step. */
 export interface RunContext {
   /**
-   * A scratch column, one chunk long, that belongs to this step until the call ends. Steps must not share columns:
-   * if a step hands on results in the middle of its work, the steps after it run before it goes on.
+   * A scratch column, one chunk long, that belongs to this step until the call ends. Steps must not share columns: when
+   * a step delivers results in the middle of its work, the steps after it run before it continues.
    */
   readonly column: () => Float64Array;
   /** How many inputs the step has. */
@@ -130,37 +131,37 @@ export interface RunContext {
   readonly advancedMs: () => number;
 }
 
-/** The code of a step at work. Only a regrid has a state; the others see each chunk by itself. */
+/** The code of a step that runs. Only a regrid has a state; the others treat each chunk by itself. */
 export type Runner = MapRunner | CombineRunner | FilterRunner | RegridRunner;
 
 /**
- * Writes the results of the first `count` values to `out`, which may be the same column, and tells whether all of them
- * are finite: a result that is not is dropped by the engine.
+ * Writes the results of the first `count` values to `out`, which may be the same column. Returns whether all of them
+ * are finite; the engine drops those that are not.
  */
 export interface MapRunner {
   readonly kind: 'map';
   readonly apply: (value: Float64Array, count: number, out: Float64Array) => boolean;
 }
 
-/** A map over two inputs that meet at equal times: `out` may be the column of `left`. */
+/** A map over pairs of values from two inputs. `out` may be the column of `left`. */
 export interface CombineRunner {
   readonly kind: 'combine';
   readonly apply: (left: Float64Array, right: Float64Array, count: number, out: Float64Array) => boolean;
 }
 
-/** Copies the samples to keep to the columns of `out` and sets its count; where they are empty it only counts. */
+/** Copies the samples to keep into the columns of `out`, if these are not empty, and sets its count. */
 export interface FilterRunner {
   readonly kind: 'filter';
   readonly select: (chunk: Chunk, out: Chunk) => void;
 }
 
 /**
- * Results at times of its own. `push` gets final samples in time order; `advance` promises that no sample before the
- * watermark will come; `close`, that none will come at all. However the input is cut into chunks and
- * wherever `advance` falls, the results are the same; only when they come differs.
+ * Gives results at times of its own. `push` gets final samples in time order; `advance` promises that no sample before
+ * the watermark will come; `close`, that none will come at all. However the input is cut into chunks and wherever
+ * `advance` falls, the results must be the same; only the call that delivers them may differ.
  *
- * With several inputs `push` tells which one the chunk is from, each input comes in its own time order, and the
- * watermark is the earliest of theirs.
+ * With several inputs, `push` is told the input of each chunk. Each input is in time order by itself, and the watermark
+ * is the earliest of all inputs.
  */
 export interface RegridRunner {
   readonly kind: 'regrid';
@@ -168,18 +169,18 @@ export interface RegridRunner {
   readonly inputCount?: number;
   readonly slotCount: number;
   readonly listCount: number;
-  /** Sets those slots of a new state that do not start at 0. */
+  /** Sets the slots of a new state that do not start at 0. */
   readonly start?: (state: State) => void;
   readonly push: (state: State, chunk: Chunk, out: Output, input: number) => void;
-  /** `comingMs`: a sample at or after this time will come for certain; −Infinity where none is known of. */
+  /** A sample at or after `comingMs` is certain to come; −Infinity if none is. */
   readonly advance: (state: State, watermarkMs: number, out: Output, comingMs: number) => void;
   /** `advancedMs` is the last `advance` of the run, −Infinity without one. */
   readonly close: (state: State, advancedMs: number, out: Output) => void;
-  /** The time before which no further result will come, when the input's is `watermarkMs`. */
+  /** The time before which no further result will come, if no sample before `watermarkMs` will. */
   readonly watermark: (state: State, watermarkMs: number) => number;
 }
 
-/** All that a step remembers: plain numbers, so that a checkpoint is the states written out. */
+/** Everything that a step remembers: plain numbers, so that a checkpoint is simply the states written out. */
 export interface State {
   readonly slots: Float64Array;
   readonly lists: readonly DoubleList[];
@@ -189,8 +190,9 @@ export interface State {
 export interface Output {
   add(timeMs: number, value: number): void;
   /**
-   * Adds the first `count` samples of two columns; values are finite and times rise. The steps after it read them at
-   * once, and may write over the values unless `isReadOnly`. `inputTimeMs`: that of the chunk whose times they are.
+   * Adds the first `count` samples of two columns, whose values must be finite and whose times must rise. Later steps
+   * read them at once, and may overwrite the values unless `isReadOnly`. `inputTimeMs` is that of the chunk, if the
+   * times are its times.
    */
   addRun(
     timeMs: Float64Array,
@@ -199,14 +201,14 @@ export interface Output {
     isReadOnly?: boolean,
     inputTimeMs?: Float64Array,
   ): void;
-  /** Announces `count` results to come, and stops the run if they are too many. */
+  /** Announces `count` results, and stops the run if these are too many. */
   expect(count: number): void;
   drop(reason: 'duplicate' | 'insufficient' | 'unmatchedFirst' | 'unmatchedSecond', count: number): void;
 }
 
 /**
- * A worked example as an operation's file has it. Samples are written `time value, time value`; times are `HH:MM[:SS]`
- * on 2024-03-01 UTC, or whole instants.
+ * A worked example as written in the file of an operation. Samples are `time value, time value`; times are `HH:MM[:SS]`
+ * on 2024-03-01 UTC, or full instants.
  */
 export interface WrittenExample {
   readonly title: string;
@@ -216,11 +218,11 @@ export interface WrittenExample {
   readonly output: string;
 }
 
-/** A worked example: run in every mode by the tests, printed in the docs. */
+/** A worked example. The tests run it in every mode, and the docs print it. */
 export interface Example {
   readonly title: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** One list of samples for each input. Times are `HH:MM[:SS]` on 2024-03-01 UTC, or whole instants. */
+  /** One list of samples for each input. Times are `HH:MM[:SS]` on 2024-03-01 UTC, or full instants. */
   readonly inputs: readonly (readonly ExampleSample[])[];
   readonly output: readonly ExampleSample[];
 }

@@ -7,28 +7,28 @@ import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { didYouMeanZone, isUtc, zoneOf } from '../core/zone.js';
 
-/** The parameters of a step as the plan holds them: checked, named in the interface's spelling, defaults filled in. */
+/** The parameters of a step in a plan: checked, in the interface's spelling, with defaults filled in. */
 export type Parameters = Readonly<Record<string, ParameterValue>>;
 export type ParameterValue = string | number | readonly ParameterValue[] | { readonly [name: string]: ParameterValue };
 
 /** Reports a problem at a place below the one being read (`''` for the place itself). */
 export type Report = (below: string, code: ErrorCode, expected: string, received: string, suggestion?: string) => void;
 
-/** What a parameter may need to know about the run. */
+/** What reading a parameter may depend on. */
 export interface ReadContext {
   /** The zone of the run, 'UTC' by default. */
   readonly timezone: string;
 }
 
-/** One parameter of an operation: its JSON Schema and its check. What it means is among the operation's texts. */
+/** One parameter of an operation: its JSON Schema and its check. Its description is in the operation's texts. */
 export interface Parameter {
   readonly isRequired: boolean;
-  /** Filled in if the request has none. */
+  /** Filled in if the request gives no value. */
   readonly default?: ParameterValue;
-  /** Not in the interface: marked + in operations.md. */
+  /** Whether it extends the interface; operations.md marks it with +. */
   readonly isExtension: boolean;
   readonly schema: JsonSchema;
-  /** The value as the plan holds it, or undefined after reporting what is wrong with it. */
+  /** The value for the plan, or undefined after reporting what is wrong with it. */
   readonly read: (value: unknown, report: Report, context: ReadContext) => ParameterValue | undefined;
 }
 
@@ -40,7 +40,7 @@ interface Options {
   readonly extension?: true;
 }
 
-/** A parameter of its own kind. */
+/** A parameter with a schema and a reader of its own. */
 export function parameter(options: Options, schema: JsonSchema, read: Parameter['read']): Parameter {
   const isRequired = options.optional !== true && options.default === undefined;
   const preset = options.default === undefined ? {} : { default: options.default };
@@ -75,7 +75,7 @@ function numberHint(value: unknown): string | undefined {
   return `write ${Number(value)} without quotes`;
 }
 
-/** One of several names, in any case; the plan holds it as it is spelled here. The interface lacks some, perhaps. */
+/** One of several names, in any case; the plan gets the spelling given here. `extensions` extend the interface. */
 export function choice(names: readonly string[], options: Options = {}, extensions?: readonly string[]): Parameter {
   const mark = extensions && { 'x-extensions': names.filter((name) => extensions.includes(name)) };
   return parameter(options, { type: 'string', enum: names, ...mark }, (value, report) =>
@@ -83,7 +83,7 @@ export function choice(names: readonly string[], options: Options = {}, extensio
   );
 }
 
-/** The name that `value` means, or undefined after reporting that it means none. */
+/** The name that `value` stands for, or undefined after reporting that it is none of them. */
 export function readName(value: unknown, names: readonly string[], report: Report): string | undefined {
   const expected = `one of ${names.join(', ')}`;
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
@@ -106,7 +106,7 @@ export function duration(leastMs: number, options: Options = {}): Parameter {
   });
 }
 
-/** How to mend a text that looks like a duration but is not one. */
+/** A suggestion for a text that looks like a duration but is not one. */
 export function durationHint(text: string): string | undefined {
   const named = parseInterval(text);
   if (named?.kind === 'fixed') return `did you mean \`${formatDuration(named.lengthMs)}\`?`;
@@ -132,7 +132,7 @@ function shorthandHint(text: string): string | undefined {
   return `did you mean \`P${unit < 3 ? 'T' : ''}${count}${'SMHDW'[unit]}\`?`;
 }
 
-/** An IANA time zone; the plan holds 'UTC' for UTC under any of its names, and the run's zone by default. */
+/** An IANA time zone. The plan has 'UTC' for UTC under any name, and the run's zone by default. */
 export function timezone(options: Pick<Options, 'extension'> = {}): Parameter {
   return parameter({ ...options, optional: true }, { type: 'string', format: 'timezone' }, (value, report) => {
     const expected = 'an IANA time zone like Europe/Berlin';
@@ -142,10 +142,10 @@ export function timezone(options: Pick<Options, 'extension'> = {}): Parameter {
   });
 }
 
-/** What an entry of a list, or a field of one, is. */
+/** What an entry of a list is. */
 type Entry = Pick<Parameter, 'schema' | 'read'>;
 
-/** A list of entries; where one at least must be there, of what is said by `some`. */
+/** A list of entries. `some` names what the list must have at least one of. */
 export function listOf(entry: Entry, options: Options & { readonly some?: string } = {}): Parameter {
   const { some } = options;
   const schema = { type: 'array', items: entry.schema, ...(some === undefined ? {} : { minItems: 1 }) };
@@ -159,7 +159,7 @@ export function listOf(entry: Entry, options: Options & { readonly some?: string
   });
 }
 
-/** An object with fields. When each is sound by itself, `check` sees them as they were read, and as they were given. */
+/** An object with fields. If each is valid by itself, `check` gets them as they were read and as they were given. */
 export function objectOf(
   fields: Readonly<Record<string, Parameter>>,
   check?: (read: Parameters, report: Report, given: Readonly<Record<string, unknown>>) => void,
@@ -198,17 +198,17 @@ export function readParameters(
   return isSound ? read : undefined;
 }
 
-/** Reports a parameter that is not there: its own reader knows best what it expects. */
+/** Reports a missing parameter, in the words of its own reader. */
 export function reportMissing(parameter: Parameter, report: Report, context: ReadContext): void {
   parameter.read(undefined, (_, __, expected) => report('', 'request.missing', expected, 'nothing'), context);
 }
 
-/** Reports a value that is not what was expected, or not there, and reads nothing of it. */
+/** Reports a wrong or missing value. Returns undefined, so a reader can end with `return refuse(…)`. */
 export function refuse(report: Report, code: ErrorCode, expected: string, value: unknown, hint?: string): undefined {
   report('', value === undefined ? 'request.missing' : code, expected, describeValue(value), hint);
 }
 
-/** The same report, from a place further down. */
+/** The same report, for a place further down. */
 export function within(report: Report, place: string): Report {
   return (below, ...problem) => report(place + below, ...problem);
 }
@@ -237,7 +237,7 @@ function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** An instant as epoch milliseconds; local to the run's zone where it has no offset. */
+/** An instant as epoch milliseconds; local to the run's zone if it has no offset. */
 export function readInstantField(value: unknown, report: Report, context: ReadContext): number | undefined {
   const expected = 'an ISO 8601 instant like 2024-01-31T12:00:00Z';
   const timeMs = typeof value === 'number' ? undefined : instantMs(value);
@@ -248,7 +248,7 @@ export function readInstantField(value: unknown, report: Report, context: ReadCo
   return refuse(report, 'request.instant', expected, value, `it ${reading.problem}`);
 }
 
-/** The parameters of a plan have been checked: these functions read them, and stop if we made a mistake. */
+/** A number of a plan's parameters. Plans are checked, so anything else is an assertion failure; so below. */
 export function numberIn(parameters: Parameters, name: string): number {
   const value = parameters[name];
   if (typeof value !== 'number') throw new Error(`assertion failed: no number ${name}`);
@@ -266,7 +266,7 @@ export function durationMsIn(parameters: Parameters, name: string): number | und
   return parameters[name] === undefined ? undefined : parseDuration(textIn(parameters, name));
 }
 
-/** A list of objects of numbers, with `fallback` for a field that is left out. */
+/** One field of a list of objects as a column, with `fallback` where it is left out. */
 export function columnIn(parameters: Parameters, name: string, field: string, fallback: number): Float64Array {
   const list = parameters[name];
   if (!Array.isArray(list)) return new Float64Array(0);

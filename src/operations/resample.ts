@@ -53,11 +53,11 @@ export const resample: Operation<ResampleMethods> = {
 export const resampleTexts: OperationTexts = {
   summary: 'Gives the value at each point of an even grid, held or interpolated between samples, never averaged.',
   parameters: {
-    function: 'There is only one.',
+    function: 'Always `Resample`.',
     frequency: 'The distance between points; days and weeks are those of the zone.',
     timezone: 'The zone whose local days the points follow, if they are days apart.',
     method: '`step`: the last sample at or before the point; `linear`: interpolated.',
-    maxgap: 'No point is made inside a gap longer than this.',
+    maxgap: 'Gaps longer than this get no points.',
   },
   examples: [
     {
@@ -92,7 +92,7 @@ export const describeResample: Describe = (parameters) => ({
     : 'when a sample at or after its point is certain',
 });
 
-// A duration that windows can have: days and weeks are those of the zone, all else lies on the epoch grid.
+// A duration that a window can have. Days and weeks follow the zone; everything else lies on the epoch grid.
 function frequency(): Parameter {
   const given = interval();
   const expected = 'an ISO 8601 duration like PT15M (weeks, days, hours, minutes, seconds)';
@@ -134,7 +134,7 @@ function resampler(
   const stepMs = grid.gridMs ?? 0;
   const isPlain = stepMs > 0 && Number.isInteger(stepMs) && gapMsMax === Number.POSITIVE_INFINITY;
 
-  // Emits the points before the sample at `t`, all of which lie after the sample before it.
+  // Emits the points between the last sample and the one at `t`.
   function fillTo(slots: Float64Array, t: number, x: number, out: Output): void {
     const lastMs = slots[LAST_MS]!;
     const lastValue = slots[LAST_VALUE]!;
@@ -176,7 +176,7 @@ function resampler(
     },
     advance: ({ slots }, watermarkMs, out, comingMs) => {
       const limitMs = Math.min(watermarkMs, comingMs);
-      // Held values are certain before the next sample is; interpolated ones wait for its value.
+      // A held value is certain before the next sample comes; an interpolated one waits for that sample.
       if (isInterpolated || slots[HAS_LAST] === 0 || comingMs - slots[LAST_MS]! > gapMsMax) return;
       if (slots[POINT_MS]! < limitMs) fillTo(slots, limitMs, 0, out);
     },
@@ -185,7 +185,7 @@ function resampler(
   };
 }
 
-// The usual cases, in which every gap is filled.
+// The usual cases: even points, and every gap is filled.
 
 function pointEvenly(slots: Float64Array, chunk: Chunk, stepMs: number, points: EvenPoints, out: Output): void {
   points.nextMs = slots[POINT_MS]!;

@@ -21,10 +21,11 @@ import {
   refuse,
   textIn,
   timezone,
+  within,
 } from './parameters.js';
 import { checkedInterval, checkInterval, interval, inZone, openWindows } from './windowing.js';
 
-/** A shift by an ISO 8601 duration, or by a whole number of windows (0 or more). */
+/** A shift by an ISO 8601 duration, or by a whole number of windows (at least 0). */
 export type ShiftParameters = { readonly direction: 'forward' | 'backward' } & (
   | { readonly function: 'ShiftByTime'; readonly shift: Duration }
   | { readonly function: 'ShiftByWindow'; readonly shift: number; readonly window?: IntervalName }
@@ -73,7 +74,7 @@ export const shiftTexts: OperationTexts = {
     function: 'What `shift` counts.',
     shift: 'A whole number of windows (ShiftByWindow), or an ISO 8601 duration, a day being 24 h (ShiftByTime).',
     direction: '`forward` moves to later times.',
-    window: 'The window that ShiftByWindow counts; that of the nearest windowed step upstream by default.',
+    window: 'The window that ShiftByWindow counts; by default that of the nearest step upstream with windows.',
     timezone: 'The zone whose local days the windows follow.',
   },
   examples: [
@@ -143,11 +144,9 @@ function checkShift(parameters: Parameters, report: Report): void {
     const hint = 'write a number, or take ShiftByTime';
     report('/shift', 'request.type', 'a whole number of windows with ShiftByWindow', describeValue(amount), hint);
   }
-  // The step's own window, or the one that the plan has found upstream; the plan reports if there is none.
+  // The step's own window, or the one that the plan found upstream. The plan reports if there is neither.
   if (parameters.window !== undefined) {
-    checkInterval(textIn(parameters, 'window'), textIn(parameters, 'timezone'), (below, ...problem) =>
-      report(`/window${below}`, ...problem),
-    );
+    checkInterval(textIn(parameters, 'window'), textIn(parameters, 'timezone'), within(report, '/window'));
   }
 }
 
@@ -167,19 +166,19 @@ function shiftMs(parameters: Parameters): number {
   return direction(parameters) * (parseDuration(textIn(parameters, 'shift')) ?? 0);
 }
 
-/** Writes the moved times of the first `count` to `moved`. */
+/** Writes the first `count` times, moved, to `moved`. */
 type Move = (timeMs: Float64Array, count: number, moved: Float64Array) => void;
 
 function fixedMove(byMs: number): Move {
   return (timeMs, count, moved) => {
-    // Times from elsewhere are copied to where the kernel works.
+    // The kernel needs both columns in one memory.
     const isHere = timeMs.buffer === moved.buffer;
     if (!isHere) copyInto(moved, timeMs, count);
     addScalar(isHere ? timeMs : moved, count, byMs, moved);
   };
 }
 
-/** Moves by whole windows: the position inside one is kept, cut to the length of the target. */
+/** Moves by whole windows. The position inside a window is kept, but limited to the length of the target window. */
 function windowMove(windows: Windows, count: number): Move {
   let startMs = Number.NaN;
   let endMs = Number.NaN;
@@ -200,13 +199,13 @@ function windowMove(windows: Windows, count: number): Move {
   };
 }
 
-// State: the moved sample that a later one of the same moved time would replace. Two times can become one
-// when a long window is cut to a shorter one, or when fractions of a millisecond are rounded off.
+// State: the last moved sample, which the next one replaces if it is moved to the same time. That happens when a long
+// window is cut to a shorter one, or when fractions of a millisecond are rounded off.
 const HAS_LAST = 0;
 const LAST_MS = 1;
 const LAST_VALUE = 2;
 
-/** Scratch columns for the chunk in work. */
+/** Scratch columns for the current chunk. */
 interface MoverColumns {
   readonly moved: Float64Array;
   readonly values: Float64Array;
@@ -245,13 +244,13 @@ function mover(move: Move, { moved, values }: MoverColumns): RegridRunner {
     watermark: ({ slots }, watermarkMs) => {
       const movedMs = movedOne(watermarkMs);
       const nextMs = slots[HAS_LAST] === 1 ? Math.min(movedMs, slots[LAST_MS]!) : movedMs;
-      // Beyond the known years a promise says no more than at their ends, and far out no window can be computed.
+      // Limited to the known years: no result lies beyond them, and far out no window can be computed.
       return Math.min(Math.max(nextMs, TIME_MS_MIN), TIME_MS_END);
     },
   };
 }
 
-// All but the last sample, without those that a later one of the same time replaces.
+// Adds all but the last sample, without those that a later one of the same time replaces.
 function addDistinct(slots: Float64Array, moved: Float64Array, value: Float64Array, count: number, out: Output): void {
   if (slots[HAS_LAST] === 1 && isReplaced(slots[LAST_MS]!, moved[0]!)) out.drop('duplicate', 1);
   else flush(slots, out);
@@ -261,7 +260,7 @@ function addDistinct(slots: Float64Array, moved: Float64Array, value: Float64Arr
   }
 }
 
-// Outside the known years there is nothing to replace: both are out of range.
+// Outside the known years nothing is replaced: both samples are counted as out of range.
 function isReplaced(timeMs: number, nextMs: number): boolean {
   return timeMs === nextMs && timeMs >= TIME_MS_MIN && timeMs < TIME_MS_END;
 }

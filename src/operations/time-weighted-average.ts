@@ -4,55 +4,55 @@ import type { Windows } from '../core/windows.js';
 import { type ExactSum, sumOfLength, weightedMeanOf } from '../kernels/exact/results.js';
 import { addProduct, addTo, clearSum, lossOf, SPLIT, SUM_SLOTS } from '../kernels/exact/sums.js';
 import { firstAtOrAfterGuess } from '../kernels/search.js';
-import type { FunctionSettings, Held } from './aggregate-functions.js';
+import type { FunctionSettings } from './aggregate-functions.js';
 import type { WindowOptions } from './aggregate-windows.js';
 import type { Output, RegridRunner, State } from './operation.js';
 
 /**
- * The integral of the step function that holds the last sample at or before each instant, over the part of the
- * window where it is known, divided by the length of that part.
+ * The time-weighted functions. Each sample's value is held until the next sample, and a window integrates these values
+ * over the part of it where one is known; the average divides the integral by the length of that part.
  */
 
 const HAS_LAST = 0;
 const LAST_MS = 1;
 const LAST_VALUE = 2;
-const START_MS = 3; // of the window in work: the one that holds the last sample, or the one after it
+const START_MS = 3; // of the current window: the one that holds the last sample, or the one after it
 const END_MS = 4;
-const IS_DONE = 5; // the window in work has been emitted, its last value held to its end
+const IS_DONE = 5; // whether the current window has been emitted, its last value held to its end
 const HAS_RESULT = 6;
 const RESULT = 7;
 const INTEGRAL = 8; // an exact sum of value·length
 const KNOWN = INTEGRAL + SUM_SLOTS; // an exact sum of lengths
 const SLOT_COUNT = KNOWN + SUM_SLOTS;
 
-/** What is held, and for how long. */
+/** A function of held values, and how long values are held. */
 export interface Holding {
   readonly held: HeldFunction;
   readonly maxHoldMs: number;
-  /** Samples further apart have nothing between them; Infinity, like a held value, where no `maxgap` is given. */
+  /** Samples further apart than this have nothing between them; Infinity without a `maxgap`. */
   readonly maxGapMs: number;
-  /** The line to the next sample, in place of the value. */
+  /** Whether the value moves along a line to the next sample instead of being held. */
   readonly isLinear: boolean;
 }
 
-/** Whether only what lies between two samples counts, so that a result waits for the sample after it. */
+/** Whether only the time between two samples counts, so that a result waits for the sample after its window. */
 export function isBetween({ isLinear, maxGapMs }: Holding): boolean {
   return isLinear || maxGapMs < Number.POSITIVE_INFINITY;
 }
 
 type HoldOptions = Omit<WindowOptions, 'closed'> & Holding;
 
-/** A function of how long values were held in a window. */
+/** A function of how long values were held within a window. */
 export interface HeldFunction {
   /** What is held in place of the value. */
   readonly weigh?: (value: number) => number;
-  /** From Σ(value·length), Σ(length), and the length of the window; `mean` divides the first by one of the others. */
+  /** The result from Σ(value·length), Σ(length) and the window's length. `mean` divides the first by another sum. */
   readonly result: (products: ExactSum, lengths: ExactSum, window: ExactSum, mean: Mean) => number;
 }
 
 export type Mean = (products: ExactSum, divisor: ExactSum) => number;
 
-/** The function of that name, of which `unitMs` is the unit of time and `lower` and `upper` the bounds of a state. */
+/** The function of that name. `unitMs` is its unit of time; `lower` and `upper` bound a state, both included. */
 export function heldFunctionOf(name: string, { unitMs, lower, upper }: FunctionSettings): HeldFunction {
   const unit = sumOfLength(0, unitMs);
   switch (name) {
@@ -103,14 +103,14 @@ export function timeWeightedRunner(options: HoldOptions): RegridRunner {
     },
     advance: (state, watermarkMs, out, comingMs) => {
       const { slots } = state;
-      // Windows after the last sample's are certain once a sample beyond them is.
+      // A window after that of the last sample is certain once a sample beyond it is certain to come.
       const certainMs = Math.min(watermarkMs, comingMs);
       if (slots[HAS_LAST] === 1 && certainMs >= slots[END_MS]!) passTo(state, certainMs, options, out);
       if (watermarkMs >= slots[END_MS]!) finish(state, options, out);
     },
     close: (state, _advancedMs, out) => finish(state, options, out),
     watermark: ({ slots }, watermarkMs) => {
-      // The next window to emit: the one in work, or the one after it.
+      // The next window to emit: the current one, or the one after it.
       const nextMs = slots[IS_DONE] === 1 ? slots[END_MS]! : slots[START_MS]!;
       const startMs = slots[HAS_LAST] === 1 ? nextMs : windows.startOf(watermarkMs);
       return label === 'start' ? startMs : windows.next(startMs);
@@ -126,7 +126,7 @@ function enter({ slots, lists }: State, startMs: number, windows: Windows): void
   slots[IS_DONE] = 0;
 }
 
-// Adds the held value's part of the window in work, up to an instant.
+// Adds the held value to the current window, up to an instant.
 function hold(state: State, untilMs: number, maxHoldMs: number): void {
   const { slots } = state;
   const fromMs = Math.max(slots[LAST_MS]!, slots[START_MS]!);
@@ -137,7 +137,7 @@ function holdBetween({ slots, lists }: State, value: number, fromMs: number, unt
   addHeld(slots, INTEGRAL, lists[0]!, lists[1]!, value, fromMs, untilMs, 1);
 }
 
-/** Adds a value held between two instants to Σ(value·length) and, behind it, Σ(length); or takes it away. */
+/** Adds (or with −1 subtracts) a value held between two instants to Σ(value·length) and to Σ(length) right after it. */
 export function addHeld(
   slots: Float64Array,
   at: number,
@@ -159,7 +159,7 @@ export function addHeld(
   addTo(slots, at + SUM_SLOTS, lengths, sign * cutMs);
 }
 
-// Holds the last value to the end of the window in work, and emits it.
+// Holds the last value to the end of the current window, and emits the window.
 function finish(state: State, options: HoldOptions, out: Output): void {
   const { slots } = state;
   if (slots[HAS_LAST] === 0 || slots[IS_DONE] === 1) return;
@@ -170,7 +170,7 @@ function finish(state: State, options: HoldOptions, out: Output): void {
 function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out: Output): void {
   const timeMs = slots[label === 'start' ? START_MS : END_MS]!;
   slots[IS_DONE] = 1;
-  // Lengths are above 0, so their sum begins with one that is, or has gone to the list.
+  // All lengths are positive, so the sum is empty only if its first slot is 0 and its list is empty.
   if (slots[KNOWN]! > 0 || lists[1]!.length > 0) {
     const window = sumOfLength(slots[START_MS]!, slots[END_MS]!);
     const result = held.result([slots, INTEGRAL, lists[0]!], [slots, KNOWN, lists[1]!], window, weightedMeanOf);
@@ -184,7 +184,7 @@ function emit({ slots, lists }: State, { label, empty, held }: HoldOptions, out:
   }
 }
 
-// Emits the window in work and those after it that end by `t`, so that the one that holds `t` is in work.
+// Emits the current window and those after it that end by `t`, so that the one that holds `t` becomes current.
 function passTo(state: State, t: number, options: HoldOptions, out: Output): void {
   const { slots } = state;
   const { windows, empty, maxHoldMs } = options;
@@ -198,7 +198,7 @@ function passTo(state: State, t: number, options: HoldOptions, out: Output): voi
   }
 }
 
-// Samples within the window in work, the first of which has been taken: each ends the value before it.
+// Takes further samples of the current window: each ends the value before it.
 function holdEach(state: State, chunk: Chunk, from: number, to: number, options: HoldOptions): void {
   const { maxHoldMs, held } = options;
   const { weigh } = held;
@@ -209,7 +209,7 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   let lastValue = slots[LAST_VALUE]!;
   for (let i = from; i < to; i++) {
     const t = timeMs[i]!;
-    // As in `hold`: the same instants give the same bits, however the input is cut into chunks.
+    // The same instants as in `hold`, so the bits do not depend on how the input is cut into chunks.
     holdBetween(state, lastValue, lastMs, Math.min(t, lastMs + maxHoldMs));
     lastMs = t;
     lastValue = weigh === undefined ? value[i]! : weigh(value[i]!);
@@ -218,17 +218,17 @@ function holdEach(state: State, chunk: Chunk, from: number, to: number, options:
   slots[LAST_VALUE] = lastValue;
 }
 
-/** The product of half the digits of a double with a whole number below this is a double. */
+/** Half of a double's digits times a whole number below this is an exact double. */
 const WHOLE_END = 2 ** 26;
 
 /**
- * The usual case, lengths of whole milliseconds: false, with nothing taken, where it is another.
+ * The usual case, lengths of whole milliseconds. In any other case it takes nothing and returns false.
  *
- * @param lastAt where the time and the value of the last sample are.
- * @param at where Σ(value·length) and Σ(length) are.
+ * @param lastAt the slot of the last sample's time, followed by its value.
+ * @param at the first slot of Σ(value·length), followed by Σ(length).
  */
 export function holdWhole(
-  { slots, lists }: Held,
+  { slots, lists }: State,
   lastAt: number,
   at: number,
   { timeMs, value }: Chunk,

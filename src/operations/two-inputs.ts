@@ -11,12 +11,12 @@ import {
   type Report,
 } from './parameters.js';
 
-/** What the operations on two series share: how samples at different times meet. */
+/** What operations on two series share: how samples at different times are paired. */
 
 /** A scalar, or a second series. */
 export type Operand = number | OtherInput;
 
-/** How two inputs meet. ISO 8601 durations: `maxhold` goes with `hold` and `asof`, `maxgap` with `linear`. */
+/** How two inputs meet. `maxhold` (with `hold` and `asof`) and `maxgap` (with `linear`) are ISO 8601 durations. */
 export interface AlignParameters {
   readonly align?: Align;
   readonly maxhold?: Duration;
@@ -51,11 +51,11 @@ export const alignTexts = {
   maxgap: 'How long a gap is interpolated over, with `linear`.',
 };
 
-/** The scalar instead of a second input. */
+/** The parameter `scalar`, which replaces a second input. */
 export const scalar: Parameter = number({ optional: true });
 
 const scalarText = 'The second operand, instead of a second input.';
-// Bundlers leave out an unused call that is marked, but not an unused spread.
+// Bundlers drop an unused call with this mark, but not an unused spread.
 export const operandTexts = /* @__PURE__ */ Object.assign({ scalar: scalarText }, alignTexts);
 
 /** Reports a `maxhold` or `maxgap` that no alignment uses. */
@@ -78,8 +78,9 @@ export function alignOf(parameters: Parameters): Align {
 }
 
 /**
- * What `explain` says of an operation with a scalar or a second series: of two series, or of one, where `$` is the
- * scalar.
+ * What `explain` says about an operation with a scalar or a second series.
+ *
+ * @param ofOne the words with a scalar, in which `$` stands for it.
  */
 export function describeOperand(ofTwo: string, ofOne: string): Describe {
   return (parameters) =>
@@ -88,7 +89,7 @@ export function describeOperand(ofTwo: string, ofOne: string): Describe {
       : { does: ofOne.replace('$', String(parameters.scalar)), ...ofEachSample };
 }
 
-/** How a step with two inputs reads, keeps and ends. */
+/** What a step with two inputs reads and keeps, and when its results are final. */
 export function describeTwo(parameters: Parameters): Omit<Description, 'does'> {
   const align = alignOf(parameters);
   if (align === 'inner') {

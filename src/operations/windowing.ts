@@ -5,9 +5,9 @@ import { TIME_MS_END, TIME_MS_MIN } from '../core/series.js';
 import { didYouMean } from '../core/suggest.js';
 import { type Windows, windowsOf } from '../core/windows.js';
 import { zoneOf } from '../core/zone.js';
-import { durationHint, type Parameter, type Parameters, type Report, refuse, textIn } from './parameters.js';
+import { durationHint, type Parameter, type Parameters, type Report, refuse, textIn, within } from './parameters.js';
 
-/** What steps with windows share: the parameters `interval` and `timezone`, and the windows they stand for. */
+/** What steps with windows share: the parameters `interval` and `timezone`, and the windows that these define. */
 
 const EXPECTED =
   'an interval: QuarterHourly, HalfHourly, Hourly, Daily, Weekly, Monthly, Yearly or a duration like PT10M';
@@ -36,7 +36,7 @@ function readInterval(value: unknown, report: Report): string | undefined {
     return refuse(report, looksLikeName ? 'request.unknown' : 'request.duration', EXPECTED, value, suggestion);
   }
   if (found.kind === 'fixed' && !(found.lengthMs >= SHORTEST_MS && found.lengthMs <= TIME_MS_END - TIME_MS_MIN)) {
-    return refuse(report, 'request.duration', 'an interval from PT0.0001S to the 9999 years there are', value);
+    return refuse(report, 'request.duration', 'an interval from PT0.0001S to 9999 years', value);
   }
   if (found.kind === 'fixed' && nanosecondsOf(found.lengthMs) === undefined) {
     return refuse(report, 'request.duration', 'an interval of whole nanoseconds', value);
@@ -57,12 +57,23 @@ export function checkInterval(text: string, timezone: string, report: Report): v
   }
 }
 
-/** The windows of checked parameters. */
+/** The same for the parameters `interval`, if there is one, and `timezone` of a step. */
+export function checkIntervalIn(parameters: Parameters, report: Report): void {
+  if (parameters.interval === undefined) return;
+  checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), within(report, '/interval'));
+}
+
+/** The windows of an interval in a zone, both checked. */
 export function openWindows(intervalText: string, timezone: string): Windows {
   return windowsOf(checkedInterval(intervalText), timezone === 'UTC' ? undefined : zoneOf(timezone));
 }
 
-/** The interval of a text that the plan has checked. */
+/** The windows of a step by its parameters `interval` and `timezone`. */
+export function windowsIn(parameters: Parameters): Windows {
+  return openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+}
+
+/** Reads an interval that has been checked. */
 export function checkedInterval(text: string): Interval {
   const found = parseInterval(text);
   if (found === undefined) throw new Error(`assertion failed: no interval ${text}`);
@@ -76,5 +87,5 @@ export function inZone(parameters: Parameters): string {
 
 /** The greatest distance between two points at the starts of the windows. */
 export function pointsEveryMs(parameters: Parameters): number {
-  return openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone')).lengthMsMax;
+  return windowsIn(parameters).lengthMsMax;
 }

@@ -7,7 +7,7 @@ import type { RequestLike } from './request.js';
 import { fillWindows, resolve } from './resolve.js';
 
 export interface PlanOptions {
-  /** An IANA time zone for windows and local times of steps that name none; UTC by default. */
+  /** An IANA time zone for windows and local times of steps that name no zone; UTC by default. */
   readonly timezone?: string;
 }
 
@@ -16,7 +16,7 @@ export interface PlanOptions {
  *
  * @param request the parsed JSON: an array of items, alone or as `items` of an object that may name a `$schema`.
  *   It is copied, never changed.
- * @returns a frozen plan of plain data, with defaults filled in; it can be kept, sent and run many times.
+ * @returns a frozen plan of plain data, with defaults filled in. It can be kept, sent and run many times.
  * @throws RequestError with every problem found, each with a JSON pointer, a code and what was expected.
  * @throws InputError if `timezone` is not an IANA time zone.
  */
@@ -24,7 +24,7 @@ export function createPlan<const R>(request: R & RequestLike<R>, options: PlanOp
   return finish(planInTurns(request, options));
 }
 
-/** As `createPlan`, of a request that nothing is known of. */
+/** `createPlan` in slices, for a request of unknown type. */
 export function* planInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
   const timezone = checkTimezone(options?.timezone ?? 'UTC');
   const issues: Issue[] = [];
@@ -85,7 +85,7 @@ function checkTimezone(timezone: unknown): string {
   );
 }
 
-// In the order of the request, which the two passes over it have mixed.
+// Sorts issues in the order of the request, as two passes over it reported them.
 function sortedByPlace(issues: readonly Issue[]): Issue[] {
   const places = new Map(
     issues.map((issue) => [issue, issue.pointer.replace(/\d+/g, (digits) => digits.padStart(9, '0'))]),

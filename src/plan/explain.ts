@@ -4,7 +4,7 @@ import { describeStep as describe } from '../operations/index.js';
 import type { Description, Reach } from '../operations/operation.js';
 import { checkPlan, type Plan, type PlanInput } from './plan.js';
 
-/** The plan in words: what runs in which order, what is kept, and when results come. */
+/** The plan in words: what runs in which order, what it keeps, and when results come. @throws InputError */
 export function explain(plan: Plan): string {
   checkPlan(plan);
   const lines = [
@@ -38,13 +38,13 @@ export function explain(plan: Plan): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What the operation of a step says of it. */
+/** What `explain` says of a step. */
 export function describeStep(plan: Plan, index: number): Description {
   const { operation, parameters } = plan.steps[index]!;
   return describe(operation, parameters);
 }
 
-// When the first result can come: what each step on its way, from the sources on, waits for.
+// When the first result can come: what each step on the way from the sources waits for.
 function firstResult(plan: Plan, last: number): string {
   const onTheWay = new Set([last]);
   for (let at = last; at >= 0; at--) {

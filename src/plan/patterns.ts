@@ -7,21 +7,22 @@ import { createPlan, type PlanOptions, planInTurns } from './create-plan.js';
 import { checkPlan, type Plan } from './plan.js';
 import type { RequestLike } from './request.js';
 
-/** Different patterns of a request: each is compared with all other ids. */
+/** The most different patterns in a request, as each is compared with all other ids. */
 const PATTERNS_MAX = 100;
 
 /**
- * Makes a plan as `createPlan` does, of a request whose ids may be patterns: `zone-{n}` for all zones, or `*` for all
+ * Makes a plan as `createPlan` does, from a request whose ids may be patterns: `zone-{n}` for all zones, or `*` for all
  * series. Each way to fill in the name is a member, with sources, windows and results of its own.
  *
- * @throws RequestError as `createPlan`, and for patterns that do not fit together.
+ * @throws RequestError as `createPlan` does, and for patterns that do not fit together.
+ * @throws InputError if `timezone` is not an IANA time zone.
  */
 export function planEvery<const R>(request: R & RequestLike<R>, options: PlanOptions = {}): Plan {
   // `as`: the signature has checked it.
   return finish(planEveryInTurns(request as unknown, options));
 }
 
-/** As `planEvery`, of a request that nothing is known of. */
+/** `planEvery` in slices, for a request of unknown type. */
 export function* planEveryInTurns(request: unknown, options: PlanOptions = {}): InTurns<Plan> {
   const plan = yield* planInTurns(request, options);
   yield;
@@ -37,19 +38,19 @@ export function planEveryIn(plan: Plan, timezone: string | undefined): Plan {
   return timezone === undefined || timezone === plan.timezone ? plan : planEvery(plan.request, { timezone });
 }
 
-/** The members that series make of sources whose ids may be patterns, in the order of the series. */
+/** The members that some series belong to, by sources whose ids may be patterns, in the order of the series. */
 export function membersOf(sources: readonly SeriesReference[], series: readonly SeriesReference[]): string[] {
   const matcher = new SourceMatcher(sources);
   const members = series.flatMap((one) => matcher.placesOf(one).flatMap(({ member }) => member ?? []));
   return [...new Set(members)];
 }
 
-/** The plan of one member: with the name filled in, so that all ids are plain. */
+/** The plan of one member, with the name filled in, so that all ids are plain. */
 export function planOfMember({ request, timezone }: Plan, member: string): Plan {
   return createPlan(filledRequest(request, member) as unknown, { timezone });
 }
 
-/** A request that was planned, with the name in its ids filled in. */
+/** The request of a plan (`Plan.request`), with the name in its ids filled in. */
 export function filledRequest(request: readonly unknown[], member: string): readonly unknown[] {
   // `as`: they were checked when they were planned.
   const fill = (references: unknown): unknown[] =>
@@ -70,8 +71,8 @@ interface Written {
 }
 
 /**
- * Checks patterns, each of which stands for many series: they have one name, an output has it where an input does, and
- * no two results, nor a result and a source, can be one series.
+ * Checks patterns, each of which stands for many series: all have the same name, an output has it if and only if an
+ * input does, and no two results, nor a result and a source, can be the same series.
  *
  * @returns the name, if there are patterns.
  */
@@ -92,7 +93,7 @@ function checkPatterns({ sources, steps, items }: Plan, issues: Issue[]): string
   return name;
 }
 
-/** The one name of all patterns; undefined where there is none, or a problem. */
+/** The name that all patterns have; undefined if there are none, or there is a problem. */
 function nameIn(written: readonly Written[], issues: Issue[]): string | undefined {
   const names = new Set<string>();
   const ids = new Set<string>();
@@ -133,13 +134,13 @@ function checkOutput(read: readonly Written[], { reference, pointer }: Written, 
   }
 }
 
-/** Ids of results by their pointers: patterns, and others. */
+/** Ids of results with their pointers: patterns, and plain ids. */
 interface Ids {
   readonly patterns: Map<string, string>;
   readonly plain: Map<string, string>;
 }
 
-// Ids that are written alike are one series in any case, and plain ones meet only then.
+// Two ids can be the same series if they are written alike, or if one is a pattern that matches the other.
 function checkMeetings(outputs: readonly Written[], inputs: readonly Written[], issues: Issue[]): void {
   const byMetric = new Map<string, Ids>();
   const made = new Set(outputs.map(({ reference }) => seriesKey(reference)));

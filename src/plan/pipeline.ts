@@ -3,7 +3,7 @@ import { type OperationMethods, operationsByName } from '../operations/index.js'
 import type { StepDraft } from '../operations/operation.js';
 import type { Frequency, RequestItem, RequestStep } from './request.js';
 
-/** A method for each operation, which adds a step. Each operation's file declares its own. */
+/** A method for each operation, which adds a step. The file of each operation declares its own. */
 export type StepMethods = {
   [Name in keyof OperationMethods]: OperationMethods[Name] extends (...given: infer Given) => StepDraft
     ? (...given: Given) => Pipeline
@@ -11,7 +11,7 @@ export type StepMethods = {
 };
 
 export interface Pipeline extends StepMethods {
-  /** The item that gives the result under a metric. An array of items is a request. */
+  /** Makes the item that publishes the result under a metric. A request is an array of items. */
   as(metric: string, run?: ItemOptions): RequestItem;
 }
 
@@ -21,8 +21,8 @@ interface ItemOptions {
 }
 
 /**
- * Writes a request item step by step, each step reading the one before. Another input is a series by its name, or a
- * pipeline: what its steps make is no result of the item.
+ * Writes a request item step by step, where each step reads the one before. A further input of a step is a series by
+ * name or another pipeline, whose steps become part of the item.
  *
  * @example
  * const celsius = pipeline('office').sub(32).mul(5 / 9).round(1).as('Celsius');
@@ -37,7 +37,7 @@ interface Step extends StepDraft {
   readonly operation: string;
 }
 
-/** What a pipeline has of a series so far. */
+/** A pipeline as it has been written so far. */
 interface Written {
   readonly source: SeriesReference;
   readonly steps: readonly Step[];
@@ -55,7 +55,7 @@ function builder(source: SeriesReference, steps: readonly Step[]): Pipeline {
     }
   }
   written.set(methods, { source, steps });
-  // `as`: the operations' methods, each of which gives a builder with one more step.
+  // `as`: these are the operations' methods, each of which returns a builder with one more step.
   return methods as unknown as Pipeline;
 }
 
@@ -65,7 +65,7 @@ function writeItem(made: Written, metric: string, { processingType = 'batch', fr
   return { metric, processingType, ...(frequency === undefined ? {} : { frequency }), operations };
 }
 
-/** Writes steps, those that make other inputs of them first. @returns the name of what the last one makes */
+/** Writes steps, after the steps that make their further inputs. @returns the series of the last step. */
 function write({ source, steps }: Written, metric: string, into: RequestStep[]): SeriesReference {
   let first = source;
   for (const [index, { operation, parameters, others = [] }] of steps.entries()) {
@@ -75,7 +75,7 @@ function write({ source, steps }: Written, metric: string, into: RequestStep[]):
       return made === undefined ? other : write(made, `${name} input ${at + 2}`, into);
     });
     const output = { timeseriesId: source.timeseriesId, metric: name };
-    // The methods of the builder take what the types of a step say.
+    // `as`: the types of the builder's methods ensure that the parameters fit the operation.
     into.push({ operation, input: [first, ...inputs], output: [output], parameters } as RequestStep);
     first = output;
   }

@@ -3,12 +3,12 @@ import type { SeriesReference } from '../core/series.js';
 import type { Parameters } from '../operations/parameters.js';
 
 /**
- * A checked request in running order: frozen plain data, the same after a trip through JSON. Steps read only
- * sources and the results of earlier steps.
+ * A checked request in running order: frozen plain data, which survives a trip through JSON. Steps read only sources
+ * and the results of earlier steps.
  */
 export interface Plan {
   readonly version: 1;
-  /** The zone of local times and windows of steps that name none; 'UTC' unless the run has one. */
+  /** The zone for windows and local times of steps that name no zone. */
   readonly timezone: string;
   /** Series that come from outside, in the order in which the steps first read them. */
   readonly sources: readonly SeriesReference[];
@@ -16,16 +16,16 @@ export interface Plan {
   readonly items: readonly PlanItem[];
   /** The request as it was given. */
   readonly request: readonly unknown[];
-  /** The name to fill in, where ids are patterns (`*` is one of `*`): the plan is for every series that matches. */
+  /** The name to fill in if ids are patterns (`*` for the id `*`); such a plan runs for every series that matches. */
   readonly every?: string;
 }
 
 export interface PlanStep {
   /** JSON pointer of the step in the request. */
   readonly pointer: string;
-  /** Its name as the interface spells it. */
+  /** The operation's name as the interface spells it. */
   readonly operation: string;
-  /** Defaults filled in. */
+  /** Checked, with defaults filled in. */
   readonly parameters: Parameters;
   readonly inputs: readonly PlanInput[];
   readonly output: SeriesReference;
@@ -47,10 +47,10 @@ export interface PlanItem {
   readonly output: SeriesReference;
 }
 
-/** Refuses what is not a plan, most likely a request that has not been through `createPlan`. @throws InputError */
+/** Checks that this is a plan and not, say, a request that has not been through `createPlan`. @throws InputError */
 export function checkPlan(plan: Plan): void {
   const isPlan = plan !== null && typeof plan === 'object' && Array.isArray(plan.steps) && Array.isArray(plan.items);
   if (!isPlan) {
-    throw new InputError('input.plan', `plan: expected what createPlan gives, received ${describeValue(plan)}`);
+    throw new InputError('input.plan', `plan: expected the result of createPlan, received ${describeValue(plan)}`);
   }
 }

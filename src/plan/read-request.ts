@@ -16,14 +16,14 @@ import {
   within,
 } from '../operations/parameters.js';
 
-/** The request with every field checked by itself; how its parts fit together is checked later. */
+/** An item of a request with every field checked by itself. How its parts fit together is checked later. */
 export interface RequestItem {
   readonly pointer: string;
-  /** Undefined, like the type below, if it has a problem of its own. */
+  /** This and the two fields below are undefined if they have a problem. */
   readonly metric: string | undefined;
   readonly processingType: 'stream' | 'batch' | undefined;
   readonly frequency: string | undefined;
-  /** The steps without a problem: how these fit together is checked all the same. */
+  /** The steps without a problem; how these fit together is checked even if others have problems. */
   readonly steps: readonly RequestStep[];
   readonly isWhole: boolean;
 }
@@ -42,12 +42,12 @@ const ITEM_FIELDS = ['metric', 'operations', 'processingType', 'frequency'];
 const STEP_FIELDS = ['operation', 'input', 'output', 'parameters'];
 const FREQUENCIES = ['PT15M', 'PT1H', 'PT24H'];
 
-/** Reads a request; problems go to `issues`, and parts with problems are left out of the result. */
+/** Reads a request. Problems go to `issues`, and parts with problems are left out of the result. */
 export function readRequest(given: unknown, timezone: string, issues: Issue[]): RequestItem[] {
   const report: Report = (below, code, expected, received, suggestion) => {
     issues.push({ pointer: below, code, expected, received, ...(suggestion === undefined ? {} : { suggestion }) });
   };
-  // Editors look for a schema in an object.
+  // In a file the items may be in an object, because editors look for `$schema` in one.
   const isFile = isFileOfItems(given);
   const request = isFile ? given.items : given;
   const place = isFile ? '/items' : '';
@@ -58,7 +58,7 @@ export function readRequest(given: unknown, timezone: string, issues: Issue[]): 
     return [];
   }
   if (request.length === 0) report('', 'request.missing', 'at least one request item', 'an empty array');
-  // `from`, here and below, sees the holes of a sparse array, which `map` would skip.
+  // `Array.from`, here and below, sees the holes of a sparse array, which `map` would skip.
   return Array.from(request, (item, index) => readItem(item, `${place}/${index}`, timezone, report)).filter(
     (item) => item !== undefined,
   );
@@ -165,12 +165,12 @@ function readStepParameters(
   const parameters = readParameters(value === undefined ? {} : value, operation.parameters, report, context);
   if (parameters === undefined || !isOne) return undefined;
   if (operation.parameters.timezone !== undefined) parameters.timezone ??= timezone;
-  // Without the inputs, no more than one is taken for granted.
+  // If the inputs cannot be read, assume one.
   operation.check?.(parameters, report, inputCount ?? 1);
   return parameters;
 }
 
-/** Whether there is exactly one of the parameters of which a step has one; reports what is wrong. */
+/** Whether exactly one of the parameters in `either` is given; reports it otherwise. */
 function hasOneOf(value: unknown, { either, parameters }: Operation, report: Report, context: ReadContext): boolean {
   if (either === undefined) return true;
   const [first = ''] = either;

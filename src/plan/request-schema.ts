@@ -4,7 +4,7 @@ import type { Inputs, Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 import { needsParameters, parameterRules, stepRules } from './schema-rules.js';
 
-/** The JSON Schema of a request, made of the operations, by which editors complete and check request files. */
+/** The JSON Schema of a request, generated from the operations. Editors use it to complete and check request files. */
 export function requestSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -33,7 +33,7 @@ const seriesSchema = {
     timeseriesId: {
       type: 'string',
       minLength: 1,
-      // The whole id, no `*`, or one name to fill in.
+      // `*` alone, or any id without it.
       pattern: '^(\\*|[^*]+)$',
       description: 'The id of a series; `*` for every series; or a pattern for those that match, such as `zone-{n}`.',
     },
@@ -43,7 +43,7 @@ const seriesSchema = {
   additionalProperties: false,
 };
 
-// Raw is what came from outside.
+// The metric Raw is reserved for samples from outside.
 const outputSchema = { $ref: '#/$defs/series', properties: { metric: { not: { const: 'Raw' } } } };
 
 function itemSchema(): JsonSchema {
@@ -93,7 +93,7 @@ const INPUT_COUNTS: Readonly<Record<Inputs, JsonSchema>> = {
   'one and a scalar, or more': {},
 };
 
-// What the parameters of one operation are, and how many inputs it takes.
+// The parameters of one operation, and how many inputs it takes.
 function parametersOf(operation: Operation): JsonSchema {
   const { name, aliases = [], parameters, inputs = 'one' } = operation;
   const required = Object.keys(parameters).filter((key) => parameters[key]?.isRequired);
@@ -124,7 +124,7 @@ const DATE = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
 const CLOCK = '([01]\\d|2[0-3]):[0-5]\\d';
 const OFFSET = '(Z|[+-]([01]\\d|2[0-3])(:?[0-5]\\d)?)';
 
-/** Parts in order, of which one at least is there, and only the last has decimals. */
+/** Parts in order, at least one of them, with decimals only in the last one. */
 function parts(units: readonly string[]): string {
   const ways = units.map((unit, index) => {
     const before = units.slice(0, index).map((one) => `(${WHOLE}${one})?`);
@@ -142,9 +142,9 @@ const intervals: readonly JsonSchema[] = [
   { pattern: whole(`(?=.*[1-9])${DURATION}`) },
 ];
 
-/** What texts have to be, where an editor would know only the name of a format, or none. */
+/** Patterns for formats that an editor may not know. */
 const FORMATS: Readonly<Record<string, JsonSchema>> = {
-  // Beside a pattern of the parameter's own.
+  // In `allOf`, as the parameter may have a pattern of its own.
   duration: { allOf: [{ pattern: whole(DURATION) }] },
   interval: { anyOf: intervals },
   'date-time': { pattern: whole(INSTANT) },
@@ -152,14 +152,14 @@ const FORMATS: Readonly<Record<string, JsonSchema>> = {
   timezone: { pattern: '^[A-Za-z]' },
 };
 
-/** Texts that no format describes, by the names of their fields. */
+/** Patterns for texts without a format, by the names of their fields. */
 const TEXTS: Readonly<Record<string, JsonSchema>> = {
   since: { anyOf: [...intervals, { pattern: whole(INSTANT) }] },
   start: { pattern: whole(`${CLOCK}(:[0-5]\\d)?`) },
   end: { pattern: whole(`(${CLOCK}(:[0-5]\\d)?|24:00)`) },
 };
 
-/** The schema with patterns for formats, and with objects that have no fields but their own. */
+/** The schema with patterns instead of formats, and with no unknown fields allowed in objects. */
 function strict(schema: JsonSchema): JsonSchema {
   const { format, items, properties, oneOf, ...rest } = schema;
   const ofFormat = typeof format === 'string' ? FORMATS[format] : {};

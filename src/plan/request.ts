@@ -4,9 +4,9 @@ import type { OperationMethods } from '../operations/index.js';
 import type { StepDraft } from '../operations/operation.js';
 import type { Pipeline } from './pipeline.js';
 
-// A request as TypeScript sees it: written by hand and by `pipeline` it has one type.
+// The types of a request, whether it is written by hand or by `pipeline`.
 
-/** Methods of the builder that are called otherwise than the operation that they write. */
+/** Methods of the builder whose names differ from that of their operation. */
 interface MethodNames {
   readonly aggregatePipeline: 'Aggregate Pipeline' | 'AggregatePipeline';
   readonly clamp: 'Cleanse';
@@ -18,10 +18,10 @@ interface MethodNames {
 type Method = keyof OperationMethods & string;
 type NameOf<M extends Method> = M extends keyof MethodNames ? MethodNames[M] : Capitalize<M>;
 
-/** The name of an operation as it is spelled in the interface. */
+/** The name of an operation as the interface spells it. */
 export type OperationName = NameOf<Method>;
 
-/** What methods take apart from an object, as parameters of the step. */
+/** Parameters of a step that a method takes as arguments of their own. */
 interface GivenApart {
   readonly movingAverage: { readonly window: Duration };
   readonly exponentialAverage: { readonly halflife: Duration };
@@ -36,7 +36,7 @@ interface GivenApart {
   readonly log: { readonly base?: number };
 }
 
-// What a method takes as one object are the parameters of the step.
+// The parameters of a step: usually the object that the method takes.
 type ParametersOf<M extends Method> = M extends 'aggregate'
   ? Parameters<OperationMethods[M]>[0]
   : M extends 'aggregatePipeline'
@@ -52,7 +52,7 @@ type ParametersOf<M extends Method> = M extends 'aggregate'
 type SecondOf<M extends Method> =
   Parameters<OperationMethods[M]> extends [unknown, (infer P extends object)?] ? P : object;
 
-/** A step of an item: one reference in `output`, one or two in `input`. */
+/** A step of an item. `output` has exactly one reference, `input` as many as the operation takes. */
 export type RequestStep = {
   [M in Method]: {
     readonly operation: NameOf<M>;
@@ -63,7 +63,7 @@ export type RequestStep = {
     : { readonly parameters: ParametersOf<M> });
 }[Method];
 
-/** How often a batch runs, at its multiples in UTC. */
+/** How often a batch runs: at the multiples of this duration in UTC. */
 export type Frequency = 'PT15M' | 'PT1H' | 'PT24H';
 
 /** An item of a request, as POST /operations takes it (section 2.5 of the interface). */
@@ -74,14 +74,14 @@ export interface RequestItem {
   readonly operations: readonly RequestStep[];
 }
 
-/** A request file: the items, and where editors find the schema. */
+/** A request file: the items, and the schema for editors. */
 export interface RequestFile {
   readonly $schema?: string;
   readonly items: readonly RequestItem[];
 }
 
-// What of a step, of an item, the compiler knows to be wrong. Names that it knows only as texts, as in imported JSON,
-// and records of unknown fields are checked when the plan is made.
+// A step or an item that the compiler knows to be wrong. Where it knows only that a name is a string, as in imported
+// JSON, or that a record has some fields, `createPlan` checks them.
 type BadStep<S> = S extends { readonly operation: infer Name }
   ? string extends Name
     ? never
@@ -92,7 +92,7 @@ type BadStep<S> = S extends { readonly operation: infer Name }
         : S
   : never;
 
-// Which parameters belong to which of several names is not known.
+// Whether the name is a union: then it is not known which parameters belong to it.
 type IsOneOfSome<Name, All = Name> = Name extends All ? ([All] extends [Name] ? false : true) : never;
 
 type BadItem<I> = I extends { readonly processingType: infer Type; readonly operations: readonly (infer Step)[] }
@@ -111,7 +111,7 @@ type ListLike<Items> = Items extends readonly (infer Item)[]
     : readonly RequestItem[]
   : readonly RequestItem[];
 
-/** What a request has to be as far as TypeScript knows it; of an unknown type it may be anything. */
+/** What TypeScript can check of a request. A request of unknown type is accepted. */
 export type RequestLike<R> = unknown extends R
   ? unknown
   : R extends { readonly items: infer Items }

@@ -5,7 +5,7 @@ import type { Parameters } from '../operations/parameters.js';
 import type { PlanInput } from './plan.js';
 import type { RequestItem, RequestStep } from './read-request.js';
 
-/** Steps in running order with their inputs found; `position` says where each step of the request is now. */
+/** Steps in running order with their inputs. `position` is the index of each step of the request in that order. */
 export interface Resolved {
   readonly sources: readonly SeriesReference[];
   readonly steps: readonly { readonly step: RequestStep; readonly inputs: readonly PlanInput[] }[];
@@ -101,7 +101,7 @@ function orderSteps(
   return ordered;
 }
 
-// Of the steps that wait, those that another of them waits for: a step that only comes after a circle is not at fault.
+// Drops waiting steps that no other waiting step needs: a step that merely comes after a circle is not at fault.
 function withoutTails(
   waiting: readonly RequestStep[],
   readers: ReadonlyMap<RequestStep, readonly RequestStep[]>,
@@ -131,7 +131,7 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
     if (operation.inheritsWindows?.(parameters) !== true) return parameters;
     const known = nearestWindows(resolved, index);
     if (known === undefined) {
-      // Steps with problems are left out, so their results look like sources, and their windows are not known.
+      // Steps with problems were left out, so their results look like sources and their windows are unknown.
       if (!isWhole && resolved.sources.some(({ metric }) => metric !== 'Raw')) return parameters;
       issues.push({
         pointer: `${pointer}/parameters/window`,
@@ -143,7 +143,7 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
       return parameters;
     }
     if (!step.hasTimezone) return { ...parameters, ...known };
-    // Its own zone counts for the window it has found, which must suit that.
+    // The step has a zone of its own, which the inherited window must fit.
     const own = { ...known, ...parameters, window: known.window };
     operation.check?.(
       own,
@@ -157,7 +157,7 @@ export function fillWindows(resolved: Resolved, issues: Issue[]): Parameters[] {
   });
 }
 
-// The fewest steps upstream; among equals, along the first input.
+// The windows of the step that is fewest steps upstream; among equals, along the first input.
 function nearestWindows(resolved: Resolved, index: number): WindowsMade | undefined {
   let level = [index];
   const seen = new Set(level);

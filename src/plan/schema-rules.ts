@@ -5,8 +5,8 @@ import type { Operation } from '../operations/operation.js';
 import type { JsonSchema } from '../operations/parameters.js';
 
 /**
- * What the parameters and inputs of a step must be together, as JSON Schemas. The operations' own checks say the same;
- * a test holds the two against each other. It is apart from them, because an application needs only their checks.
+ * How the parameters and inputs of a step must fit together, as JSON Schemas. They say the same as the operations' own
+ * `check`, and a test compares the two. They are not in the operations' files, because applications need only `check`.
  */
 
 const has = (...names: string[]): JsonSchema => ({ required: names });
@@ -26,7 +26,7 @@ const inputs = (least: number, most?: number): JsonSchema => ({
   properties: { input: { minItems: least, ...(most === undefined ? {} : { maxItems: most }) } },
 });
 
-/** How two inputs may meet with the parameters that belong to it. */
+/** Which alignment parameters fit together. */
 const alignment = [when(has('maxhold'), is('align', 'hold', 'asof')), when(has('maxgap'), is('align', 'linear'))];
 
 const ofFunctions = [
@@ -39,7 +39,7 @@ const ofFunctions = [
 ];
 
 const ofWindows = [
-  // Only windows at the borders of an interval have others between them.
+  // Only windows at the borders of an interval can be empty.
   when(
     { ...is('empty', 'zero', 'hold'), required: ['empty', 'window'] },
     {
@@ -52,7 +52,7 @@ const ofWindows = [
   ),
 ];
 
-/** By the name of an operation. */
+/** Rules for the parameters of an operation, by its name. */
 const PARAMETERS: Readonly<Record<string, readonly JsonSchema[]>> = {
   Aggregate: [...ofFunctions, ...ofWindows, when(is('function', ...pairFunctionNames), { allOf: alignment })],
   'Aggregate Pipeline': [{ properties: { pipeline: { items: { allOf: ofFunctions } } } }],
@@ -86,7 +86,7 @@ function someRange(): JsonSchema {
 
 const ofExtremes = [when(inputs(3), { properties: { parameters: { not: is('align', 'linear') } } })];
 
-/** By the name of an operation: of the whole step. */
+/** Rules for the whole step of an operation, by its name. */
 const STEPS: Readonly<Record<string, readonly JsonSchema[]>> = {
   Aggregate: [
     when(withParameters(is('function', ...pairFunctionNames)), inputs(2, 2)),
@@ -101,22 +101,22 @@ const STEPS: Readonly<Record<string, readonly JsonSchema[]>> = {
   Max: ofExtremes,
 };
 
-/** Operations that need parameters, though none of them by itself. */
+/** Operations that need some parameter, although each one is optional. */
 const NEEDED: ReadonlySet<string> = new Set(['Clamp', 'Mask', 'Scale', 'Schedule', 'Where']);
 
-/** Whether a step without parameters lacks some. */
+/** Whether a step of the operation must have parameters. */
 export function needsParameters({ name, parameters, either }: Operation): boolean {
   return either !== undefined || NEEDED.has(name) || Object.values(parameters).some(({ isRequired }) => isRequired);
 }
 
-/** What the parameters of a step have to be together. */
+/** How the parameters of a step must fit together. */
 export function parameterRules({ name, inputs: count = 'one', either }: Operation): readonly JsonSchema[] {
   const exactlyOne = either === undefined ? [] : [{ oneOf: either.map((one) => has(one)) }];
   const isAligned = count.startsWith('one and a scalar') || count === 'two';
   return [...exactlyOne, ...(PARAMETERS[name] ?? []), ...(isAligned ? alignment : [])];
 }
 
-/** What its parameters and its inputs have to be together. */
+/** How its parameters and its inputs must fit together. */
 export function stepRules({ name, inputs: count = 'one' }: Operation): readonly JsonSchema[] {
   const own = STEPS[name] ?? [];
   if (!count.startsWith('one and a scalar')) return own;

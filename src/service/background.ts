@@ -5,23 +5,23 @@ import type { ServiceContext } from './context.js';
 import { listRetention } from './identity/retention.js';
 import { writeReserved } from './store.js';
 
-/** Ends work in the background; resolves once nothing of it runs. */
-export type EndWork = () => Promise<void>;
+/** Stops background work; resolves once none of it runs. */
+export type StopWork = () => Promise<void>;
 
 const RETENTION_PERIOD_MS = 600_000;
 
-/** Does `work` again and again; after a failure, which `failure` tells of in the log, too. */
+/** Runs `work` periodically. A failure is logged with the text `failure`, and the next run comes as usual. */
 export function repeat(
   { scheduler, log }: ServiceContext,
   periodMs: number,
   failure: string,
   work: (isStopped: () => boolean) => Promise<void>,
-): EndWork {
+): StopWork {
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   const run = (): void => {
     running = work(() => isStopped)
-      .catch((err: unknown) => log.warn({ err }, `${failure}; tried again later`))
+      .catch((err: unknown) => log.warn({ err }, `${failure}; will try again later`))
       .then(() => {
         if (!isStopped) cancel = scheduler.after(periodMs, run);
       });
@@ -34,8 +34,8 @@ export function repeat(
   };
 }
 
-/** Brings the log of samples into segments. */
-export function startCompaction(context: ServiceContext): EndWork {
+/** Moves samples from the log into segments. */
+export function startCompaction(context: ServiceContext): StopWork {
   const { storage, samples, scheduler, clock, settings, log, metrics } = context;
   const compactor = createCompactor({
     storage,
@@ -45,18 +45,18 @@ export function startCompaction(context: ServiceContext): EndWork {
     pollIntervalMs: settings.pollIntervalMs,
     onError: (err, shard) => {
       metrics.compactionErrors.inc();
-      log.warn({ err, shard }, 'samples were not compacted; tried again later');
+      log.warn({ err, shard }, 'samples were not compacted; will try again later');
     },
   });
   compactor.start();
   return () => compactor.stop();
 }
 
-/** Deletes what the rules of retention do not keep, in short transactions. */
-export function startRetention(context: ServiceContext): EndWork {
+/** Deletes samples that have outlived their retention rule, in short transactions. */
+export function startRetention(context: ServiceContext): StopWork {
   const { storage, clock } = context;
   return repeat(context, RETENTION_PERIOD_MS, 'old samples were not deleted', async (isStopped) => {
-    // They lie in the homes of their organisations, whose series may lie anywhere.
+    // Rules lie in the home shard of their organisation, whose series may lie in any shard.
     const rules = await listRetention(context, {});
     for (let shard = 0; shard < SHARD_COUNT && rules.length > 0 && !isStopped(); shard++) {
       const expired = await storage.read(shard, (tx) => findExpired(tx, rules, clock.nowMs()));

@@ -6,11 +6,11 @@ import type { Metrics } from './http/metrics.js';
 import type { Placements } from './placements.js';
 import type { ServiceSettings } from './settings.js';
 
-/** Time as the service sees it: tests hold it still. */
+/** The service's source of time; tests control it. */
 export interface Clock {
   /** Epoch milliseconds. */
   nowMs(): number;
-  /** Milliseconds that never go back, from some start; for durations and expiry within one process. */
+  /** A monotonic clock, in milliseconds; for durations and expiry within one process. */
   monotonicMs(): number;
 }
 
@@ -19,11 +19,11 @@ export interface Random {
 }
 
 export interface Scheduler {
-  /** Runs `work` once after `delayMs`; the function given back calls it off. */
+  /** Runs `work` once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, work: () => void): () => void;
 }
 
-/** What every part of the service works with; all that touches the world is given in from outside. */
+/** What every part of the service works with. All access to the world outside is injected. */
 export interface ServiceContext {
   readonly storage: Storage;
   readonly placements: Placements;
@@ -36,7 +36,7 @@ export interface ServiceContext {
   readonly metrics: Metrics;
 }
 
-/** An id that nobody guesses, in order of time: a UUID of version 7. */
+/** An unguessable id that sorts by time: a UUID version 7. */
 export function createId({ clock, random }: Pick<ServiceContext, 'clock' | 'random'>): string {
   return v7({ msecs: Math.max(0, Math.floor(clock.nowMs())), random: random.bytes(16) });
 }

@@ -3,10 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 import { type ErrorCode, WindrowError } from '../core/errors.js';
 
 /**
- * Makes the folder of a store where there is none, for its owner alone, and makes sure that files can be made in it.
- * Folder by folder: below one that takes none, such as /proc, Node's `recursive` tries without end.
+ * Creates the data directory if it is missing, for its owner only, and checks that files can be created in it. It
+ * creates one folder at a time: below one that refuses them, such as /proc, Node's `recursive` never returns.
  *
- * @throws WindrowError that names what is in the way.
+ * @throws WindrowError that names the obstacle.
  */
 export function prepareDataDirectory(directory: string): void {
   const path = resolve(directory);
@@ -16,21 +16,21 @@ export function prepareDataDirectory(directory: string): void {
   try {
     for (; !existsSync(place); place = dirname(place)) missing.unshift(place);
     for (const folder of missing) {
-      makeFolder(folder);
+      createFolder(folder);
       place = folder;
     }
     writeFileSync(probe, '', { mode: 0o600 });
     rmSync(probe);
   } catch (error) {
-    throw isOfSystem(error) ? unusable(directory, place, error) : error;
+    throw isSystemError(error) ? unusable(directory, place, error) : error;
   }
 }
 
-function makeFolder(path: string): void {
+function createFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }
@@ -39,22 +39,22 @@ interface SystemError extends Error {
   readonly code: string;
 }
 
-function isOfSystem(error: unknown): error is SystemError {
+function isSystemError(error: unknown): error is SystemError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
 const MENDS: Readonly<Record<string, readonly [code: ErrorCode, mend: string]>> = {
-  EACCES: ['file.denied', 'check its permissions, and the user that this runs as'],
-  EPERM: ['file.denied', 'check its permissions, and the user that this runs as'],
-  EROFS: ['file.denied', 'it may only be read; give a folder elsewhere'],
-  ENOSPC: ['file.full', 'free some room on the disk, or give a folder elsewhere'],
-  EDQUOT: ['file.full', 'free some room on the disk, or give a folder elsewhere'],
-  ENOTDIR: ['file.missing', 'it is no folder; give a folder elsewhere'],
-  EEXIST: ['file.missing', 'something that is no folder stands there; give a folder elsewhere'],
+  EACCES: ['file.denied', 'check its permissions and the user that windrow runs as'],
+  EPERM: ['file.denied', 'check its permissions and the user that windrow runs as'],
+  EROFS: ['file.denied', 'it is read-only; use another folder'],
+  ENOSPC: ['file.full', 'free some space on the disk, or use another folder'],
+  EDQUOT: ['file.full', 'free some space on the disk, or use another folder'],
+  ENOTDIR: ['file.missing', 'it is not a folder; use another path'],
+  EEXIST: ['file.missing', 'a file or a broken link has this name; use another path'],
 };
 
 function unusable(directory: string, place: string, error: SystemError): WindrowError {
-  const [code, mend] = MENDS[error.code] ?? ['file.missing', 'it takes no files; give a folder on a disk'];
-  const problem = `nothing can be made in ${place} (${error.code})`;
+  const [code, mend] = MENDS[error.code] ?? ['file.missing', 'it does not accept files; use a folder on a disk'];
+  const problem = `cannot create files in ${place} (${error.code})`;
   return new WindrowError(code, `the data directory ${directory}: ${problem}: ${mend}`, { cause: error });
 }

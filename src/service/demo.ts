@@ -11,7 +11,7 @@ const FAHRENHEIT_FREEZING = 32;
 const WARM_DAYS = 5;
 const LOOPBACK = /^(localhost|127\..*|\[::1\])$/;
 
-/** The request of the demo: from an office's temperatures in Fahrenheit to what one would like to know of them. */
+/** The demo's request: from an office's temperatures in Fahrenheit to Celsius, daily averages and a flag for warmth. */
 const request = [
   {
     metric: 'Celsius',
@@ -47,16 +47,16 @@ function step(operation: string, from: string, to: string, parameters: Readonly<
 }
 
 /**
- * Fills a demo organisation over HTTP, as any client would: real data, registered items, events. What is there from
- * an earlier start is written again, which changes nothing; the credentials are new each time.
+ * Fills the demo organisation over HTTP, as any client would: real data, registered items, events. Data of an earlier
+ * start is written again, which changes nothing; the credentials are new each time.
  *
  * @param csv the samples, `timestamp,value`.
- * @returns what to tell whoever started it.
+ * @returns the text to show to the user.
  */
 export async function prepareDemo(server: Server, csv: URL): Promise<string> {
   const { administration } = server.service.identity;
   const scopes = ['core_read', 'core_write', 'core_admin'];
-  // Their secrets were shown at earlier starts, and are of no use any more.
+  // The secrets of earlier starts are no longer known.
   for (const { clientId, name } of await administration.listClients({ organisation: ORGANISATION })) {
     if (name === CLIENT) await administration.removeClient({ clientId });
   }
@@ -78,7 +78,7 @@ export async function prepareDemo(server: Server, csv: URL): Promise<string> {
   return describe(server.url, client);
 }
 
-/** Sends a request, and gives the `data` of its answer, whose form the caller knows. */
+/** Sends a request and returns the `data` of its answer, whose type the caller knows. */
 type Send = <Data>(
   method: string,
   path: string,
@@ -123,7 +123,7 @@ async function openSender(url: string, client: { clientId: string; clientSecret:
 async function textOf(answer: Response, request: string): Promise<string> {
   const text = await answer.text();
   if (answer.ok) return text;
-  const mend = answer.status === 429 ? '; start it again later, and with a higher --requests-per-minute' : '';
+  const mend = answer.status === 429 ? '; start it again later with a higher --requests-per-minute' : '';
   throw new WindrowError('arguments', `the demo: ${request}: ${answer.status} ${text}${mend}`);
 }
 
@@ -168,13 +168,13 @@ function isDone(state: string): boolean {
 }
 
 function describe(url: string, { clientId, clientSecret }: { clientId: string; clientSecret: string }): string {
-  // The page takes such a link on this machine alone.
+  // The workbench accepts such a link only on this machine.
   const isLocal = LOOPBACK.test(new URL(url).hostname);
   const page = isLocal
     ? `Open the workbench in a browser, signed in as the client below:
 
   ${url}/#sign-in=${clientId}:${clientSecret}`
-    : `Open ${url}/ in a browser: it is the workbench. To run pipelines here, sign in with the client
+    : `Open ${url}/ in a browser for the workbench. To run pipelines there, sign in with the client
 and the secret below.`;
   return `
 ${page}

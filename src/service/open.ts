@@ -12,23 +12,23 @@ import { createService, type Service } from './service.js';
 import { defaultSettings, publicUrlFault, type ServiceSettings } from './settings.js';
 import { systemClock, systemRandom, systemScheduler } from './system.js';
 
-/** What a service is opened with; what is left out is the machine's own. */
+/** How to open a service. Clock, randomness and timers default to the machine's. */
 export interface ServiceOptions {
-  /** The folder of the embedded database, made when it is not there. */
+  /** The folder of the embedded database; created if missing. */
   readonly dataDirectory?: string;
-  /** Or the address of a PostgreSQL database, `postgres://…`, that any number of processes share. */
+  /** Or the address of a PostgreSQL database, `postgres://…`, which any number of processes may share. */
   readonly store?: string;
-  /** Or a store of one's own, which is left open. */
+  /** Or an open store, which `close` leaves open. */
   readonly storage?: Storage;
   readonly settings?: Partial<ServiceSettings>;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly scheduler?: Scheduler;
-  /** What the hash of a new password costs, in the parameters of scrypt. */
+  /** The scrypt cost of new password hashes. */
   readonly passwordCost?: PasswordCost;
 }
 
-/** Opens the store and makes a service over it; `close` stops both. */
+/** Opens the store and creates a service on it; `close` stops both. */
 export async function openService(
   options: ServiceOptions,
   log: FastifyBaseLogger,

@@ -2,7 +2,7 @@ import { type Placement, placementOf, shardOf } from '../storage/shard.js';
 import type { Reader, Storage } from '../storage/storage.js';
 import { organisations } from '../storage/tables/identity.js';
 
-/** Tells where the series of organisations lie. That never changes, so it is asked of the store once for each. */
+/** Tells in which shards the series of an organisation lie. This never changes, so answers are cached for good. */
 export class Placements {
   readonly #storage: Storage;
   readonly #known = new Map<string, Placement>();
@@ -17,7 +17,7 @@ export class Placements {
     );
   }
 
-  /** The same within a transaction of one of the organisation's shards. */
+  /** Like `of`, within a transaction of one of the organisation's shards. */
   async in(tx: Reader, organisation: string): Promise<Placement> {
     const known = this.#known.get(organisation);
     if (known !== undefined) return known;

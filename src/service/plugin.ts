@@ -3,8 +3,8 @@ import { addNotFound } from './http/app.js';
 import { openService, type ServiceOptions } from './open.js';
 
 /**
- * The service as a Fastify plugin, for those who have a server already: its routes, errors and limits stay within
- * the scope that it is registered in. It starts when the server is ready, and stops with it.
+ * The service as a Fastify plugin, for an existing server. Its routes, errors and limits apply only in the scope where
+ * it is registered. It starts when the server is ready, and stops with it.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ export async function windrowService(
   app.addHook('onReady', async () => service.start());
   app.addHook('preClose', () => service.stop());
   app.addHook('onClose', () => service.close());
-  // Without a prefix of its own, paths that there are none of would be the service's, and are the host's to answer.
+  // Only under a prefix: without one, unknown paths are the host's to answer.
   if ((options.prefix ?? '/') !== '/') addNotFound(app);
   await service.register(app);
 }

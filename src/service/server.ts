@@ -10,7 +10,7 @@ import { defaultSettings } from './settings.js';
 import { systemClock, systemRandom } from './system.js';
 
 export interface ServerOptions extends ServiceOptions {
-  /** The address to listen at: 127.0.0.1 by default, so that a proxy with TLS stands in front. */
+  /** The address to listen on; 127.0.0.1 by default, for a TLS proxy in front. */
   readonly host?: string;
   /** 0 takes any free port. */
   readonly port?: number;
@@ -18,19 +18,21 @@ export interface ServerOptions extends ServiceOptions {
   readonly logLevel?: string;
   /** Where log lines go; standard output by default. */
   readonly logDestination?: DestinationStream;
-  /** The workbench, to be at `/`; none without it. */
+  /** The workbench, served at `/` if given. */
   readonly workbench?: WorkbenchFiles;
-  /** The folder of the docs as HTML, shown at `/guide/`. */
+  /** The folder of the docs as HTML, served at `/guide/` if given. */
   readonly guide?: string;
-  /** How many proxies of one's own stand in front: so far from its end `x-forwarded-for` tells the caller's address. */
+  /**
+   * How many trusted proxies are in front: the caller's address is so many entries from the end of `x-forwarded-for`.
+   */
   readonly trustedProxyCount?: number;
 }
 
 export interface Server {
   readonly service: Service;
-  /** Where it listens, as `http://host:port`. */
+  /** The address it listens on, as `http://host:port`. */
   readonly url: string;
-  /** Graceful: no new work, running commits finish, streams are told, then the store is let go. */
+  /** Stops gracefully: takes no new work, finishes running commits, ends streams, then closes the store. */
   stop(): Promise<void>;
 }
 
@@ -60,29 +62,29 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Lines that wait for a pipe that is full, in characters; what comes on top is dropped. */
+/** How many characters of log lines may wait for a full pipe; further lines are dropped. */
 const LOG_LENGTH_MAX = 2 ** 20;
 
-/** Standard output, whose disk may be full without an end to the service. */
+/** Standard output. A write that fails, as on a full disk, must not end the service. */
 function openLog(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true, maxLength: LOG_LENGTH_MAX });
   destination.on('error', () => {});
   return destination;
 }
 
-// Longer than any request of a caller who listens should take, shorter than what a service manager waits for.
+// Longer than a request of an attentive client should take, shorter than what a service manager waits for.
 const STOP_GRACE_MS = 8000;
 
 async function stop(app: FastifyInstance, service: Service & { close(): Promise<void> }): Promise<void> {
   const { log, scheduler } = service.context;
   log.info('stopping');
   await service.stop();
-  const callOff = scheduler.after(STOP_GRACE_MS, () => {
-    log.warn('requests that did not end in time are cut off');
+  const cancel = scheduler.after(STOP_GRACE_MS, () => {
+    log.warn('closing connections whose requests did not end in time');
     app.server.closeAllConnections();
   });
   await app.close();
-  callOff();
+  cancel();
   await service.close();
   log.info('stopped');
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { type EndWork, startCompaction, startRetention } from './background.js';
+import { type StopWork, startCompaction, startRetention } from './background.js';
 import type { ServiceContext } from './context.js';
 import { startForgetting } from './events/forget.js';
 import { registerEvents } from './events/routes.js';
@@ -26,28 +26,28 @@ import { registerStatus } from './status/routes.js';
 import { registerTimeseries } from './timeseries/routes.js';
 import { registerToken } from './token/routes.js';
 
-/** The parts of a running service, for those who start and stop it. */
+/** The parts of a running service, for whoever starts and stops it. */
 export interface Service {
   readonly context: ServiceContext;
   readonly identity: Identity;
   readonly tokens: ContinuationTokens;
   readonly worker: Worker;
-  /** Puts every route on a Fastify instance: a server of its own, or a scope of another's. */
+  /** Registers every route on a Fastify instance: our own server, or a scope of another. */
   register(app: FastifyInstance): Promise<void>;
   start(): void;
-  /** Takes no new work, ends what runs, and writes down how far it has come. */
+  /** Takes no new work, ends what runs, and saves its progress. */
   stop(): Promise<void>;
 }
 
 export function createService(context: ServiceContext, passwordCost?: PasswordCost): Service {
   const readiness: Readiness = { isOpen: true };
   const stopping = new AbortController();
-  // Every follower listens.
+  // Every follower adds a listener; Node would warn beyond ten.
   setMaxListeners(0, stopping.signal);
   const identity = createIdentity(context, passwordCost === undefined ? {} : { cost: passwordCost });
   const tokens = createContinuationTokens(context);
   const worker = new Worker(context, openStepPool(context.settings.workerCount));
-  let background: readonly EndWork[] = [];
+  let background: readonly StopWork[] = [];
   return {
     context,
     identity,

@@ -2,7 +2,7 @@ import type { Storage, Transaction } from '../storage/storage.js';
 
 export { equal } from '../storage/storage.js';
 
-/** A transaction that works on a full disk too, by its reserve: it writes little, or makes room. */
+/** A transaction that may use the disk's reserve, so that it works on a full disk: it writes little, or frees space. */
 export function writeReserved<Result>(
   storage: Storage,
   shard: number,

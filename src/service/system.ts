@@ -6,7 +6,7 @@ export const systemClock: Clock = Object.freeze({
   monotonicMs: () => performance.now(),
 });
 
-// Fetched in one call for many: most callers want a few bytes for an id.
+// Most callers want a few bytes for an id, so one call fetches many.
 const POOL_BYTES = 8192;
 let pool = new Uint8Array(0);
 let used = 0;
@@ -21,7 +21,7 @@ export const systemRandom: Random = Object.freeze({
     }
     used += count;
     const taken = pool.slice(used - count, used);
-    // What was given out is nobody else's.
+    // No copy of a secret stays behind.
     pool.fill(0, used - count, used);
     return taken;
   },

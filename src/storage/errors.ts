@@ -1,30 +1,30 @@
 import { WindrowError } from '../core/errors.js';
 
-/** What a store can not do, or not now. */
+/** An error of the store. */
 export class StorageError extends WindrowError {}
 
-/** The disk is full: nothing was written, and reading goes on. */
+/** The disk is full: nothing was written. Reads still work. */
 export class StorageFullError extends StorageError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('storage.full', message, options);
   }
 }
 
-/** The claim has passed on to another owner: nothing was written. */
+/** Another owner has the claim now: nothing was written. */
 export class StaleClaimError extends StorageError {
   constructor(message: string) {
     super('storage.claim', message);
   }
 }
 
-/** What is stored of some samples is not what was written: a bit has flipped on its way, most likely. */
+/** Stored samples differ from what was written, most likely by a flipped bit. */
 export class DamagedSamplesError extends StorageError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('storage.damaged', message, options);
   }
 }
 
-/** There is a row of this key. */
+/** A row with this key exists. */
 export class DuplicateKeyError extends StorageError {
   readonly table: string;
 

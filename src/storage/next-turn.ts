@@ -1,11 +1,14 @@
 import type { InTurns } from '../core/turns.js';
 
-/** A turn of the event loop, in which others are answered. A transaction may await it: it comes by itself. */
+/** Yields to the event loop, so that other requests are answered. A transaction may await it, as it always resolves. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A long list, with a turn of the event loop after every so many values: as many should take some ten milliseconds. */
+/**
+ * Iterates over a long list and yields to the event loop after every `valuesATurn` values, which should take about 10
+ * ms.
+ */
 export async function* inTurns<Value>(values: Iterable<Value>, valuesATurn: number): AsyncGenerator<Value> {
   let count = 0;
   for (const value of values) {
@@ -15,7 +18,7 @@ export async function* inTurns<Value>(values: Iterable<Value>, valuesATurn: numb
   }
 }
 
-/** Does work that stops on the way, with a turn of the event loop wherever it does. */
+/** Runs a generator to its end, and yields to the event loop at each `yield`. */
 export async function inPauses<Result>(work: InTurns<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next();

@@ -1,40 +1,46 @@
 import { crc32 } from 'node:zlib';
 import { hashText } from '../core/hash.js';
 
-/** How many shards a store has. Written into it once: keys of another count would not be found again. */
+/** How many shards a store has. Fixed when it is created: with another count, keys would not be found. */
 export const SHARD_COUNT = 32;
 
-/** Where what belongs to an organisation as a whole lies, and its series where they are not spread. */
+/**
+ * An organisation's home shard: it has what belongs to the organisation as a whole, and its series unless they are
+ * spread.
+ */
 export function shardOf(organisation: string, part = ''): number {
   return Number(hashText(JSON.stringify([organisation, part])) % BigInt(SHARD_COUNT));
 }
 
-/** Where clients, users and tokens lie: they are looked up before the organisation is known. */
+/** The shard of clients, users and tokens, which are looked up before the organisation is known. */
 export const IDENTITY_SHARD = shardOf('', 'identity');
 
-/** Over how many shards the series of an organisation may be spread. */
+/** How many groups the series of an organisation may be spread over. */
 export const GROUP_COUNTS: readonly number[] = [1, 2, 4, 8, 16, 32];
 
-/** Where the series of an organisation lie. An item, with its work and its transaction, lies where its result does. */
+/**
+ * In which shards the series of an organisation lie. An item, its work and its transaction lie in the shard of its
+ * result.
+ */
 export interface Placement {
-  /** Where what belongs to the organisation as a whole lies; one of `shards`. */
+  /** The shard of what belongs to the organisation as a whole; one of `shards`. */
   readonly home: number;
-  /** In the order of their numbers. */
+  /** In ascending order. */
   readonly shards: readonly number[];
   shardOf(timeseriesId: string): number;
 }
 
-/** @param groupCount one of `GROUP_COUNTS`; written down once, as series would not be found again with another. */
+/** @param groupCount one of `GROUP_COUNTS`; fixed for an organisation, as series would not be found with another. */
 export function placementOf(organisation: string, groupCount: number): Placement {
   const home = shardOf(organisation);
   if (groupCount === 1) return { home, shards: [home], shardOf: () => home };
   const step = SHARD_COUNT / groupCount;
-  // Evenly, so that no two groups share a shard.
+  // Evenly spaced, so that no two groups share a shard.
   const ofGroup = Array.from({ length: groupCount }, (_, group) => (home + group * step) % SHARD_COUNT);
   return {
     home,
     shards: [...ofGroup].sort((a, b) => a - b),
-    // All metrics of an id lie together: most items read series of one id.
+    // By the id alone, so that all its metrics lie together: most items read series of one id.
     shardOf: (timeseriesId) => ofGroup[crc32(timeseriesId) % groupCount]!,
   };
 }

@@ -1,26 +1,26 @@
 import type { Table, Value } from './table.js';
 
 /**
- * What the service keeps its data in. One driver is an embedded database in a file, SQLite; the other is
- * PostgreSQL, under any number of processes without state. So:
+ * What the service keeps its data in. There are two drivers: SQLite, an embedded database in a file, and PostgreSQL,
+ * which any number of stateless processes share. Therefore:
  *
  * - Every statement belongs to one shard, and the shard leads every key (`shardOf`).
- * - Work on a shard is a function of a transaction. It may be run again as a whole, so it changes nothing but the
- *   transaction, and it awaits nothing but the transaction.
- * - Writers of one shard follow one another: each commit that writes has the number after the one before it.
- * - A `transaction` has returned only when its commit is on the disk.
+ * - Work on a shard is a function of a transaction. It may be rerun as a whole, so it changes only the transaction and
+ * awaits only the transaction.
+ * - Writes to a shard are serialised: each commit that writes has the number after the one before.
+ * - A `transaction` returns only when its commit is on the disk.
  */
 export interface Storage {
-  /** Reads a state of the shard in which no commit is half done. */
+  /** Reads a consistent state of the shard. */
   read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result>;
-  /** The number of the shard's last commit: what was read of that one still holds. */
+  /** The number of the shard's last commit: what was read at that commit is still true. */
   lastCommit(shard: number): Promise<number>;
   /**
-   * Runs `work` and commits what it wrote, whole or not at all; what `work` throws is thrown on, nothing written.
-   * Commits that wait for the disk together are put there together (group commit).
+   * Runs `work` and commits what it wrote, or nothing. What `work` throws is rethrown, with nothing written. Commits
+   * that wait for the disk at the same time share one write (group commit).
    *
-   * @throws StaleClaimError when the claim has passed on to another: nothing was written.
-   * @throws StorageFullError when the disk is full: nothing was written, and reading goes on.
+   * @throws StaleClaimError when another owner has the claim: nothing was written.
+   * @throws StorageFullError when the disk is full: nothing was written. Reads still work.
    */
   transaction<Result>(
     shard: number,
@@ -28,8 +28,8 @@ export interface Storage {
     options?: TransactionOptions,
   ): Promise<Result>;
   /**
-   * As `transaction`, with one for each of these shards, in their order: takes effect in all of them or in none. It
-   * holds up the writers of all of them, so it is for what is rare.
+   * Like `transaction`, with a transaction for each of these shards, in their order; takes effect in all or none. It
+   * blocks the writers of all of them, so it is for rare changes.
    */
   transactionOver<Result>(
     shards: readonly number[],
@@ -37,32 +37,32 @@ export interface Storage {
     options?: Omit<TransactionOptions, 'claim'>,
   ): Promise<Result>;
   /**
-   * Makes `owner` the one worker of the shard until `leaseMs` from now; the same owner claims anew to stay it,
-   * and keeps the sequence.
+   * Makes `owner` the only worker of the shard until `leaseMs` from now. The owner claims again to renew the lease,
+   * and keeps its sequence.
    *
-   * @returns undefined while the lease of another owner runs.
+   * @returns undefined while another owner holds a lease.
    */
   claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined>;
-  /** Gives a claim back before its time. */
+  /** Releases a claim before its lease ends. */
   release(claim: Claim): Promise<void>;
   /**
-   * Whether the upkeep of a shard (compaction) falls to this process: those that live share the shards. A hint, for
-   * while processes come and go there may be none for a while, or two.
+   * Whether this process is to maintain (compact) a shard: live processes share the shards. Only a hint: while
+   * processes come and go, a shard may have none or two for a while.
    */
-  keeps(shard: number): Promise<boolean>;
-  /** Calls `listener` after each commit that wrote: a hint, for nothing may depend on its coming. */
+  maintains(shard: number): Promise<boolean>;
+  /** Calls `listener` after each commit that wrote. Only a hint: nothing may depend on the call. */
   onCommit(listener: CommitListener): () => void;
-  /** Throws when the store can not be read, or takes no writes any more. */
+  /** Throws when the store cannot be read or written. */
   check(): Promise<void>;
-  /** Ends running work, then lets go of the store. */
+  /** Finishes running work, then closes the store. */
   close(): Promise<void>;
 }
 
-/** Time, given in from outside. */
+/** An injected source of time. */
 export interface StorageClock {
   /** Epoch milliseconds. */
   nowMs(): number;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock, in milliseconds. */
   monotonicMs(): number;
 }
 
@@ -70,48 +70,48 @@ export interface StorageClock {
 export type CommitListener = (shard: number, commit: number, isOwn: boolean) => void;
 
 export interface TransactionOptions {
-  /** Makes the commit the work of this claim's holder. */
+  /** The commit succeeds only while this claim holds. */
   readonly claim?: Claim;
   /**
-   * For what is small and must go on (tokens), and for what frees room (deletions, compaction): it may use the room
-   * that is kept back for when the disk is full.
+   * For small writes that must go on (tokens), and for those that free space (deletions, compaction): they may use the
+   * space reserved for a full disk.
    */
   readonly usesReserve?: boolean;
 }
 
-/** The right to work on a shard. */
+/** The exclusive right to work on a shard. */
 export interface Claim {
   readonly shard: number;
   readonly owner: string;
-  /** Rises by one each time the shard passes to another owner. */
+  /** Increases by one whenever another owner takes the shard. */
   readonly sequence: number;
 }
 
 export interface Reader {
   readonly shard: number;
-  /** The number of the shard's last commit whose rows this transaction sees, itself not counted. */
+  /** The shard's last commit whose rows this transaction sees, not counting its own. */
   readonly lastCommit: number;
-  /** The number of the shard's last commit that is on the disk: what caches may keep. */
+  /** The shard's last commit that is on the disk: caches may keep what was read at it. */
   readonly durableCommit: number;
-  /** The row of a whole primary key. */
+  /** The row with this primary key, which must be complete. */
   get<Row>(table: Table<Row>, key: Partial<Row>): Promise<Row | undefined>;
   find<Row>(table: Table<Row>, query?: Query<Row>): Promise<Row[]>;
   count<Row>(table: Table<Row>, where?: readonly Condition<Row>[]): Promise<number>;
 }
 
-/** Bytes of a row given to it may not change before the transaction is answered: a driver may read them anew. */
+/** The bytes of a row passed to it must not change before the transaction is answered: a driver may read them again. */
 export interface Transaction extends Reader {
-  /** The number that this transaction's commit will have: `lastCommit + 1`. */
+  /** The number of this transaction's commit: `lastCommit + 1`. */
   readonly commit: number;
-  /** @throws DuplicateKeyError when there is a row of this key. */
+  /** @throws DuplicateKeyError if a row with this key exists. */
   insert<Row>(table: Table<Row>, row: Row): Promise<void>;
   /**
-   * Inserts rows, in less time than one after the other.
+   * Inserts rows, faster than one by one.
    *
-   * @throws DuplicateKeyError when there is a row of one of their keys; the transaction cannot go on after that.
+   * @throws DuplicateKeyError if a row with one of their keys exists; the transaction cannot go on after that.
    */
   insertAll<Row>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
-  /** Inserts the row, or replaces the one of its key. */
+  /** Inserts the row, or replaces the one with its key. */
   put<Row>(table: Table<Row>, row: Row): Promise<void>;
   /** @returns the number of rows changed. */
   update<Row>(table: Table<Row>, where: readonly Condition<Row>[], changes: Partial<Row>): Promise<number>;
@@ -120,30 +120,30 @@ export interface Transaction extends Reader {
 }
 
 /**
- * All conditions hold. `=` and `!=` take null as a value like any other; the orders `<`, `<=`, `>`, `>=` are never
- * true of null. Text is compared by its UTF-8 bytes. `in` takes a list.
+ * All conditions must hold. `=` and `!=` treat null as a value like any other; `<`, `<=`, `>`, `>=` are never true of
+ * null. Text is compared by its UTF-8 bytes.
  */
 export type Condition<Row> =
   | readonly [column: keyof Row & string, operator: '=' | '!=' | '<' | '<=' | '>' | '>=', value: Value]
   | readonly [column: keyof Row & string, operator: 'in', values: readonly Value[]];
 
-/** The conditions of a row to have these values. */
+/** The conditions that a row has these values. */
 export function equal<Column extends string>(values: Readonly<Record<Column, Value>>) {
-  // Each entry is a column and its value.
+  // `as`: each entry is a column and its value.
   return Object.entries(values).map(([column, value]) => [column, '=', value]) as [Column, '=', Value][];
 }
 
 export interface Order<Row> {
   readonly column: keyof Row & string;
-  /** Null comes before every value, and last when descending. */
+  /** Null sorts before every value: first when ascending, last when descending. */
   readonly isDescending?: boolean;
 }
 
 export interface Query<Row> {
   readonly where?: readonly Condition<Row>[];
-  /** By the primary key where absent. Give a total order (end it with the key) where `after` is used. */
+  /** The primary key by default. Must be a total order (end it with the key) if `after` is used. */
   readonly orderBy?: readonly Order<Row>[];
-  /** Only rows that come after this place of `orderBy`: a value for each of its columns (keyset paging). */
+  /** Only rows after this place in `orderBy`: a value for each of its columns (keyset paging). */
   readonly after?: readonly Value[];
   readonly limit?: number;
 }

@@ -1,7 +1,7 @@
-/** What a column can hold. Booleans are booleans, whole numbers lie within ±2^53, bytes are never changed in place. */
+/** What a column can hold. Integers lie within ±2^53; bytes are never changed in place. */
 export type Value = string | number | boolean | Uint8Array | null;
 
-/** What a column of each type holds. */
+/** The TypeScript type of each column type. */
 interface Values {
   readonly text: string;
   readonly integer: number;
@@ -17,24 +17,24 @@ export interface Column {
   readonly isNullable: boolean;
 }
 
-/** A row as an object: a field for each column but `shard`, which every table has and every key begins with. */
+/** A row as an object, with a field for each column but `shard`, which every table has and which leads every key. */
 type RowOf<Columns extends Readonly<Record<string, Column>>> = {
   readonly [Name in keyof Columns]:
     | Values[Columns[Name]['type']]
     | (Columns[Name]['isNullable'] extends true ? null : never);
 };
 
-/** A table as data: a driver makes its statements from it. */
+/** A table as data, from which a driver builds its statements. */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: { readonly [Name in keyof Row]: Column };
   /** The primary key within a shard. */
   readonly key: readonly (keyof Row & string)[];
-  /** Further orders in which rows are looked for; the shard leads each of them too. */
+  /** Further indexes; the shard leads each of them too. */
   readonly indexes: readonly (readonly (keyof Row & string)[])[];
   /**
-   * For a log, whose key begins with the commit that wrote the row: the last commit of a shard can be told by its rows.
-   * They are many and short, and read in the order of the key.
+   * A log's key starts with the commit that wrote the row, so its rows tell the last commit of a shard. Rows are many,
+   * short, and read in the order of the key.
    */
   readonly isLog: boolean;
 }
@@ -44,7 +44,7 @@ export type RowIn<Of> = Of extends Table<infer Row> ? Row : never;
 
 type Definitions = Readonly<Record<string, Column>>;
 
-/** Names a table once, for its type and for the drivers. */
+/** Defines a table, with the type of its rows. */
 export function defineTable<Columns extends Definitions>(
   name: string,
   columns: Columns,
@@ -54,7 +54,7 @@ export function defineTable<Columns extends Definitions>(
   return Object.freeze({ name, columns, key, indexes, isLog: false }) as unknown as Table<RowOf<Columns>>;
 }
 
-/** A table with a row, or some, of nearly each commit; the key is the commit and the place in it. */
+/** Defines a table to which nearly each commit adds rows; the key is the commit and the place in it. */
 export function defineLog<Columns extends Definitions & { commit: Column; part: Column }>(
   name: string,
   columns: Columns,

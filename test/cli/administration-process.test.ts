@@ -1,4 +1,4 @@
-// The built command beside a built service, each a process of its own.
+// The built command and the built service, each in a process of its own.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
@@ -18,17 +18,17 @@ async function serve(world: World): Promise<{ url: string; child: ChildProcess }
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
+  let output = '';
   child.stderr.on('data', (text) => {
-    said += text;
+    output += text;
   });
-  await expect.poll(() => said).toMatch(/listens at http:\S+;/);
-  return { url: /listens at (http:[^;]+);/.exec(said)?.[1] ?? '', child };
+  await expect.poll(() => output).toMatch(/listens at http:\S+;/);
+  return { url: /listens at (http:[^;]+);/.exec(output)?.[1] ?? '', child };
 }
 
 const ended = (child: ChildProcess) => new Promise((resolve) => child.on('close', resolve));
 
-it('clients come and go while the service runs; one that was killed holds nobody up', async () => {
+it('clients come and go while the service runs, and a killed command blocks nobody', async () => {
   const world = createWorld();
   const first = await serve(world);
   const added = windrow(world, 'client', 'add', 'gateway', '--org', 'acme', '--scope', 'core_read', '--json');

@@ -1,4 +1,4 @@
-// `windrow client`, `user` and `collection`: on a store that is free, and on one that a process holds.
+// `windrow client`, `user` and `collection` on a store that is free and on one that a process holds.
 import fs, { readdirSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { administer } from '../../src/cli/administer/administer.js';
@@ -19,7 +19,7 @@ interface Holder {
   readonly close: () => Promise<void>;
 }
 
-/** What a running service does with its store, as far as the command sees it. */
+/** What a running service does with its store, as far as the command can see. */
 async function hold(world: World): Promise<Holder> {
   const directory = world.path('data');
   const storage = await openSqliteStorage({ directory, clock: systemClock });
@@ -49,7 +49,7 @@ async function printed(world: World, ...words: string[]) {
 const addClient = (world: World, name: string, ...words: string[]) =>
   printed(world, 'client', 'add', name, '--org', 'acme', '--scope', 'core_read core_write', ...words, '--json');
 
-/** Asks for a token as the token endpoint does. */
+/** Asks for a token in the way the token endpoint does. */
 async function canLogIn(
   { identity }: Holder,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
@@ -96,7 +96,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect(listed.stdout).not.toContain(clientSecret);
   });
 
-  it('client add --json prints the two as JSON; --grant names grants', async () => {
+  it('client add --json prints both as JSON; --grant sets the grants', async () => {
     const world = await open();
     const client = await addClient(world, 'portal', '--grant', 'client_credentials,password');
     expect(Object.keys(client)).toEqual(['clientId', 'clientSecret']);
@@ -106,7 +106,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect(await printed(world, 'client', 'list', '--org', 'other', '--json')).toEqual([]);
   });
 
-  it('client remove removes it; one that is not there is told', async () => {
+  it('client remove removes a client, and reports one that does not exist', async () => {
     const world = await open();
     const { clientId } = await addClient(world, 'gateway');
     expect(await world.run('client', 'remove', clientId, ...DATA)).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -114,11 +114,11 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect(await world.run('client', 'remove', clientId, ...DATA)).toEqual({
       code: 2,
       stdout: '',
-      stderr: `windrow: there is no client of the id ${clientId}; \`windrow client list\` tells their ids\n`,
+      stderr: `windrow: there is no client with the id ${clientId}; \`windrow client list\` shows the ids\n`,
     });
   });
 
-  it('users are added with a password of standard input, each name once, listed and removed', async () => {
+  it('users are added with a password from standard input, each name once, listed and removed', async () => {
     const world = await open({ stdin: 'pass word\n' });
     const add = ['user', 'add', 'zoë', '--org', 'acme', '--password-stdin', ...DATA];
     expect(await world.run(...add)).toMatchObject({ code: 0, stdout: '' });
@@ -127,14 +127,14 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ]);
     const again = await world.run(...add);
     expect(again.code).toBe(2);
-    expect(again.stderr).toBe('windrow: acme has a user zoë already; for another password remove it first\n');
+    expect(again.stderr).toBe('windrow: acme already has a user zoë; to change the password, remove the user first\n');
     expect((await world.run('user', 'list', ...DATA)).stdout).toMatch(/^NAME +ORG +ADDED\nzoë +acme +\d{4}-/);
     expect((await world.run('user', 'remove', 'zoë', '--org', 'acme', ...DATA)).code).toBe(0);
     expect((await world.run('user', 'remove', 'zoë', '--org', 'acme', ...DATA)).code).toBe(2);
     expect(await printed(world, 'user', 'list', '--json')).toEqual([]);
   });
 
-  it('collections are added with their clients, more of them let in, some shut out, and removed', async () => {
+  it('collections are added with clients, admit and exclude clients, and are removed', async () => {
     const world = await open();
     const { clientId: first } = await addClient(world, 'first');
     const { clientId: second } = await addClient(world, 'second');
@@ -153,7 +153,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     expect((await world.run(...remove)).stderr).toContain('acme has no collection alarms');
   });
 
-  it('a client of another organisation is not let into a collection', async () => {
+  it('a collection does not admit a client of another organisation', async () => {
     const world = await open();
     const { clientId } = await addClient(world, 'first');
     const { code, stderr } = await world.run(
@@ -167,7 +167,7 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
       ...DATA,
     );
     expect(code).toBe(2);
-    expect(stderr).toContain(`other has no client of the id ${clientId}`);
+    expect(stderr).toContain(`other has no client with the id ${clientId}`);
     expect(await printed(world, 'collection', 'list', '--json')).toEqual([]);
   });
 
@@ -183,17 +183,17 @@ describe.each(['free', 'held'] as const)('a store that is %s', (kind) => {
     ['client add x --scope core_read', 'client add: expected --org ORG, received nothing'],
     ['client add x --org acme', 'client add: expected --scope SCOPES, received nothing'],
     ['client add --org acme --scope core_read', 'client add: expected NAME, received nothing'],
-    ['collection add caf\u00e9 --org acme', 'collection: expected 1 to 256 characters of ASCII'],
+    ['collection add caf\u00e9 --org acme', 'collection: expected 1 to 256 ASCII characters'],
     ['user add zoe --org acme', 'pipe it in with --password-stdin'],
     ['user add zoe --org acme --password-stdin', 'expected a password, received nothing'],
-  ])('%s: exit 2, and what is wrong', async (line, said) => {
+  ])('%s: exits with 2 and says what is wrong', async (line, message) => {
     const world = await open();
     const { code, stderr } = await world.run(...line.split(/ (?=(?:[^"]*"[^"]*")*[^"]*$)/), ...DATA);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
 });
 
-it('a user of a store in PostgreSQL needs no data directory', async () => {
+it('a user of a PostgreSQL store needs no data directory', async () => {
   const words = ['user', 'add', 'zoe', '--org', 'acme', '--password-stdin'];
   const { stderr } = await createWorld({ stdin: '' }).run(...words, '--store', 'postgres://db/windrow');
   expect(stderr).toContain('expected a password, received nothing');
@@ -204,7 +204,7 @@ it('a user of a store in PostgreSQL needs no data directory', async () => {
   });
 });
 
-it('what the command adds lets in at once while the service runs, and what it removes shuts out at once', async () => {
+it('while the service runs, what the command adds can log in at once, and what it removes cannot', async () => {
   const world = createWorld({ stdin: 'secret' });
   const holder = await hold(world);
   const client = await addClient(world, 'portal', '--grant', 'client_credentials,password');
@@ -230,7 +230,7 @@ it('what the command adds lets in at once while the service runs, and what it re
   expect(await holder.canUse('acme', 'alarms', client.clientId)).toBe(false);
 });
 
-it('what was added to a free store is there for the service that opens it, and the other way round', async () => {
+it('a service that opens the store finds what was added to it before, and the other way round', async () => {
   const world = createWorld();
   const first = await addClient(world, 'first');
   const holder = await hold(world);
@@ -241,7 +241,7 @@ it('what was added to a free store is there for the service that opens it, and t
   expect(ids.sort()).toEqual([first.clientId, second.clientId].sort());
 });
 
-it('list and remove make no store; add does, and says so', async () => {
+it('list and remove create no store; add does, and says so', async () => {
   const world = createWorld();
   world.write('data', '');
   expect(await world.run('client', 'list', '--data-dir', '~/nowhere')).toEqual({
@@ -257,12 +257,12 @@ it('list and remove make no store; add does, and says so', async () => {
 });
 
 it.skipIf(process.platform === 'win32')(
-  'what a command makes is for its owner alone, also while it works',
+  'files that a command creates are accessible to their owner only, also while it works',
   async () => {
     const world = createWorld();
     const umask = process.umask(0o022);
     onTestFinished(() => void process.umask(umask));
-    const io = { fs, stderr: { write: async () => {} } } as unknown as Io; // all that is asked of it here
+    const io = { fs, stderr: { write: async () => {} } } as unknown as Io; // `as`: all of Io that is used here
     const modes = await administer({ directory: world.path('data') }, io, true, async () =>
       readdirSync(world.path('data')).map((name) => [name, statSync(world.path(`data/${name}`)).mode & 0o077]),
     );
@@ -271,7 +271,7 @@ it.skipIf(process.platform === 'win32')(
   },
 );
 
-it('two commands at a time on a free store wait for one another', async () => {
+it('two commands on a free store wait for each other', async () => {
   const world = createWorld();
   await addClient(world, 'zero');
   await Promise.all(['one', 'two', 'three'].map((name) => addClient(world, name)));

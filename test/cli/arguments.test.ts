@@ -17,7 +17,7 @@ describe('arguments', () => {
     }
   });
 
-  it('the help names every command and exit code', async () => {
+  it('the help lists every command and exit code', async () => {
     const { code, stdout } = await createWorld().run('--help');
     expect(code).toBe(0);
     for (const part of ['run', 'validate', 'explain', 'operations', 'plot', '0  done', '1  failed', '2  the request']) {
@@ -25,7 +25,7 @@ describe('arguments', () => {
     }
   });
 
-  it('without any, the help goes to standard error', async () => {
+  it('without arguments the help goes to standard error', async () => {
     const { code, stdout, stderr } = await createWorld().run();
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: windrow');

@@ -1,5 +1,5 @@
-// Everything that a caller can get wrong has a message of its own: where it is, what was expected, what came, and
-// how to mend it; and an exit code.
+// Every mistake a caller can make has its own message: where it is, what was expected, what was received and how to fix
+// it; and an exit code.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createWorld, type Ended, minutesCsv, requestText } from './world.js';
@@ -16,8 +16,8 @@ async function runWith(files: Readonly<Record<string, string | Uint8Array>>, ...
 
 const RUN = ['run', '~/request.json', '--input', '~/office.csv'];
 
-describe('a request that is wrong', () => {
-  it('is no JSON: line, column and the place itself', async () => {
+describe('a faulty request', () => {
+  it('that is not JSON: line, column and the place itself', async () => {
     const text = '[\n  {\n    "metric": "Result",\n    "operations": [],\n  }\n]\n';
     const { code, stderr } = await runWith({ 'request.json': text }, ...RUN);
     expect(code).toBe(2);
@@ -27,7 +27,7 @@ describe('a request that is wrong', () => {
     );
   });
 
-  it('has problems: all of them, each with its line', async () => {
+  it('with problems: all of them, each with its line', async () => {
     const text = `[
   {
     "metric": "X",
@@ -58,7 +58,7 @@ describe('a request that is wrong', () => {
 `);
   });
 
-  it('is not there, and a file of a like name is', async () => {
+  it('whose file is missing, with the file of a similar name', async () => {
     const ended = await runWith({}, 'run', '~/requst.json', '--input', '~/office.csv');
     expect(ended).toEqual({
       code: 2,
@@ -67,7 +67,7 @@ describe('a request that is wrong', () => {
     });
   });
 
-  it('would make absurdly many samples', async () => {
+  it('that would make absurdly many samples', async () => {
     const request = requestText('Resample', { function: 'Resample', frequency: 'PT1S' });
     const csv = 'timestamp,value\n1970-01-01T00:00:00Z,1\n2100-01-01T00:00:00Z,2\n';
     for (const mode of ['batch', 'stream']) {
@@ -79,7 +79,7 @@ describe('a request that is wrong', () => {
     }
   });
 
-  it('makes more than --max-output-samples, also over many chunks', async () => {
+  it('that exceeds --max-output-samples, also over many chunks', async () => {
     const { code, stderr } = await runWith({}, ...RUN, '--chunk', '1', '--max-output-samples', '2');
     expect(code).toBe(2);
     expect(stderr).toContain('/0/operations/0: Mul would make 3 samples, over the limit of 2; take a longer');
@@ -125,7 +125,7 @@ describe('input that cannot be read', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('a packed file that was cut off, or is none', async () => {
+  it('a gzip file that is truncated or not gzip at all', async () => {
     const whole = gzipSync(minutesCsv(Array.from({ length: 999 }, (_, i) => i)));
     const files = { 'cut.csv.gz': whole.subarray(0, whole.length / 2), 'plain.csv.gz': minutesCsv([1]) };
     for (const name of Object.keys(files)) {
@@ -139,7 +139,7 @@ describe('input that cannot be read', () => {
 });
 
 describe('a series that the input lacks', () => {
-  it('is named, with those that the input has, and the nearest', async () => {
+  it('is named together with the series of the input and the nearest name', async () => {
     const csv = 'timestamp,boiler,ofice,chiller\n2024-01-01,1,2,3\n';
     const { code, stderr } = await runWith({ 'wide.csv': csv }, 'run', '~/request.json', '--input', '~/wide.csv');
     expect(code).toBe(2);
@@ -162,7 +162,7 @@ the input has boiler/Raw, ofice/Raw, chiller/Raw
   });
 });
 
-describe('arguments that are wrong', () => {
+describe('wrong arguments', () => {
   it.each([
     [['rnu'], "unknown command 'rnu'\n(Did you mean run?)"],
     [['run', '--inptu', 'x'], "unknown option '--inptu'\n(Did you mean --input?)"],

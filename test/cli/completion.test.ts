@@ -62,7 +62,7 @@ describe('windrow completion bash', () => {
 });
 
 describe.runIf(has('zsh'))('windrow completion zsh', () => {
-  it('is a script that zsh takes', async () => {
+  it('is a script that zsh accepts', async () => {
     inShell('zsh', 'script=$(cat); eval "$script"; whence -w _windrow', await scriptFor('zsh'));
   });
 });
@@ -78,7 +78,7 @@ describe.runIf(has('fish'))('windrow completion fish', () => {
   });
 });
 
-it('refuses a shell that it does not know', async () => {
+it('an unknown shell is refused', async () => {
   const { code, stderr } = await createWorld().run('completion', 'tcsh');
   expect({ code, stderr }).toEqual({
     code: 2,

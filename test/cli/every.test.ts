@@ -24,7 +24,7 @@ const aggregate = (from: string, to: string) => ({
   ],
 });
 
-/** A file of the long layout: so many rows of each of so many zones, in order of time. */
+/** A file of the long layout, in time order: `rowCount` rows for each of `zoneCount` zones. */
 function zonesText(zoneCount: number, rowCount: number): string {
   const lines = ['timestamp,timeseriesId,metric,value'];
   for (let row = 0; row < rowCount; row++) {
@@ -34,7 +34,7 @@ function zonesText(zoneCount: number, rowCount: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Runs the command that is built. Prints at the end how much memory it took at most, in kB. */
+/** Runs the built command, which prints its peak memory in kB at the end. */
 function windrow(...words: readonly string[]) {
   const hook = 'data:text/javascript,process.on("exit",()=>console.error("rss",process.resourceUsage().maxRSS))';
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', hook, main, ...words], {
@@ -56,7 +56,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('windrow run of a request with patterns', () => {
   test.each([[], ['--mode', 'stream'], ['--chunk', '3'], ['--threads', '2']])(
-    'writes what the library computes of every series of the file: %s',
+    'writes what the library computes for every series of the file: %s',
     (...more) => {
       const { stdout, stderr, status } = windrow('run', 'all.json', '--input', 'zones.csv', ...more);
       expect(status, stderr).toBe(0);
@@ -67,14 +67,14 @@ describe('windrow run of a request with patterns', () => {
     },
   );
 
-  test('sorts in memory where one series is not in time order', () => {
+  test('sorts in memory if a series is not in time order', () => {
     const lines = readFileSync(at('zones.csv'), 'utf8').trimEnd().split('\n');
     writeFileSync(at('mixed.csv'), `${[lines[0], ...lines.slice(1).reverse()].join('\n')}\n`);
     const expected = windrow('run', 'zones.json', '--input', 'zones.csv').stdout.split('\n').sort();
     expect(windrow('run', 'zones.json', '--input', 'mixed.csv').stdout.split('\n').sort()).toEqual(expected);
   });
 
-  test('still asks where a column seems to say which series a row belongs to', () => {
+  test('still asks if a column seems to name the series of each row', () => {
     const rows = [0, 1, 2, 3].flatMap((hour) => [1, 2].map((id) => `2024-01-01T0${hour}:00:00Z,dev${id},${20 + id}`));
     writeFileSync(at('devices.csv'), `time,device_id,temperature\n${rows.join('\n')}\n`);
     const { stderr, status } = windrow('run', 'all.json', '--input', 'devices.csv');
@@ -85,14 +85,14 @@ describe('windrow run of a request with patterns', () => {
   test.each([
     ['zone_{n}', 'did you mean `zone-{n}/Raw`?'],
     ['boiler of building {n}', 'no series matches this pattern'],
-  ])('says of a pattern that matches nothing what might be meant: %s', (pattern, hint) => {
+  ])('suggests a pattern for one that matches nothing: %s', (pattern, hint) => {
     writeFileSync(at('wrong.json'), JSON.stringify([aggregate(pattern, pattern)]));
     const { stderr, status } = windrow('run', 'wrong.json', '--input', 'zones.csv');
     expect(status).not.toBe(0);
     expect(stderr).toContain(hint);
   });
 
-  test('warns of members that lack a series which others have', () => {
+  test('warns of members that lack a series that others have', () => {
     const sub = {
       metric: 'Excess',
       processingType: 'batch',
@@ -115,7 +115,7 @@ describe('windrow run of a request with patterns', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(3);
   });
 
-  test.each(['verify', 'why', 'diff'])('%s takes it', (command) => {
+  test.each(['verify', 'why', 'diff'])('%s accepts it', (command) => {
     const words = {
       verify: ['zones.json', '--variants', '6'],
       why: ['zones.json', '--series', 'zone-3/Mean', '--at', '2024-01-01T01:00:00Z'],
@@ -123,22 +123,22 @@ describe('windrow run of a request with patterns', () => {
     }[command]!;
     const { stdout, stderr, status } = windrow(command, ...words, '--input', 'zones.csv');
     expect(status, stderr).toBe(0);
-    const told = {
+    const expected = {
       verify: '7 variants gave the same bits',
       why: 'zones.csv:',
       diff: 'zone-6/Mean: all 7 samples the same',
     };
-    expect(stdout).toContain(told[command as keyof typeof told]);
+    expect(stdout).toContain(expected[command as keyof typeof expected]);
   });
 
-  test('10,000 series take memory by state: four times the rows take no more of it', () => {
+  test('memory for 10,000 series depends on their state: four times the rows do not need more', () => {
     writeFileSync(at('some.csv'), zonesText(10_000, 24));
     const some = windrow('run', 'zones.json', '--input', 'some.csv', '--output', 'some-out.csv');
     expect(some.stderr).toContain('samples of 10,000 series');
     writeFileSync(at('some.csv'), zonesText(10_000, 96));
     const many = windrow('run', 'zones.json', '--input', 'some.csv', '--output', 'many-out.csv');
     expect(many.status, many.stderr).toBe(0);
-    // What the collector leaves lying differs from run to run; rows that were kept would take several times as much.
+    // The garbage left in memory differs from run to run; keeping the rows would take several times as much.
     expect(many.rss).toBeLessThan(1.5 * some.rss);
   });
 });

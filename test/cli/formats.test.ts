@@ -1,4 +1,4 @@
-// What a run reads and writes beside CSV: the same samples in every format.
+// Formats other than CSV: a run reads and writes the same samples in each.
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const run = (world: World, input: string, ...words: string[]): Promise<Ended> =>
   world.run('run', '~/request.json', '--input', `~/${input}`, ...words);
 
 describe('results', () => {
-  it.each(['out.ndjson', 'out.parquet', 'out.arrow'])('as %s are read back to the same samples', async (name) => {
+  it.each(['out.ndjson', 'out.parquet', 'out.arrow'])('as %s read back to the same samples', async (name) => {
     const world = negating({ 'office.csv': CSV });
     const written = await run(world, 'office.csv', '--output', `~/${name}`);
     expect(written).toMatchObject({ code: 0, stdout: '' });
@@ -38,7 +38,7 @@ describe('results', () => {
     );
   });
 
-  it.each([parquet, arrow, ndjson])('of many batches stand in order: $name', async (format) => {
+  it.each([parquet, arrow, ndjson])('of many batches are in order: $name', async (format) => {
     const parts: Uint8Array[] = [];
     const writer = await format.openWriter!((bytes) => parts.push(bytes.slice()));
     const count = 110_000;
@@ -74,7 +74,7 @@ describe('results', () => {
     }
   });
 
-  it('are refused in a format that is only read', async () => {
+  it('are refused in a read-only format', async () => {
     const { code, stderr } = await run(negating({ 'office.csv': CSV }), 'office.csv', '--output', '~/out.lp');
     expect([code, stderr]).toEqual([
       2,
@@ -87,7 +87,7 @@ describe('NDJSON', () => {
   const objects = ROWS.map((time, i) => ({ timestamp: time, timeseriesId: 'office', value: i + 0.1, note: 'x' }));
   const text = objects.map((one) => `${JSON.stringify(one)}\n`).join('');
 
-  it('names its series or not, packed or not, by its name or an option', async () => {
+  it('takes the series from a field, or from the file name or an option, compressed or not', async () => {
     const single = text.replaceAll('"timeseriesId":"office",', '').replaceAll(',"note":"x"', '');
     const files = { 'long.ndjson': text, 'office.jsonl.gz': gzipSync(single), 'plain.txt': `\n${text}` };
     const world = negating(files);
@@ -96,7 +96,7 @@ describe('NDJSON', () => {
     expect((await run(world, 'plain.txt', '--format', 'ndjson')).stdout).toBe(RESULT);
   });
 
-  it('asks as CSV does, and says what is wrong with a line', async () => {
+  it('asks in the way CSV does, and says what is wrong with a line', async () => {
     const world = negating({ 'keyed.ndjson': text.replaceAll('timeseriesId', 'device'), 'bad.ndjson': `${text}[1]\n` });
     expect((await run(world, 'keyed.ndjson')).stderr).toContain('say it with the option series (--series device)');
     expect((await run(world, 'keyed.ndjson', '--series', 'device')).stdout).toBe(RESULT);
@@ -125,8 +125,8 @@ it('line protocol: a series is a measurement with its tags, a metric is a field'
   expect((await run(world, 'office.lp')).stderr).toContain('office.lp, line 1: the line has no time');
 });
 
-describe('files of other writers', () => {
-  it.each(['polars-lz4.arrow', 'polars-zstd.arrow'])('compressed, in many blocks: %s', async (name) => {
+describe('files written by other tools', () => {
+  it.each(['polars-lz4.arrow', 'polars-zstd.arrow'])('with many compressed blocks: %s', async (name) => {
     const folder = new URL('../formats/files/', import.meta.url);
     const world = negating({ [name]: readFileSync(new URL(name, folder)) });
     const ended = await run(world, name, '--as', 'office');
@@ -138,7 +138,7 @@ describe('files of other writers', () => {
     expect(values).toEqual(Array.from({ length: 10_000 }, (_, i) => -(i % 97) - 1));
   });
 
-  it('a damaged block of LZ4 is found', async () => {
+  it('a damaged LZ4 block is detected', async () => {
     const damaged = readFileSync(new URL('../formats/files/polars-lz4.arrow', import.meta.url)).fill(0xff, 700, 1400);
     const world = negating({ 'damaged.arrow': damaged });
     const { stderr } = await run(world, 'damaged.arrow', '--as', 'office');
@@ -159,15 +159,15 @@ describe('files of other writers', () => {
   );
 });
 
-it('a file that is none of its format says so', async () => {
+it('a file that does not match its format is refused with an error that says so', async () => {
   const world = negating({ 'x.parquet': CSV, 'x.arrow': CSV, 'x.csv.zst': CSV });
   expect((await run(world, 'x.parquet')).stderr).toMatch(/x\.parquet: is no Parquet file that can be read/);
   expect((await run(world, 'x.arrow')).stderr).toMatch(/x\.arrow: (?:is no Arrow file that can be read|has no rows)/);
   expect((await run(world, 'x.csv.zst')).stderr).toMatch(/x\.csv\.zst: cannot be decompressed .* complete zstd file/);
 });
 
-describe('a file packed with zstd', () => {
-  // Two frames as `zstd` writes them, with checksums; the second is compressed.
+describe('a file compressed with zstd', () => {
+  // Two frames as `zstd` writes them, with checksums; the data of the second is compressed.
   const packed = Buffer.from(
     'KLUv/QRYCQIAdGltZXN0YW1wLHRpbWVzZXJpZXNJZCxtZXRyaWMsdmFsdWUKMjAyNC0wMy0wMVQwMDowMDowMFosYSxSYXcsMQrc9tbZKLUv/QRY' +
       'VQEABAIyMDI0LTAzLTAxVDAwOjAxOjAwWixhLFJhdywyCjIzCgIAwBCBTjkBkSogeQ==',
@@ -176,7 +176,7 @@ describe('a file packed with zstd', () => {
   const skippable = Buffer.from('502a4d1803000000414243', 'hex');
   const readPacked = (bytes: Uint8Array) => run(negating({ 'a.csv.zst': bytes }), 'a.csv.zst', '--as', 'office');
 
-  it('is read with all its frames, also behind one to skip', async () => {
+  it('is read with all its frames, also after a skippable one', async () => {
     for (const bytes of [packed, Buffer.concat([skippable, packed])]) {
       const ended = await readPacked(bytes);
       expect(ended.stdout.split('\n').map((line) => line.split(',')[3])).toEqual([
@@ -189,19 +189,19 @@ describe('a file packed with zstd', () => {
     }
   });
 
-  it('of which any bit is flipped is never read as other data', async () => {
+  it('with any bit flipped is never read as other data', async () => {
     const whole = (await readPacked(packed)).stdout;
     for (let bit = 0; bit < 8 * packed.length; bit += 5) {
       const damaged = Buffer.from(packed);
       damaged[bit >> 3]! ^= 1 << (bit & 7);
       const { code, stdout, stderr } = await readPacked(damaged);
-      // A bit of what is only a hint, such as the window's size, changes nothing.
+      // Flipping a bit of a mere hint, such as the window size, changes nothing.
       if (code === 0) expect(stdout).toBe(whole);
       else expect(stderr).toContain('a.csv.zst: cannot be decompressed');
     }
   });
 
-  it('that is cut off anywhere is named', async () => {
+  it('that is truncated anywhere is named in the error', async () => {
     for (let length = 1; length < packed.length; length += 9) {
       const { code, stderr } = await readPacked(packed.subarray(0, length));
       expect([code, stderr]).toEqual([expect.not.stringMatching('0'), expect.stringContaining('a.csv.zst')]);

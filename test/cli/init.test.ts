@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorld, minutesCsv } from './world.js';
 
 describe('windrow init', () => {
-  it('writes a request that run takes as it is, and says what the file holds', async () => {
+  it('writes a request that run accepts unchanged, and says what the file holds', async () => {
     const world = createWorld();
     world.write('plant.csv', 'timestamp,boiler,chiller\n2024-03-01T00:00:00Z,1,2\n2024-03-01T01:00:00Z,3,\n');
     const { code, stdout, stderr } = await world.run('init', '~/plant.csv', '--output', '~/request.json');
@@ -23,7 +23,7 @@ all operations: windrow operations
 `);
   });
 
-  it('takes names as they are, and windows that fit the samples', async () => {
+  it('takes over the names of the file, and chooses windows that fit its samples', async () => {
     const world = createWorld();
     world.write('names.csv', `timestamp,"a ""b"" \\"\n2024-03-01T00:00:00Z,1\n2024-03-01T00:01:00Z,3\n`);
     const { stdout } = await world.run('init', '~/names.csv');
@@ -32,7 +32,7 @@ all operations: windrow operations
     expect(item.operations[0].parameters).toEqual({ function: 'Average', interval: 'Hourly' });
   });
 
-  it('does not write over a file', async () => {
+  it('does not overwrite a file', async () => {
     const world = createWorld();
     world.write('office.csv', minutesCsv([1, 2]));
     world.write('request.json', 'mine');
@@ -52,7 +52,7 @@ all operations: windrow operations
     });
   });
 
-  it('leaves out what is too much to start from, and says so', async () => {
+  it('leaves out what is too much for a first request, and says so', async () => {
     const world = createWorld();
     const names = Array.from({ length: 25 }, (_, i) => `s${i}`);
     const row = names.map(() => '1').join(',');

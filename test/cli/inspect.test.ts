@@ -41,9 +41,9 @@ describe('windrow why', () => {
     const world = office();
     const { code, stdout, stderr } = await world.run('why', ...given, ...of);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    // What a step does is in the words of `explain`.
-    const shown = stdout.replaceAll(`${world.folder}/`, '~/').replace(/^(\w+): .* {2}\(/gm, '$1 (');
-    expect(shown).toBe(
+    // `explain` has its own tests for the descriptions of steps.
+    const printed = stdout.replaceAll(`${world.folder}/`, '~/').replace(/^(\w+): .* {2}\(/gm, '$1 (');
+    expect(printed).toBe(
       `office/DailySum at 2024-03-02T00:00:00.000+01:00 is 9
 
 Aggregate (/0/operations/1)
@@ -76,16 +76,16 @@ Input office/Raw: 3 samples
     );
   });
 
-  it('tells a program the same', async () => {
+  it('prints the same as JSON', async () => {
     const { stdout } = await office().run('why', ...given, ...of, '--json');
-    const told = JSON.parse(stdout);
-    expect(told).toMatchObject({ value: 9, timestamp: '2024-03-02T00:00:00.000+01:00' });
-    expect(told.steps.map(({ operation }: { operation: string }) => operation)).toEqual(['Aggregate', 'Where']);
-    expect(told.sources[0].used.map(({ line }: { line: number }) => line)).toEqual([4, 5, 8]);
-    expect(told.sources[0].leftOut.map(({ line }: { line: number }) => line)).toEqual([6, 7]);
+    const printed = JSON.parse(stdout);
+    expect(printed).toMatchObject({ value: 9, timestamp: '2024-03-02T00:00:00.000+01:00' });
+    expect(printed.steps.map(({ operation }: { operation: string }) => operation)).toEqual(['Aggregate', 'Where']);
+    expect(printed.sources[0].used.map(({ line }: { line: number }) => line)).toEqual([4, 5, 8]);
+    expect(printed.sources[0].leftOut.map(({ line }: { line: number }) => line)).toEqual([6, 7]);
   });
 
-  it('names the nearest results where there is none at the time', async () => {
+  it('names the nearest results if there is none at the time', async () => {
     const words = ['--series', 'office/DailySum', '--at', '2024-03-02'];
     expect(await office().run('why', ...given, ...words)).toMatchObject({
       code: 2,
@@ -97,12 +97,12 @@ Input office/Raw: 3 samples
 });
 
 describe('windrow verify', () => {
-  it('says how many variants gave the same bits, those of several threads among them', async () => {
+  it('says how many variants gave the same bits, some on several threads', async () => {
     const ended = await office().run('verify', ...given, '--variants', '10', '--seed', '7');
     expect(ended).toEqual({ code: 0, stdout: '11 variants gave the same bits as the batch (seed 7)\n', stderr: '' });
   });
 
-  it('names them for a program', async () => {
+  it('lists them as JSON', async () => {
     const { stdout } = await office().run('verify', ...given, '--variants', '3', '--json');
     expect(JSON.parse(stdout)).toEqual({
       seed: 1,
@@ -117,7 +117,7 @@ describe('windrow verify', () => {
 });
 
 describe('windrow diff', () => {
-  it('shows samples that are added, gone and different, and the largest differences', async () => {
+  it('shows added, removed and changed samples, and the largest differences', async () => {
     const world = office();
     world.write('new.json', request(3));
     expect(await world.run('diff', '~/request.json', '~/new.json', '--input', '~/office.csv')).toEqual({
@@ -132,7 +132,7 @@ describe('windrow diff', () => {
     });
   });
 
-  it('asks for what is missing', async () => {
+  it('asks for missing arguments', async () => {
     expect(await office().run('diff', '~/request.json', '--input', '~/office.csv')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('diff: expected NEW.json, received nothing'),

@@ -44,14 +44,14 @@ describe('findJsonFault', () => {
     );
   });
 
-  it('takes every JSON text, and finds the place of what is put into one', () => {
+  it('accepts every JSON text, and finds the place of an insertion that breaks one', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (text, at) => {
         expect(findJsonFault(text)).toBeUndefined();
         const offset = at % (text.length + 1);
         const broken = `${text.slice(0, offset)}\u0001${text.slice(offset)}`;
         const found = findJsonFault(broken)?.offset ?? Number.POSITIVE_INFINITY;
-        // A word or a text that is broken is told at its start.
+        // A broken word or string is reported at its start.
         expect(found).toBeLessThanOrEqual(offset);
         expect(isJson(broken.slice(0, found).replace(/[\s\S]*$/, '0'))).toBe(true);
       }),
@@ -83,11 +83,11 @@ describe('findJsonFault', () => {
     });
   });
 
-  it('nested deeper than the stack is walked all the same', () => {
+  it('nesting deeper than the stack is walked as well', () => {
     expect(findJsonFault('['.repeat(200_000))).toMatchObject({ offset: 200_000 });
   });
 
-  it('shows the place, of a long line only the part around it', () => {
+  it('shows the place; of a long line only the part around it', () => {
     const text = `[1,\r\n${'\t'.repeat(90)}x]`;
     expect(showPlace(text, 95)).toBe(`    2 | ${' '.repeat(39)}x]\n      | ${' '.repeat(39)}^`);
   });

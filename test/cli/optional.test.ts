@@ -1,4 +1,4 @@
-// The package as `npm install --omit=optional` leaves it: the command lies there without any other package.
+// The package as `npm install --omit=optional` leaves it: the command without any other package.
 import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +17,14 @@ function installed() {
     const { status, stdout, stderr } = spawnSync(process.execPath, [world.path('dist/cli/main.js'), ...words], {
       cwd: world.folder,
       encoding: 'utf8',
-      // Packages in a folder above, such as /tmp/node_modules, would be found, and a service would go on for ever.
+      // Packages in a parent folder, such as /tmp/node_modules, would be found, and a service would run for ever.
       timeout: 60_000,
     });
     return { status, stdout, stderr };
   };
 }
 
-it('without optional packages there is help, and a command whose packages lack says what to install', () => {
+it('without optional packages there is help, and a command that needs one says what to install', () => {
   const windrow = installed();
   const help = windrow('--help');
   expect(help).toMatchObject({ status: 0, stderr: '' });
@@ -36,7 +36,7 @@ it('without optional packages there is help, and a command whose packages lack s
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(sentence) });
 });
 
-it('without optional packages a pipeline is drawn as SVG, and no SVG stands under the name of a PNG', () => {
+it('without optional packages a pipeline is drawn as SVG, and never written as SVG to a .png file', () => {
   const windrow = installed();
   expect(windrow('explain', 'request.json', '--graph', 'graph.svg')).toMatchObject({ status: 0, stderr: '' });
   const { status, stderr } = windrow('explain', 'request.json', '--graph', 'graph.png');

@@ -1,4 +1,4 @@
-// What a run writes besides its results, and how outputs appear: whole or not at all.
+// What a run writes besides its results, and that each output appears completely or not at all.
 import * as nodeFs from 'node:fs';
 import { lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +13,7 @@ function doubling(options: WorldOptions = {}, count = 3): World {
   return world;
 }
 
-/** `node:fs` on a disk with room for so many bytes. */
+/** `node:fs` on a disk with `roomBytes` of free space. */
 function smallDisk(roomBytes: number): WorldOptions['fs'] {
   let written = 0;
   const writeSync = (descriptor: number, bytes: Uint8Array, offset: number, length: number): number => {
@@ -76,7 +76,7 @@ describe('outputs of a run', () => {
     );
   });
 
-  it('a failure leaves what stood there before, and nothing else', async () => {
+  it('a failed run leaves earlier files as they were, and no others', async () => {
     const world = doubling();
     world.write('out.csv', 'before');
     world.write('office.csv', minutesCsv([1, 2, 'x']));
@@ -86,7 +86,7 @@ describe('outputs of a run', () => {
     expect(world.files()).toEqual(['office.csv', 'out.csv', 'request.json']);
   });
 
-  it('a full disk is told, and nothing is left', async () => {
+  it('a full disk is reported, and nothing is left behind', async () => {
     const world = doubling({ fs: smallDisk(2000) }, 1000);
     const { code, stderr } = await world.run(...RUN, '--output', '~/out.csv');
     expect(code).toBe(1);
@@ -94,7 +94,7 @@ describe('outputs of a run', () => {
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
-  it('Ctrl-C leaves nothing, says so, and gives 130; being ended gives 143', async () => {
+  it('Ctrl-C leaves nothing, says so, and exits with 130; SIGTERM with 143', async () => {
     for (const [signal, code, cause] of [
       ['SIGINT', 130, 'Ctrl-C'],
       ['SIGTERM', 143, 'SIGTERM'],
@@ -105,7 +105,7 @@ describe('outputs of a run', () => {
         yield new TextEncoder().encode(minutesCsv(Array.from({ length: 50_000 }, (_, i) => i)));
         expect(world?.files()).toHaveLength(3);
         world?.interrupt(signal);
-        // Nothing more comes, and the input does not end either.
+        // Nothing more comes, but the input does not end.
         await new Promise(() => {});
       }
       world = doubling({ stdin: stdin() });
@@ -139,7 +139,7 @@ describe('outputs of a run', () => {
     expect(statSync(world.path('real.csv')).mode & 0o777).toBe(0o640);
   });
 
-  it('many results wait in files of their own while others come', async () => {
+  it('many results are kept in separate files while others come', async () => {
     const world = doubling({}, 100_000);
     const items = ['A', 'B', 'C'].map((metric) => JSON.parse(requestText('Mul', { scalar: 2 }, metric))[0]);
     world.write('request.json', JSON.stringify(items));
@@ -166,7 +166,7 @@ it('never writes over its input through a link', async () => {
   expect(world.read('office.csv')).toBe(csv);
 });
 
-it('takes digits alone as --from for epoch seconds or milliseconds, as a file does', async () => {
+it('takes plain digits as --from for epoch seconds or milliseconds, as in a file', async () => {
   const world = doubling();
   const [, first = ''] = world.read('office.csv').split('\n');
   const nextMs = Date.parse(first.split(',')[0] ?? '') + 60_000;

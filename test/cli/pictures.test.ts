@@ -15,7 +15,7 @@ describe('pictures', () => {
     ['plot', '~/office.csv', '--output', '~/chart.PNG'],
     ['run', '~/request.json', '--input', '~/office.csv', '--plot', '~/chart.PNG', '--quiet'],
     ['explain', '~/request.json', '--graph', '~/chart.PNG'],
-  ])('are PNG where the name ends so: %s', async (...words) => {
+  ])('are PNG if the name ends in .png: %s', async (...words) => {
     const { world, isPng } = drawn();
     expect(await world.run(...words)).toMatchObject({ code: 0, stderr: '' });
     expect(isPng('chart.PNG')).toBe(true);
@@ -25,7 +25,7 @@ describe('pictures', () => {
     ['plot', '~/office.csv', '--output', '~/chart.jpg'],
     ['run', '~/request.json', '--input', '~/office.csv', '--plot', '~/chart.jpg'],
     ['explain', '~/request.json', '--graph', '~/chart.jpg'],
-  ])('are refused under the name of another kind: %s', async (...words) => {
+  ])('are refused with a name of another format: %s', async (...words) => {
     const { world } = drawn();
     const { code, stderr } = await world.run(...words);
     expect(stderr).toBe(`windrow: ${words.at(-2)}: expected a name that ends in .svg or .png, received ~/chart.jpg\n`);
@@ -39,7 +39,7 @@ describe('pictures', () => {
     expect(world.read('g.svg')).toMatch(/^<svg [\s\S]*office\/Raw[\s\S]*each value times 2[\s\S]*office\/Result/);
   });
 
-  it('leave out columns of texts, with a word', async () => {
+  it('leave out text columns, and say so', async () => {
     const { world } = drawn();
     const rows = ['timestamp,note,temp,door', '2024-03-01T00:00Z,,20,open', '2024-03-01T01:00Z,cold,19,shut', ''];
     world.write('house.csv', rows.join('\n'));

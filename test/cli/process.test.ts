@@ -1,4 +1,4 @@
-// The built command as a process of its own: pipes, devices and signals as the system has them.
+// The built command as a process of its own, with the system's pipes, devices and signals.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, renameSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ function doubling(count: number): World {
   return world;
 }
 
-/** A line of a shell, in which `windrow` is the built command, run in the folder of the world. */
+/** Runs a shell line in the world's folder; `windrow` is the built command. */
 function shell(world: World, line: string): { code: number | null; stdout: string; stderr: string } {
   const script = `windrow() { "${process.execPath}" "${commandPath}" "$@"; }\n${line}`;
   const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: world.folder, encoding: 'utf8' });
@@ -22,11 +22,11 @@ function shell(world: World, line: string): { code: number | null; stdout: strin
 }
 
 describe.skipIf(process.platform === 'win32')('the built command', () => {
-  it('is there: npm test builds it', () => {
+  it('is built by npm test', () => {
     expect(existsSync(commandPath)).toBe(true);
   });
 
-  it('goes through a pipe', () => {
+  it('works in a pipe', () => {
     const world = doubling(3);
     const line = 'cat office.csv | windrow run request.json --input - --quiet | windrow plot - --output - | head -c 4';
     expect(shell(world, line)).toEqual({ code: 0, stdout: '<svg', stderr: '' });
@@ -38,7 +38,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     expect(shell(world, line)).toEqual({ code: 0, stdout: 'timestamp,timeseriesId,metric,value\n0\n', stderr: '' });
   });
 
-  it.skipIf(!existsSync('/dev/full'))('tells of a full disk', () => {
+  it.skipIf(!existsSync('/dev/full'))('reports a full disk', () => {
     const world = doubling(3);
     for (const [line, name] of [
       ['windrow run request.json --input office.csv > /dev/full', 'standard output'],
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     }
   });
 
-  it('leaves nothing at Ctrl-C', async () => {
+  it('leaves nothing behind on Ctrl-C', async () => {
     const world = doubling(3);
     const words = [commandPath, 'run', 'request.json', '--input', '-', '--output', 'out.csv', '--mode', 'stream'];
     const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['pipe', 'ignore', 'pipe'] });
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     expect(world.files()).toEqual(['office.csv', 'request.json']);
   });
 
-  it('runs again after each change, tells of mistakes on the way, and ends at Ctrl-C', async () => {
+  it('runs again after each change, reports mistakes on the way, and ends on Ctrl-C', async () => {
     const world = doubling(3);
     const words = [commandPath, 'run', 'request.json', '--input', 'office.csv', '--output', 'out.csv', '--watch'];
     const child = spawn(process.execPath, words, { cwd: world.folder, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     world.write('request.json', '[');
     await turn(3);
     expect(stderr).toContain('request.json:1:2: not JSON');
-    // As editors save: a new file takes the place of the old one.
+    // Editors save a new file in the place of the old one.
     world.write('new.json', requestText('Mul', { scalar: 3 }));
     renameSync(world.path('new.json'), world.path('request.json'));
     await turn(4);
@@ -96,7 +96,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
     expect(await ended).toBe(0);
   });
 
-  it('explains a mistake of its own with the stack', () => {
+  it('explains an internal error with the stack', () => {
     const world = doubling(3);
     world.write('break.mjs', 'Object.freeze = () => { throw new TypeError("broken on purpose"); };');
     const line = `"${process.execPath}" --import ./break.mjs "${commandPath}" validate request.json`;
@@ -107,7 +107,7 @@ describe.skipIf(process.platform === 'win32')('the built command', () => {
   });
 });
 
-it.runIf(process.platform === 'linux')('reads a pipe given as a path once and keeps it, in order or not', () => {
+it.runIf(process.platform === 'linux')('reads a named pipe only once, even if samples have to be sorted', () => {
   const world = createWorld();
   world.write('office.csv', 'timestamp,value\n2024-03-01T01:00:00Z,2\n2024-03-01T00:00:00Z,1\n');
   world.write('request.json', requestText('Mul', { scalar: 2 }));

@@ -26,7 +26,7 @@ describe('windrow run', () => {
     );
   });
 
-  it('writes a file and leaves nothing beside it', async () => {
+  it('writes a file, and no other beside it', async () => {
     const world = doubling();
     const { stdout } = await world.run('run', '~/request.json', '--input', '~/office.csv', '--output', '~/out.csv');
     expect(stdout).toBe('');
@@ -54,7 +54,7 @@ describe('windrow run', () => {
     expect((await world.run('run', '~/request.json', '--input', '~/a.csv', '--input=~/b.csv')).stdout).toBe(DOUBLED);
   });
 
-  it('writes results in the order of the request, whenever they come', async () => {
+  it('writes results in the order of the request, in whatever order they come', async () => {
     const world = doubling();
     const [first] = JSON.parse(requestText('Aggregate', { function: 'Sum', interval: 'Hourly' }, 'Sum'));
     const [second] = JSON.parse(requestText('Mul', { scalar: 2 }));
@@ -78,7 +78,7 @@ describe('windrow run', () => {
     }
   });
 
-  it('sorts a batch in memory where a series is not in time order, and says so', async () => {
+  it('sorts a batch in memory if a series is not in time order, and says so', async () => {
     const [header = '', ...rows] = minutesCsv([1, 2, 3]).trim().split('\n');
     const reversed = `${[header, ...rows.reverse()].join('\n')}\n`;
     const world = doubling({ stdin: reversed });
@@ -98,7 +98,7 @@ describe('windrow run', () => {
     }
   });
 
-  it('counts and writes what comes too late for a stream', async () => {
+  it('counts and writes samples that are too late for a stream', async () => {
     const world = doubling();
     const rows = ['00:05,5', '00:01,1', '00:04,4', '00:06,6'].map((row) => `2024-03-01T${row.replace(',', ':00Z,')}\n`);
     world.write('office.csv', `timestamp,value\n${rows.join('')}`);
@@ -112,7 +112,7 @@ describe('windrow run', () => {
     );
   });
 
-  it('leaves bad rows out where it may, and keeps them', async () => {
+  it('skips bad rows if allowed, and keeps them', async () => {
     const world = doubling();
     world.write('office.csv', minutesCsv([1, 2, 3, '"4,x"', 'x']));
     const words = [
@@ -135,7 +135,7 @@ describe('windrow run', () => {
     expect(letter).toContain('office.csv,6,');
   });
 
-  it('takes from and until, and a time zone', async () => {
+  it('takes from, until and a time zone', async () => {
     const world = doubling();
     world.write('office.csv', 'timestamp,value\n2024-01-01 00:30,1\n2024-01-01 01:30,2\n2024-01-02 00:00,4\n');
     world.write('request.json', requestText('Aggregate', { function: 'Sum', interval: 'Daily' }));
@@ -145,7 +145,7 @@ describe('windrow run', () => {
     expect(stderr).toContain('2 samples of office/Raw: outside --from and --until');
   });
 
-  it('warms up, so that days one by one are one run', async () => {
+  it('warms up, so that one run a day gives one run over all days', async () => {
     const world = doubling();
     const rows = ['2024-01-01 00:30,1', '2024-01-01 18:00,4', '2024-01-02 06:00,2', '2024-01-03 12:00,0'];
     world.write('office.csv', `timestamp,value\n${rows.join('\n')}\n`);

@@ -1,5 +1,5 @@
-// The built command, started again and again with one cache folder: whatever is kept of its code between processes,
-// the third start does all that the first one did.
+// The built command, started several times with one cache folder: whatever code is cached between processes, the third
+// start works like the first.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorld, minutesCsv, requestText, type World } from './world.js';
 
 const commandPath = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-// `script` of util-linux runs a command at a terminal that it makes.
+// `script` of util-linux runs a command on a pseudo-terminal.
 const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
 function doubling(): World {
@@ -19,7 +19,7 @@ function doubling(): World {
   return world;
 }
 
-/** The tests' environment, with caches of compiled code on and in the folder of the world. */
+/** The environment of the tests, with the cache of compiled code switched on, in the world's folder. */
 function caching(world: World): Record<string, string | undefined> {
   const folders = { XDG_CACHE_HOME: world.folder, HOME: world.folder, NODE_COMPILE_CACHE: world.path('compiled') };
   return { ...process.env, ...folders, NODE_DISABLE_COMPILE_CACHE: undefined, NO_COLOR: undefined, TERM: 'xterm' };
@@ -33,12 +33,12 @@ const starts: readonly (readonly [name: string, ...words: string[]])[] = [
   ['a plot', 'plot', 'office.csv'],
 ];
 
-describe('a third start does what the first one did:', () => {
+describe('a third start behaves like the first:', () => {
   it.each(starts)('%s', (_, ...words) => {
     const world = doubling();
     const ended = [1, 2, 3].map(() => {
       const options = { cwd: world.folder, env: caching(world), encoding: 'utf8' } as const;
-      // Some of what is cached is written by runs alone.
+      // Some of the cache is written only by runs.
       spawnSync(process.execPath, [commandPath, 'run', 'request.json', '--input', 'office.csv'], options);
       const { status, stdout, stderr } = spawnSync(process.execPath, [commandPath, ...words], options);
       return { status, stdout, stderr: stderr.replace(/in \d.*rows a second\)/, '') };
@@ -48,15 +48,15 @@ describe('a third start does what the first one did:', () => {
     expect(ended[2]).toEqual(ended[0]);
   });
 
-  it.skipIf(!hasTerminals)('a progress bar at a terminal', async () => {
+  it.skipIf(!hasTerminals)('a progress bar on a terminal', async () => {
     const world = doubling();
     for (let start = 1; start <= 3; start++) {
-      const shown = await feedAtTerminal(world, 'MB read');
-      expect(shown).toContain('windrow: ');
+      const screen = await feedAtTerminal(world, 'MB read');
+      expect(screen).toContain('windrow: ');
     }
   });
 
-  it.skipIf(!hasTerminals)('colours at a terminal', () => {
+  it.skipIf(!hasTerminals)('colours on a terminal', () => {
     const world = doubling();
     for (let start = 1; start <= 3; start++) {
       const line = `'${process.execPath}' '${commandPath}'`;
@@ -71,31 +71,31 @@ describe('a third start does what the first one did:', () => {
   });
 });
 
-/** Runs at a terminal over a pipe that is fed row by row until `expected` is shown; gives all that was shown. */
+/** Runs on a terminal, fed row by row through a pipe until it shows `expected`; returns all that it showed. */
 async function feedAtTerminal(world: World, expected: string): Promise<string> {
   const pipe = world.path('pipe');
   spawnSync('mkfifo', [pipe]);
   const line = `'${process.execPath}' '${commandPath}' run request.json --input - --output out.csv < pipe`;
   const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
     cwd: world.folder,
-    env: caching(world) as NodeJS.ProcessEnv, // undefined takes a variable away
+    env: caching(world) as NodeJS.ProcessEnv, // `as`: undefined removes a variable
   });
-  let shown = '';
+  let screen = '';
   child.stdout.on('data', (text) => {
-    shown += text;
+    screen += text;
   });
   const ended = new Promise((resolve) => child.on('close', resolve));
   const input = createWriteStream(pipe);
-  // A reader that has failed is told by what it has shown.
+  // If the reader failed, what it showed says why.
   input.on('error', () => undefined);
   input.write('timestamp,timeseriesId,value\n');
   let row = 0;
   const feed = (): string => {
     input.write(`${new Date(60_000 * row++).toISOString()},office,1\n`);
-    return shown;
+    return screen;
   };
   await expect.poll(feed, { interval: 50 }).toContain(expected);
   input.end();
   await ended;
-  return shown;
+  return screen;
 }

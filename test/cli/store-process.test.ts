@@ -1,4 +1,4 @@
-// `windrow backup`, `restore`, `check` and `retention` as processes of their own, beside a service that is at work.
+// `windrow backup`, `restore`, `check` and `retention` in processes of their own, while a service works on the store.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ function windrow(...words: string[]) {
   return { code: status, stdout, stderr };
 }
 
-/** The command, while this process goes on. */
+/** Runs the command while this process goes on. */
 function windrowBeside(...words: string[]): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, [commandPath, ...words], { stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
@@ -30,7 +30,7 @@ function addClient(directory: string): Credentials {
   return JSON.parse(windrow(...words, directory).stdout);
 }
 
-/** Sends batches of each writer, one after the other, until told to end; tells how many samples were acknowledged. */
+/** Sends batches for each writer in turn until told to stop; counts the samples acknowledged. */
 function writeOn({ url }: Serving, headers: Record<string, string>) {
   const acknowledged = new Map(WRITERS.map((id) => [id, 0]));
   let isOver = false;
@@ -63,7 +63,7 @@ async function readValues({ url }: Serving, headers: Record<string, string>, id:
   return lines.map((line) => Number(line.split(',').at(-1)));
 }
 
-it('a backup of a service under load opens, checks, and is a prefix of what was acknowledged', async () => {
+it('a backup of a service under load opens, passes the check, and is a prefix of what was acknowledged', async () => {
   const folder = temporaryFolder();
   const data = join(folder, 'data');
   const client = addClient(data);
@@ -76,7 +76,7 @@ it('a backup of a service under load opens, checks, and is a prefix of what was 
   const made = await windrowBeside('backup', data, '--to', file);
   expect(made).toEqual({ code: 0, stderr: expect.stringContaining(`${file} holds the store`) });
   const after = new Map(writing.acknowledged);
-  // One that is there is not written over without being told.
+  // An existing file is not overwritten unless asked for.
   expect(await windrowBeside('backup', data, '--to', file)).toMatchObject({ code: 2 });
   expect((await windrowBeside('check', data)).code).toBe(0);
   await writing.end();
@@ -90,12 +90,12 @@ it('a backup of a service under load opens, checks, and is a prefix of what was 
   for (const id of WRITERS) {
     const values = await readValues(second, headers, id);
     expect(values).toEqual(Array.from({ length: values.length }, (_, i) => i));
-    // What was sent when it ended may be in it.
+    // Requests in flight when the backup ended may be in it.
     expect([values.length >= before.get(id)!, values.length <= after.get(id)! + BATCH]).toEqual([true, true]);
   }
 });
 
-it('a restore replaces a store only by force, and never one that a service has open', async () => {
+it('a restore replaces a store only with --force, and never one that a service has open', async () => {
   const folder = temporaryFolder();
   const [data, file] = [join(folder, 'data'), join(folder, 'backup.db')];
   addClient(data);
@@ -117,7 +117,7 @@ it('a restore replaces a store only by force, and never one that a service has o
   expect(JSON.parse(windrow('client', 'list', '--json', '--data-dir', data).stdout)).toHaveLength(1);
 });
 
-it('check names what is damaged, by exit code 1; what is no store is told', async () => {
+it('check names damage and exits with 1; a path that is not a store is reported', async () => {
   const folder = temporaryFolder();
   const data = join(folder, 'data');
   const client = addClient(data);
@@ -144,7 +144,7 @@ it('check names what is damaged, by exit code 1; what is no store is told', asyn
   expect(windrow('check', folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('no store of windrow') });
 });
 
-/** Where samples of the log's only row lie in the file: their values count 0 to 6 over and over. */
+/** Where the samples of the log's only row are in the file: their values repeat 0 to 6. */
 function placeOfValues(bytes: Buffer): number {
   const pattern = Buffer.from([0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6]);
   const at = bytes.indexOf(pattern);
@@ -152,7 +152,7 @@ function placeOfValues(bytes: Buffer): number {
   return at + 5;
 }
 
-it('rules of retention are set, listed and removed beside a service, which knows them at once', async () => {
+it('retention rules are set, listed and removed beside a service, which applies them at once', async () => {
   const data = join(temporaryFolder(), 'data');
   const client = addClient(data);
   const server = await serve(['--data-dir', data, ...quiet]);

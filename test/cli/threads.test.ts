@@ -1,4 +1,4 @@
-// However many threads read a file, and wherever it is cut for them: the same chunks, counts, rows and errors.
+// Any number of threads, and any cuts between their ranges, give the same chunks, counts, rows and errors.
 import * as nodeFs from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -35,13 +35,13 @@ const plan = createPlan([
   },
 ]);
 
-/** All that reading a file touches. */
+/** `as`: all that reading a file uses */
 const ioOf = (rangeBytes: number) => ({ fs: nodeFs, threads: { rangeBytes } }) as unknown as Io;
 
-/** Everything that a reading tells. */
+/** Everything that reading a file gives. */
 async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): Promise<unknown> {
   const { text, chunkRows, onBadRow, timezone } = one;
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const bytes = new TextEncoder().encode(text);
   const input: InputFile = {
     path,
@@ -55,7 +55,7 @@ async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): 
   const chunks: unknown[] = [];
   const reading = {
     onRead: () => undefined,
-    onReject: (rejected: RejectedRow) => told.push(rejected),
+    onReject: (rejected: RejectedRow) => calls.push(rejected),
     onChunk: (
       series: readonly { timeseriesId: string; metric: string; timeMs: Float64Array; value: Float64Array }[],
     ) => {
@@ -70,9 +70,9 @@ async function read(path: string, one: Case, pool?: RangePool, rangeBytes = 0): 
       reading,
       ioOf(rangeBytes),
     );
-    return { told, chunks, outcome: { ...outcome, path: '' } };
+    return { calls, chunks, outcome: { ...outcome, path: '' } };
   } catch (error) {
-    return { told, chunks, error: error instanceof Error ? error.message : error };
+    return { calls, chunks, error: error instanceof Error ? error.message : error };
   }
 }
 
@@ -88,7 +88,7 @@ const oneCase = fc.record({
 describe('threads', () => {
   const world = createFolder();
 
-  test('one thread, and a pool of one or two, read every file alike, cut at any place', async () => {
+  test('one thread, and pools of one and two, read every file alike, cut anywhere', async () => {
     const path = world('case.csv');
     const check = async (one: Case, rangeBytes: number): Promise<void> => {
       nodeFs.writeFileSync(path, one.text);
@@ -98,7 +98,7 @@ describe('threads', () => {
     await fc.assert(fc.asyncProperty(oneCase, fc.integer({ min: 1, max: 600 }), check), { numRuns: 1500 });
   });
 
-  test('a quoted field may go on over any number of lines and cuts', async () => {
+  test('a quoted field may extend over any number of lines and ranges', async () => {
     const path = world('case.csv');
     const rows = Array.from({ length: 300 }, (_, i) => {
       const note = i % 40 === 7 ? `"a\n""2024-01-01T00:00:00Z,1\n${'x,1\n'.repeat(i)}"` : 'plain';
@@ -118,7 +118,7 @@ describe('threads', () => {
   });
 });
 
-test('a run says and writes the same with any number of threads, sorted in memory or not', async () => {
+test('a run prints and writes the same with any number of threads, sorted in memory or not', async () => {
   const values = Array.from({ length: 500 }, (_, i) => (i % 97 === 50 ? 'bad' : i / 8));
   const lines = minutesCsv(values).split('\n');
   const unordered = [lines[0], lines[400], ...lines.slice(1, 400), ...lines.slice(401)].join('\n');

@@ -1,4 +1,4 @@
-// A file that does not say plainly what it holds is never read as something: the command asks, and names the option.
+// A file that does not say clearly what it holds is never read by a guess: the command asks, and names the option.
 import { describe, expect, it } from 'vitest';
 import { createWorld, type Ended, requestText, type World } from './world.js';
 
@@ -22,24 +22,24 @@ const resultsOf = ({ stdout }: Ended): string[] =>
     .slice(1)
     .map((row) => row.replace(':00.000Z', '').replace(',Result', ''));
 
-describe('devices in one file', () => {
+describe('several devices in one file', () => {
   const rows = [...'012345'].map((hour) => ['office', 'cellar'].map((id, i) => `2024-03-01T0${hour}:00,${id},${i}0\n`));
   const csv = `time,device_id,temperature\n${rows.flat().join('')}`;
 
-  it('are not folded into one series', async () => {
+  it('are not merged into one series', async () => {
     const { code, stdout, stderr } = await run(worldWith(csv));
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('~/office.csv, line 1: the column "device_id" (office, cellar) seems to say which series');
     expect(stderr).toContain('--series device_id');
   });
 
-  it('are told apart once the caller says by what, which the summary repeats', async () => {
+  it('are told apart once the caller names the column, which the summary repeats', async () => {
     const ended = await run(worldWith(csv), '--series', 'device_id');
     expect(resultsOf(ended)).toEqual(['2024-03-01T00:00,office,0']);
     expect(ended.stderr).toContain('~/office.csv: series by device_id; values of temperature\n');
   });
 
-  it('are seen by times that rows share, whatever the column is called', async () => {
+  it('are recognised by times that rows share, whatever the column is called', async () => {
     const shared = csv.replace('device_id', 'where').replaceAll('office', '1').replaceAll('cellar', '2');
     const { code, stderr } = await run(worldWith(shared));
     expect(code).toBe(2);
@@ -47,14 +47,14 @@ describe('devices in one file', () => {
     expect(stderr).toContain('--layout wide');
   });
 
-  it('are replaced samples where the caller insists, and that is the first thing said', async () => {
+  it('count as replaced samples if the caller insists; the summary says so first', async () => {
     const wide = csv.replace('temperature', 'office');
     const { code, stderr } = await run(worldWith(wide), '--layout', 'wide');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^windrow: WARNING: 6 of 12 samples of office\/Raw were replaced by a later one/);
   });
 
-  it('a column may be called so and be a series, where the request reads it', async () => {
+  it('a column of such a name may be a series if the request reads it', async () => {
     const world = worldWith('time,office,note\n2024-03-01,1,a\n2024-03-02,2,b\n');
     world.write('office.csv', 'time,device\n2024-03-01,7\n2024-03-02,7\n');
     world.write('request.json', requestText('Aggregate', DAILY).replaceAll('office', 'device'));
@@ -62,17 +62,17 @@ describe('devices in one file', () => {
   });
 });
 
-describe('a date and a time of day in columns of their own', () => {
+describe('date and time of day in separate columns', () => {
   const rows = ['00:00,00:15,1', '00:15,00:30,3'].map((row) => `Electric,3/31/2024,${row},\n`).join('');
   const csv = `TYPE,DATE,START TIME,END TIME,office,NOTES\n${rows}`;
 
-  it('are one time', async () => {
+  it('form one time', async () => {
     const ended = await run(worldWith(csv, { function: 'Last', interval: 'QuarterHourly' }));
     expect(resultsOf(ended)).toEqual(['2024-03-31T00:00,office,1', '2024-03-31T00:15,office,3']);
     expect(ended.stderr).toContain('times of DATE and START TIME; dates with the month first');
   });
 
-  it('are asked for where there are two times of day', async () => {
+  it('need an option if there are two times of day', async () => {
     const { code, stderr } = await run(worldWith(csv.replace('END', 'OTHER')));
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -83,7 +83,7 @@ describe('a date and a time of day in columns of their own', () => {
   });
 });
 
-describe('a day in each row', () => {
+describe('one day per row', () => {
   const clocks = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
   const days = ['2024-03-01', '2024-03-02'].map((day, i) => `${day},${clocks.map((_, hour) => 100 * i + hour)}\n`);
 
@@ -103,14 +103,14 @@ describe('a day in each row', () => {
     ]);
   });
 
-  it('is asked for where the names do not say it', async () => {
+  it('needs an option if the names do not say it', async () => {
     const { code, stderr } = await run(worldWith(`date,${clocks.map((_, i) => `x${i * 7}`)}\n${days.join('')}`));
     expect(code).toBe(2);
     expect(stderr).toContain('a row has a date and 24 values, x0 to x161');
     expect(stderr).toContain('--layout wide');
   });
 
-  it('has a meter of its own with --series, and 25 hours when clocks go back', async () => {
+  it('has one meter per --series, and 25 hours when clocks go back', async () => {
     const names = ['00:00', '01:00', '02:00', '02:00', ...clocks.slice(3)];
     const csv = `meter;day;${names.join(';')}\noffice;27.10.2024;${names.map((_, i) => `${i},5`).join(';')}\n`;
     const words = ['--series', 'meter', '--timezone', 'Europe/Berlin'];
@@ -119,7 +119,7 @@ describe('a day in each row', () => {
     expect(ended.stderr).toContain('decimal commas');
   });
 
-  it('may end with 24:00, and leave out what the clocks skip', async () => {
+  it('may end with 24:00, and leaves out the hour that clocks skip', async () => {
     const names = [...clocks.slice(1), '24:00'];
     const csv = `date,${names}\n2024-03-31,${names.map((name) => (name === '02:00' ? '' : 1))}\n`;
     const world = worldWith(csv, { function: 'Count', interval: 'Daily' });
@@ -136,19 +136,19 @@ describe('the night when clocks go back', () => {
   const rowsOf = (id = '') => local.map((time, i) => `2024-10-27T${time}:00${id},${i}\n`);
   const last = { function: 'Last', interval: 'QuarterHourly' };
 
-  it('keeps the second hour, which comes after the first', async () => {
+  it('reads the repeated hour as two hours, one after the other', async () => {
     const ended = await run(worldWith(`time,value\n${rowsOf().join('')}`, last), ...words);
     expect(resultsOf(ended)).toEqual(expected);
     expect(ended.stderr).not.toContain('replaced');
   });
 
-  it('also where times fall', async () => {
+  it('also with times in descending order', async () => {
     const later = '2024-10-28T00:00:00,99\n2024-10-27T04:00:00,98\n';
     const ended = await run(worldWith(`time,value\n${later}${rowsOf().reverse().join('')}`, last), ...words);
     expect(resultsOf(ended).slice(0, 10)).toEqual(expected);
   });
 
-  it('also where series take turns', async () => {
+  it('also with alternating series', async () => {
     const other = rowsOf(',other');
     const csv = `time,timeseriesId,value\n${rowsOf(',office')
       .map((row, i) => row + other[i])
@@ -159,7 +159,7 @@ describe('the night when clocks go back', () => {
     }
   });
 
-  it('leaves times with an offset as they are', async () => {
+  it('leaves times with an offset unchanged', async () => {
     const csv = 'time,value\n2024-10-27T02:30:00+02:00,1\n2024-10-27T02:15:00+01:00,2\n';
     expect(resultsOf(await run(worldWith(csv, last), ...words))).toEqual([
       '2024-10-27T00:30,office,1',
@@ -169,7 +169,7 @@ describe('the night when clocks go back', () => {
 });
 
 describe('what cannot be right', () => {
-  it('a file in which every row is bad is an error, also where bad rows are skipped', async () => {
+  it('a file in which every row is bad is an error, even if bad rows are skipped', async () => {
     const world = worldWith('timestamp,value\n2024-03-01,x\n2024-03-02,y\n');
     const { code, stderr } = await run(world, '--on-bad-row', 'skip');
     expect(code).toBe(1);
@@ -180,12 +180,12 @@ describe('what cannot be right', () => {
   it.each([
     ['dates', ['20240131', '20240201'], ['2024-01-31T00:00,office,1', '2024-02-01T00:00,office,1']],
     ['seconds', ['120240131', '20240201'], ['1970-08-23T00:00,office,1', '1973-10-23T00:00,office,1']],
-  ])('eight digits may be %s', async (_, times, expected) => {
+  ])('eight digits can be %s', async (_, times, expected) => {
     const ended = await run(worldWith(`timestamp,value\n${times.map((time) => `${time},1\n`).join('')}`));
     expect(resultsOf(ended)).toEqual(expected);
   });
 
-  it('eight digits that may be both are asked for', async () => {
+  it('eight digits that can be both need an option', async () => {
     const world = worldWith('timestamp,value\n20240131,1\n20240132,1\n');
     expect((await run(world)).stderr).toContain('--time-format ymd, or s');
     expect(resultsOf(await run(world, '--time-format', 's'))).toEqual(['1970-08-23T00:00,office,1']);

@@ -1,4 +1,4 @@
-// A world for the command to run in: a folder of its own, and streams that remember what was written to them.
+// Where tests run the command: a folder of its own, and streams that record what is written to them.
 import * as nodeFs from 'node:fs';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { RangePool } from '../../src/formats/csv/threaded/pool.js';
 
 export interface WorldOptions {
   readonly stdin?: AsyncIterable<Uint8Array> | string;
-  /** Takes the place of functions of `node:fs`. */
+  /** Replaces functions of `node:fs`. */
   readonly fs?: Partial<FileSystem> | undefined;
   /** Called before each write to standard output; may throw. */
   readonly onStdout?: (data: string | Uint8Array) => void;
@@ -20,7 +20,7 @@ export interface WorldOptions {
 export interface Ended {
   readonly code: number;
   readonly stdout: string;
-  /** Paths of the world's folder are written `~/…`. */
+  /** Paths in the world's folder appear as `~/…`. */
   readonly stderr: string;
 }
 
@@ -29,9 +29,9 @@ export interface World {
   readonly path: (name: string) => string;
   readonly write: (name: string, content: string | Uint8Array) => string;
   readonly read: (name: string) => string;
-  /** The files of the folder, hidden ones too. */
+  /** The files in the folder, including hidden ones. */
   readonly files: () => string[];
-  /** Runs `windrow` with these words, of which those that begin with `~/` name files of the folder. */
+  /** Runs `windrow` with these arguments; `~/` at the start of one stands for the folder. */
   readonly run: (...words: string[]) => Promise<Ended>;
   readonly interrupt: (signal: Interrupt) => void;
 }
@@ -114,7 +114,7 @@ export function requestText(operation: string, parameters: object, metric = 'Res
   return JSON.stringify([{ metric, processingType: 'batch', operations: [{ operation, input, output, parameters }] }]);
 }
 
-/** A CSV of the single layout: a sample a minute from 2024-03-01. */
+/** A CSV of the single layout: one sample a minute from 2024-03-01. */
 export function minutesCsv(values: readonly (number | string)[]): string {
   const rows = values.map((value, minute) => `${new Date(Date.UTC(2024, 2, 1, 0, minute)).toISOString()},${value}\n`);
   return `timestamp,value\n${rows.join('')}`;

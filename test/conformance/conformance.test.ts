@@ -12,14 +12,14 @@ import {
   toSeries,
 } from './conformance.js';
 
-describe('cases of other projects hold in batch', () => {
+describe('batch runs give the results of other projects', () => {
   test.each(readComputationCases().map((one) => [`${one.file}: ${one.name}`, one] as const))('%s', (_name, one) => {
     const results = runInBatch(one);
     for (const expected of one.expected) expectSamples(results, expected, one.tolerance);
   });
 });
 
-describe('a stream gives the bits of the batch, cut into chunks of 1, 2, 7 and whole', () => {
+describe('streams cut into chunks of 1, 2, 7 and all samples give the same bits as batch', () => {
   test.each(readComputationCases().map((one) => [`${one.file}: ${one.name}`, one] as const))('%s', (_name, one) => {
     const batch = runInBatch(one).map(bits);
     for (const chunkLength of [1, 2, 7, Number.MAX_SAFE_INTEGER]) {

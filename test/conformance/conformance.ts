@@ -41,7 +41,7 @@ export function readTextCases(): TextCase[] {
   return readJson('time-text.json');
 }
 
-// The files are ours and of the shape that their README gives.
+// We wrote these files; the README describes their form.
 function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as T;
 }
@@ -52,7 +52,7 @@ export function toSeries({ timeseriesId, metric, samples }: CaseSeries): Series 
   return { timeseriesId, metric, timeMs, value };
 }
 
-/** The samples in time order, as a stream without lateness needs them; of equal times the order stays. */
+/** A stream without lateness needs its samples in time order; samples of equal time keep their order. */
 function inTimeOrder(series: Series): Series {
   const order = [...series.timeMs.keys()].sort((a, b) => series.timeMs[a]! - series.timeMs[b]! || a - b);
   const timeMs = Float64Array.from(order, (at) => series.timeMs[at]!);
@@ -64,7 +64,7 @@ export function runInBatch(one: ComputationCase): readonly Series[] {
   return runBatch(createPlan(one.request, one.options), one.inputs.map(toSeries), one.options).series;
 }
 
-/** The same as a stream, pushed `chunkLength` samples at a time over all inputs in time order. */
+/** The same case as a stream: all inputs merged in time order, pushed `chunkLength` samples at a time. */
 export function runInStream(one: ComputationCase, chunkLength: number): Series[] {
   const plan = createPlan(one.request, one.options);
   const stream = openStream(plan, one.options);
@@ -75,7 +75,7 @@ export function runInStream(one: ComputationCase, chunkLength: number): Series[]
   return plan.items.map(({ output }) => joinParts(output, results));
 }
 
-/** Cuts series into pushes of `chunkLength` samples, taken over all of them in time order. */
+/** Merges the series in time order and cuts them into pushes of `chunkLength` samples. */
 export function cutInTime(inputs: readonly Series[], chunkLength: number): Series[][] {
   const places = inputs.flatMap((series, k) =>
     [...series.timeMs.keys()].map((at) => ({ k, at, t: series.timeMs[at]! })),

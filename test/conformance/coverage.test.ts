@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { operations } from '../../src/operations/info.js';
 import { type ComputationCase, readComputationCases } from './conformance.js';
 
-/** What must be held against outside numbers: every operation, and every choice that a parameter offers. */
-function wanted(): string[] {
+/** What needs a case with figures from outside: every operation, and every choice that a parameter offers. */
+function requiredKeys(): string[] {
   const keys = [...operations.values()].flatMap(({ name, parameters }) => {
     const choices = Object.entries(propertiesOf(parameters)).filter(([parameter]) => !UNITS.has(parameter));
     return [name, ...choices.flatMap(([parameter, { enum: values = [] }]) => values.map(keyOf(name, parameter)))];
@@ -12,7 +12,7 @@ function wanted(): string[] {
   return [...new Set([...keys, ...WINDOWS.map((window) => `Aggregate window ${window}`)])];
 }
 
-// Units have their definitions for an oracle.
+// Units are checked against their definitions, in the oracle.
 const UNITS = new Set(['from', 'to']);
 const WINDOWS = ['interval', 'sliding with every', 'sliding', 'session', 'running'];
 
@@ -21,12 +21,12 @@ interface Parameter {
   readonly default?: unknown;
 }
 
-// A JSON Schema of an object, as the listing has it.
+// `as`: the list of operations holds JSON Schemas of objects.
 function propertiesOf(schema: object): Record<string, Parameter> {
   return (schema as { properties: Record<string, Parameter> }).properties;
 }
 
-/** Inputs meet in the same ways, whatever comes of them. */
+/** All operations align two inputs in the same way, so one case of each alignment is enough. */
 const keyOf = (name: string, parameter: string) => (value: string) =>
   `${parameter === 'align' ? 'two inputs' : name} ${parameter} ${value}`;
 
@@ -36,9 +36,9 @@ interface Step {
   readonly parameters?: Record<string, unknown>;
 }
 
-/** What a case holds against outside numbers. */
+/** What a case covers. */
 function keysOf({ request }: ComputationCase): string[] {
-  // The requests of the cases are ours.
+  // `as`: we wrote the requests of the cases.
   return (request as { operations: Step[] }[]).flatMap(({ operations: steps }) => steps.flatMap(keysOfStep));
 }
 
@@ -59,23 +59,23 @@ function keysOfStep({ operation, input, parameters: given = {} }: Step): string[
 }
 
 function windowOf({ window }: Record<string, unknown>): string {
-  // As the listing has it.
+  // `as`: the form that the list of operations gives.
   const { type = 'interval', every } = (window ?? {}) as { type?: string; every?: string };
   return every === undefined ? type : `${type} with every`;
 }
 
 const same = (a: unknown, b: string): boolean => String(a).toLowerCase() === b.toLowerCase();
 
-const filesByKey = new Map<string, Set<string>>(wanted().map((key) => [key, new Set()]));
+const filesByKey = new Map<string, Set<string>>(requiredKeys().map((key) => [key, new Set()]));
 for (const one of readComputationCases()) {
   for (const key of keysOf(one)) filesByKey.get(key)?.add(one.file.replace('.json', ''));
 }
 
-test('every operation, and every choice that it offers, is held against numbers from outside', () => {
+test('every operation, and every choice of its parameters, has a case with figures from outside', () => {
   expect([...filesByKey].filter(([, files]) => files.size === 0).map(([key]) => key)).toEqual([]);
 });
 
-test('the README has a row for each, with the files that hold it', () => {
+test('the README lists each of them with the files that cover it', () => {
   const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8');
   const rows = [...filesByKey].map(([key, files]) => `| ${key} | ${[...files].join(', ')} |`);
   expect(rows.filter((row) => !readme.includes(`\n${row}\n`))).toEqual([]);

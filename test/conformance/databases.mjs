@@ -1,5 +1,5 @@
 /**
- * Writes databases.json: what DuckDB and ClickHouse give for functions, windows and joins that they have too.
+ * Writes databases.json: the results of DuckDB and ClickHouse for the functions, windows and joins that they share.
  *
  *     (cd bench/rivals && npm install); node test/conformance/databases.mjs
  */
@@ -15,7 +15,7 @@ const rowsOf = async (sql) => (await db.runAndReadAll(sql)).getRowsJS();
 const duck = `DuckDB ${(await rowsOf('select version()'))[0][0]}`;
 const clickhouse = `ClickHouse ${query('select version()', 'TSV').trim()}`;
 
-// Whole seconds, uneven, with gaps; values with ties; a second series that shares some of the times.
+// Uneven whole seconds with gaps; values with ties; a second series that shares some of the times.
 let seed = 7;
 const draw = (limit) => {
   seed = (seed * 48271) % 2147483647;
@@ -87,7 +87,7 @@ for (const [name, sql] of Object.entries(functions)) {
     rows,
   );
 
-  // (t - 1200, t] in whole seconds: a frame includes both of its ends.
+  // (t - 1200, t] in whole seconds: an SQL frame includes both of its ends.
   const frame = 'over (order by t range between 1199 preceding and current row)';
   const over = sql.replace(/\b(\w+)\(([^()]*)\)/g, `$1($2) ${frame}`);
   const sliding = { ...ofFunction(name), window: { type: 'sliding', size: 'PT20M' } };
@@ -152,14 +152,14 @@ const inClickhouse = (sql) => JSON.parse(query(sql, 'JSONCompact')).data;
 const list = (rows) =>
   `(select arrayJoin([${rows.map(([t, x]) => `(toUInt32(${t}), toFloat64(${x}))`)}]) p, p.1 t, p.2 x)`;
 
-// exp(-1/decay) a second is half in `halflife` seconds.
+// exp(-1/decay) per second halves the weight every `halflife` seconds.
 const decayed = inClickhouse(
   `select t, exponentialTimeDecayedAvg(600 / log(2))(x, t) over
     (order by t rows between unbounded preceding and current row) from ${list(readings)} order by t`,
 );
 add('Decayed average', clickhouse, 'ExponentialAverage', { halflife: 'PT10M' }, [readings], decayed);
 
-// Its buckets hold the same number of samples: so do these windows, at whatever times within them.
+// Its buckets all hold the same number of samples, so the samples are placed to give our windows that number too.
 const EACH = 6;
 for (const windowCount of [4, 9]) {
   const rows = [[START - 60, 3]];

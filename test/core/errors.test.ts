@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-// In the published library classes have short names, so `new.target.name` would tell nothing.
+// The published library has shortened class names, so `new.target.name` would mean nothing there.
 
 test.each(['src/core/errors.ts', 'src/formats/csv/errors.ts'])(
-  'each class of error writes out its own name: %s',
+  'every class of error spells out its own name: %s',
   (path) => {
     const classes = readFileSync(path, 'utf8')
       .split(/^export class /m)

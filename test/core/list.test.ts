@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DoubleList } from '../../src/core/list.js';
 
-/** What a list can be asked to do, with the same on an array. */
+/** The calls on a list, each with its counterpart on an array. */
 const act = fc.oneof(
   fc.tuple(fc.constant('push' as const), fc.nat(100)),
   fc.tuple(fc.constant('append' as const), fc.nat(40)),
@@ -37,7 +37,7 @@ function perform(list: DoubleList, array: number[], [name, x]: readonly [string,
   }
 }
 
-test('a list holds what an array would hold', () => {
+test('a list behaves like an array', () => {
   const property = fc.property(fc.array(act, { maxLength: 80, size: 'max' }), (acts) => {
     const list = new DoubleList();
     const array: number[] = [];
@@ -51,7 +51,7 @@ test('a list holds what an array would hold', () => {
   fc.assert(property, { numRuns: 2000 });
 });
 
-test('a rising list is searched as by a scan', () => {
+test('a binary search of an ascending list agrees with a scan', () => {
   const property = fc.property(
     fc.uniqueArray(fc.nat(200), { maxLength: 60 }),
     fc.nat(30),

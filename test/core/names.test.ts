@@ -6,7 +6,7 @@ import { seriesKey } from '../../src/core/series.js';
 import { nearestName } from '../../src/core/suggest.js';
 import { operationNames } from '../../src/operations/index.js';
 
-test('a name with one letter too many, too few, another or swapped is found again', () => {
+test('a name with one letter added, missing, replaced or swapped is suggested', () => {
   const property = fc.property(
     fc.constantFrom(...operationNames.filter((name) => name.length > 3)),
     fc.nat(20),
@@ -19,7 +19,7 @@ test('a name with one letter too many, too few, another or swapped is found agai
         `${name.slice(0, at)}x${name.slice(at + 1)}`,
         name.slice(0, at) + name[at + 1]! + name[at]! + name.slice(at + 2),
       ][kind]!;
-      // A space more is another spelling of one operation; and there may be another name with the same letters but one.
+      // One more space spells the same operation; and another name may be one letter away as well.
       const known = operationNames.filter(
         (one) => one.replace(' ', '') === name.replace(' ', '') || isOneEditAway(wrong, one),
       );
@@ -29,7 +29,7 @@ test('a name with one letter too many, too few, another or swapped is found agai
   fc.assert(property, { numRuns: 2000 });
 });
 
-/** Whether a letter put in, left out, replaced or swapped with the next makes one text the other, in any case. */
+/** Whether inserting, deleting, replacing or swapping one letter turns one text into the other, ignoring case. */
 function isOneEditAway(text: string, other: string): boolean {
   const [a, b] = [text.toLowerCase(), other.toLowerCase()];
   return Array.from({ length: a.length + 1 }, (_, at) => {
@@ -41,7 +41,7 @@ function isOneEditAway(text: string, other: string): boolean {
   }).some(Boolean);
 }
 
-test('what is near nothing finds nothing', () => {
+test('a text that resembles no name gets no suggestion', () => {
   for (const text of ['', 'zzzzzz', '????', 'temperature of the hall'])
     expect(nearestName(text, operationNames)).toBeUndefined();
 });
@@ -71,14 +71,14 @@ test('texts that differ in one letter have different hashes', () => {
   fc.assert(property, { numRuns: 5000 });
 });
 
-test('any value is described in a few words', () => {
+test('any value has a short description', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true }), (value) => describeValue(value).length <= 400),
   );
   expect(describeValue('x'.repeat(500)).length).toBeLessThanOrEqual(60);
 });
 
-test('an issue reads as a line, and every code has its words', () => {
+test('an issue prints as one line, and every code has a text', () => {
   const issue = { pointer: '/0/metric', code: 'request.type', expected: 'a name', received: '5' } as const;
   expect(describeIssue(issue)).toBe('/0/metric: expected a name, received 5');
   expect(describeIssue({ ...issue, pointer: '', suggestion: 'mend it' })).toBe(

@@ -8,7 +8,7 @@ import { zoneOf } from '../../src/core/zone.js';
 import { zoneNames } from '../laws/samples.js';
 import { parseDuration as oracleDuration, parseInstant as oracleInstant } from '../oracle/index.js';
 
-/** What the oracle reads, or undefined where it throws. */
+/** What the oracle parses, or undefined if it throws. */
 function orNothing(read: () => number): number | undefined {
   try {
     return read();
@@ -48,13 +48,13 @@ const instantText = fc
     return `${y}-${m}-${d}${time}`;
   });
 
-test('the instant decides whether a year is known, not the year as it is written', () => {
+test('a year is in range by its instant, not by its spelling', () => {
   expect(parseInstant('0000-12-31T00:01-23:59')).toBe(dayOfDate(1, 1, 1) * 86_400_000);
   expect(parseInstant('0000-12-31T23:59:59Z')).toBeUndefined();
   expect(parseInstant('9999-12-31T23:59:59-01:00')).toBeUndefined();
 });
 
-test('instants are read as the oracle reads them, in UTC and in zones', () => {
+test('instants parse as in the oracle, in UTC and in zones', () => {
   const zone = fc.option(fc.constantFrom(...zoneNames), { nil: undefined });
   const property = fc.property(fc.oneof(instantText, fc.string()), zone, (text, name) => {
     const known = name === undefined ? undefined : zoneOf(name);
@@ -75,19 +75,19 @@ const durationText = fc
   )
   .map(([parts, amounts, lead]) => lead + parts.map((part, at) => (part === 'T' ? 'T' : amounts[at] + part)).join(''));
 
-test('durations are read as the oracle reads them', () => {
+test('durations parse as in the oracle', () => {
   const property = fc.property(fc.oneof(durationText, fc.string()), (text) => {
     expect(parseDuration(text)).toBe(orNothing(() => oracleDuration(text)));
   });
   fc.assert(property, { numRuns: 5000 });
 });
 
-test('a duration that no double can hold is none', () => {
+test('a duration beyond the range of a double is refused', () => {
   const digits = '9'.repeat(400);
   for (const text of [`P${digits}D`, `P${digits}DT0.5S`, `PT${digits}.5S`]) expect(parseDuration(text)).toBeUndefined();
 });
 
-test('a written duration reads back to the same length', () => {
+test('a formatted duration parses back to the same length', () => {
   const length = fc.oneof(
     fc.nat(10_000_000_000),
     fc.nat(100_000).map((x) => x * 900_000),
@@ -103,7 +103,7 @@ test('a written duration reads back to the same length', () => {
   );
 });
 
-test('an interval has one text, which is read as itself', () => {
+test('an interval has one text, which parses back to the interval', () => {
   const text = fc.oneof(
     durationText,
     fc.constantFrom('hourly', 'DAILY', 'weekly', 'P1M', 'P1Y', 'P1W', 'PT1H', 'PT24H', 'P1D', 'PT30M'),
@@ -117,7 +117,7 @@ test('an interval has one text, which is read as itself', () => {
   fc.assert(property, { numRuns: 3000 });
 });
 
-test('the calendar is that of Date', () => {
+test('the calendar agrees with Date', () => {
   const property = fc.property(
     fc.integer({ min: -719_162, max: 2_932_896 }),
     fc.integer({ min: -30, max: 30 }),

@@ -1,4 +1,4 @@
-// Every code block of README.md and of the pages of docs/ is run, or is held to what it shows.
+// Every code block of README.md and docs/ is run, or compared with what it describes.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { commands } from '../../src/cli/commands.js';
 import { type CodeBlock, codeBlocks, isAsShown } from './markdown.js';
 import { jsonIn, root, Shell } from './shell.js';
 
-/** Its blocks are run by a test of their own, beside a second calculation of what they say. */
+/** recipes.test.ts runs its blocks and checks them by a second calculation. */
 const RECIPES = 'recipes.md';
 
 const pages = [
@@ -22,7 +22,7 @@ const pages = [
   ),
 ];
 
-/** Blocks that no test can run, by how they begin, and why. */
+/** Blocks that no test can run, by their first words, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'createuser windrow': 'it makes a role and a database in a PostgreSQL of its own; `npm run cluster` does the like',
   'npm pack windrow': 'it takes the package from the registry, and Docker',
@@ -39,11 +39,11 @@ beforeAll(async () => {
 });
 afterAll(() => shell.close());
 
-test('the TypeScript of the pages has no fault of types', () => expect(faultsOf(programPaths)).toEqual([]));
+test('the TypeScript of the pages has no type errors', () => expect(faultsOf(programPaths)).toEqual([]));
 
 const shown = pages.map((page) => ({ page, blocks: codeBlocks(readFileSync(join(root, page), 'utf8')) }));
 
-test('what is not run is there, and nothing else', () => {
+test('the list of blocks that are not run is exact', () => {
   const left = shown.flatMap(({ blocks }) => blocks.filter((block) => !isRun(block)));
   expect(left.map(({ text }) => Object.keys(NOT_RUN).find((start) => text.startsWith(start)))).toEqual(
     Object.keys(NOT_RUN),
@@ -83,7 +83,7 @@ describe.each(shown.filter(({ blocks }) => blocks.length > 0))('$page', ({ page,
       case 'python':
       case 'js':
       case 'flux':
-        // The lines of other tools: coming-from.test.ts.
+        // coming-from.test.ts checks the blocks of other tools.
         return expect(page).toBe('docs/coming-from.md');
       default:
         return expectKnownWords(block);
@@ -101,7 +101,7 @@ describe.each(shown.filter(({ blocks }) => blocks.length > 0))('$page', ({ page,
 
 const MARK = 'the block of line';
 
-/** The TypeScript of a page as one program. */
+/** Writes the TypeScript of a page as one program. */
 function writeProgram(page: string, programs: readonly CodeBlock[]): string {
   const path = join(shell.folder, `${page.replaceAll('/', '-')}.ts`);
   writeFileSync(path, programs.map(({ text, line }) => `console.log('${MARK}', ${line});\n${inTree(text)}`).join('\n'));
@@ -109,7 +109,7 @@ function writeProgram(page: string, programs: readonly CodeBlock[]): string {
   return path;
 }
 
-/** Runs it, and keeps what each block prints. */
+/** Runs it and records what each block prints. */
 async function runProgram(path: string, printed: Map<number, string>): Promise<void> {
   let line = 0;
   const log = vi.spyOn(console, 'log').mockImplementation((...parts: unknown[]) => {
@@ -119,7 +119,7 @@ async function runProgram(path: string, printed: Map<number, string>): Promise<v
   await import(/* @vite-ignore */ pathToFileURL(path).href).finally(() => log.mockRestore());
 }
 
-// With the entries of the package in their sources, data in the folder of the test, and a server that ends.
+// Points the package's entries to their sources, and data to the folder of the test; the server stops by itself.
 function inTree(text: string): string {
   const source = (path: string): string => JSON.stringify(join(root, path));
   const moved = text
@@ -143,12 +143,14 @@ function faultsOf(paths: readonly string[]): string[] {
   return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
 
-/** Fails with both texts when one is not as the page shows it. */
+/** Fails with both texts if the first differs from what the page shows. */
 function expectAsShown(text: string, expected: string): void {
   if (!isAsShown(text, expected)) expect(text.trimEnd()).toBe(expected.trimEnd());
 }
 
-/** The same fields with the same types of values, as ids and times differ; of lists, each entry is like the first. */
+/**
+ * The same fields with values of the same types, since ids and times differ; each entry of a list is like the first.
+ */
 function expectShape(value: unknown, like: unknown, place: string): void {
   const kindOf = (one: unknown): string => (Array.isArray(one) ? 'list' : typeof one);
   if (value === null || like === null) return;
@@ -162,7 +164,7 @@ function expectShape(value: unknown, like: unknown, place: string): void {
   }
 }
 
-/** Of a file for another program: the commands of windrow in it have the options that they are given. */
+/** For files of other programs: the windrow commands in them exist and have the options used. */
 async function expectKnownWords({ text, language }: CodeBlock): Promise<void> {
   if (language === '') return;
   const joined = text.replaceAll('\\\n', ' ').replace(/[[\]',]/g, ' ');
@@ -178,7 +180,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The commands of a block, `$` before each, and what is shown after them. */
+/** The commands of a block, each after a `$`, and the output shown below each. */
 function shownRuns({ text }: CodeBlock): { command: string; text: string }[] {
   return text
     .split(/^\$ /m)

@@ -1,5 +1,5 @@
-// The lines of other tools in docs/coming-from.md: their recorded output is what windrow prints there, and where a tool
-// is installed, its lines are run and must print what is recorded. windrow's own lines are run by blocks.test.ts.
+// The code of other tools in docs/coming-from.md: the page shows its recorded output, and where a tool is installed,
+// its code runs and must print just that. blocks.test.ts runs windrow's own code.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,20 +13,20 @@ const shown = blocks.filter(({ language }) => language === 'text').flatMap(({ te
 const shell = new Shell();
 afterAll(() => shell.close());
 
-/** The lines of a tool, whose name stands in the first one of each block, as one program. */
+/** The blocks of a tool, whose name is on the first line of each, as one program. */
 function programOf(tool: string): string {
   const own = blocks.filter(({ text }) => new RegExp(`^(?:#|//) ${tool}(?::|\n)`).test(text));
   expect(own.length, `blocks of ${tool}`).toBe(4);
   return own.map(({ text }) => text).join('\n');
 }
 
-/** A python that has a module. */
+/** A Python that has the module. */
 function pythonWith(module: string): string | undefined {
   const places = ['/usr/bin/python3', 'python3'];
   return places.find((place) => spawnSync(place, ['-c', `import ${module}`]).status === 0);
 }
 
-/** Where `npm run pond` of the benchmarks builds it, or a build that POND_TS names. */
+/** pond-ts as built for the benchmarks (`node pond.mjs`), or in the folder that POND_TS names. */
 function pondEntry(): string | undefined {
   const places = [process.env.POND_TS, join(root, 'bench/rivals/data/pond/packages/core/dist/index.js')];
   return places.find((place) => place !== undefined && existsSync(place));
@@ -38,7 +38,7 @@ function printedBy(command: string, path: string): string[] {
   return stdout.trimEnd().split('\n');
 }
 
-test('every block is of a tool that has all of the jobs', () => {
+test('each block belongs to a tool that has all of the tasks', () => {
   for (const tool of ['pandas', 'Polars', 'pond-ts', 'Flux', 'windrow']) programOf(tool);
   expect(blocks).toHaveLength(5 * 4 + 3);
 });
@@ -52,7 +52,7 @@ describe.each(Object.entries(recorded))('%s', (tool, { source, output }) => {
   const command = tool === 'pond-ts' ? pondEntry() : pythonWith(tool.toLowerCase());
   if (command === undefined) console.warn(`the lines of ${tool} are not run: it is not installed`);
 
-  test.skipIf(command === undefined)('its lines print what is recorded', () => {
+  test.skipIf(command === undefined)('its code prints what is recorded', () => {
     const isPond = tool === 'pond-ts';
     const path = join(shell.folder, isPond ? 'pond.mjs' : `${tool}-lines.py`);
     const program = programOf(tool);

@@ -8,7 +8,7 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 
 const plan = createPlan([pipeline('a').abs().as('B')]);
 
-describe('what the written pages say of the code is so', () => {
+describe('the pages agree with the code on', () => {
   test('the length of a chunk and the size of the memory', () => {
     const memoryBytes = homeArena().buffer!.byteLength;
     expect(read('docs/architecture.md')).toContain(`at most ${CHUNK_LENGTH} samples`);
@@ -23,7 +23,7 @@ describe('what the written pages say of the code is so', () => {
     expect(read('docs/architecture.md')).toContain(`| 4 | \`${magic}\` |`);
   });
 
-  test('every field of the report has its meaning in docs/semantics.md', () => {
+  test('the meaning of every field of the report (docs/semantics.md)', () => {
     const input = { timeseriesId: 'a', metric: 'Raw', timeMs: Float64Array.of(0), value: Float64Array.of(1) };
     const { report } = runBatch(plan, [input]);
     const names = [report, report.sources[0]!, report.steps[0]!].flatMap((part) => Object.keys(part));
@@ -34,7 +34,7 @@ describe('what the written pages say of the code is so', () => {
     expect([...new Set([...names, ...dropped])].filter((name) => !isTold(name))).toEqual(['timeseriesId', 'metric']);
   });
 
-  test('every operation has its heading in docs/semantics.md', () => {
+  test('a heading for every operation (docs/semantics.md)', () => {
     const headings = [...read('docs/semantics.md').matchAll(/^### (.+)$/gm)].flatMap(([, title]) => title!.split(', '));
     expect(headings).toEqual([...operations.keys()]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { renderPages } from '../../scripts/render-docs.mjs';
 import { errorCodes, operations } from '../../src/index.js';
 
-describe('a generated page is what the code says', () => {
+describe('generated pages are up to date', () => {
   const pages = renderPages(operations, errorCodes);
 
   test.each(Object.entries(pages))('docs/%s', (name, text) => {
@@ -11,7 +11,7 @@ describe('a generated page is what the code says', () => {
     expect(written, `docs/${name} is stale: run \`npm run docs\`, and commit what it writes`).toBe(text);
   });
 
-  test('every operation has its section, every parameter and example its place in it', () => {
+  test('every operation has its section, with all its parameters and examples', () => {
     const sections = pages['operations.md']!.split(/^(?=## )/m);
     for (const { name, parameters, examples } of operations.values()) {
       const section = sections.find((text) => text.startsWith(`## ${name}\n`)) ?? '';

@@ -18,7 +18,7 @@ const pages = [
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The files that a page links, with the anchors in them, as paths from the root. */
+/** The files that a page links to, as paths from the root, with their anchors. */
 function targetsOf(page: string): { path: string; anchor: string | undefined }[] {
   const inside = linksOf(read(page)).filter((target) => !/^[a-z]+:/.test(target));
   return inside.map((target) => {
@@ -28,7 +28,7 @@ function targetsOf(page: string): { path: string; anchor: string | undefined }[]
 }
 
 describe('links', () => {
-  test.each(pages)('every link of %s leads somewhere', (page) => {
+  test.each(pages)('every link of %s has a target', (page) => {
     const broken = targetsOf(page).filter(({ path, anchor }) => {
       if (!existsSync(join(root, path))) return true;
       return anchor !== undefined && /\.md$/.test(path) && !anchorsOf(read(path)).includes(anchor);
@@ -36,7 +36,7 @@ describe('links', () => {
     expect(broken).toEqual([]);
   });
 
-  test('README.md links every page of docs/, and the pages every other file there', () => {
+  test('README.md links to every page of docs/, and the pages link to every other file there', () => {
     const linked = new Set(targetsOf('README.md').map(({ path }) => path));
     const unlinked = docs.filter((path) => /\.md$/.test(path) && !linked.has(path));
     expect(unlinked, 'link these in README.md').toEqual([]);

@@ -1,13 +1,13 @@
-// What the tests of the pages need of Markdown: code blocks, links and headings.
+// The parts of Markdown that tests of the pages read: code blocks, links and headings.
 
 const FENCED = /^```[\s\S]*?^```$/gm;
 
 /** A fenced block of code. */
 export interface CodeBlock {
-  /** What follows the fence: `ts`, `console`, or nothing. */
+  /** The word after the fence: `ts`, `console`, or nothing. */
   readonly language: string;
   readonly text: string;
-  /** The line of the fence, from 1. */
+  /** The line of the fence, counted from 1. */
   readonly line: number;
 }
 
@@ -43,7 +43,7 @@ export function anchorsOf(markdown: string): string[] {
   );
 }
 
-/** Whether a text is the one shown: `…` stands for any characters, alone on its line for any lines. */
+/** Whether a text matches the one shown: `…` stands for any characters, or alone on a line for any lines. */
 export function isAsShown(text: string, shown: string): boolean {
   const literally = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const lines = shown.trimEnd().split('\n');

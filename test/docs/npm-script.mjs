@@ -1,5 +1,5 @@
-// `npm` as the pages show it: a script that it names must be one of package.json. CI runs `npm ci`, the build and the
-// scripts themselves.
+// `npm` as the pages use it: a script that they name must be in package.json. CI itself runs `npm ci`, the build and
+// the scripts.
 import { readFileSync } from 'node:fs';
 
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

@@ -7,7 +7,7 @@ import { readCsv, writeCsv } from '../../src/formats/csv/index.js';
 import type { Series } from '../../src/index.js';
 import { codeBlocks } from './markdown.js';
 
-// Each recipe of the page is run as it stands there, and checked by a calculation that knows nothing of the engine.
+// Runs each recipe as the page shows it, and compares the result with a calculation that does not use the engine.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const HOUR = 3_600_000;
@@ -29,13 +29,13 @@ function grouped(samples: Samples, keyOf: (t: number) => number): [number, numbe
   return [...groups];
 }
 
-/** Hours for which values in a range hold, each for an hour at most, by the start of what they lie in. */
+/** The hours that values in a range were held, each for an hour at most, grouped by `keyOf`. */
 function heldHours(samples: Samples, keyOf: (t: number) => number, isIn: (x: number) => boolean): Results {
   const hours = new Map(samples.map(([t]) => [keyOf(t), 0]));
   for (const [i, [t, x]] of samples.entries()) {
     if (!isIn(x)) continue;
     const end = Math.min(samples[i + 1]?.[0] ?? t + HOUR, t + HOUR);
-    // Minute by minute: nothing of this data changes within one.
+    // In steps of a minute; this data does not change within one.
     for (let at = t; at < end; at += HOUR / 60) {
       const key = keyOf(at);
       hours.set(key, (hours.get(key) ?? 0) + 1 / 60);
@@ -51,7 +51,7 @@ function percentile95(values: readonly number[]): number {
   return low + (sorted[Math.ceil(rank)]! - low) * (rank - Math.floor(rank));
 }
 
-/** Supply less the last return of an hour at most. */
+/** Supply minus the latest return that is not older than an hour. */
 function spread([supply, back]: readonly Samples[]): Samples {
   return supply!.flatMap(([t, x]) => {
     const last = back!.filter(([u]) => u <= t).at(-1);
@@ -72,7 +72,7 @@ const expected: Readonly<Record<string, (inputs: readonly Samples[]) => Results>
       return [t, Number(isOn)];
     });
   },
-  // The rides themselves; the first reading is where the counter begins.
+  // The rides themselves; the first reading is where the counter starts.
   'Meter that rolls over': ([taxi]) =>
     grouped(taxi!, dayOf).map(([t, own], day) => [t, sum(own) - (day === 0 ? own[0]! : 0)]),
   'Energy from power': (inputs) => {
@@ -80,7 +80,7 @@ const expected: Readonly<Record<string, (inputs: readonly Samples[]) => Results>
     const days = new Map<number, number>();
     for (const [i, [t, x]] of power.entries()) {
       const end = Math.min(power[i + 1]?.[0] ?? dayOf(t) + DAY, t + HOUR);
-      // Samples lie on quarters of an hour, so none reaches over midnight but by whole minutes.
+      // Samples are on quarters of an hour, so steps of a minute divide a hold at midnight exactly.
       for (let at = t; at < end; at += 60_000) days.set(dayOf(at), (days.get(dayOf(at)) ?? 0) + x / 60);
     }
     return [...days];
@@ -116,7 +116,7 @@ const expected: Readonly<Record<string, (inputs: readonly Samples[]) => Results>
   'Points for a chart': ([office]) => lttb(office!),
 };
 
-/** Largest triangle three buckets, with weeks from 1970-01-01 as buckets (Steinarsson, 2013). */
+/** Largest triangle three buckets, with weeks since 1970-01-01 as buckets (Steinarsson, 2013). */
 function lttb(samples: Samples): Results {
   const inner = samples.slice(1, -1);
   const buckets: Samples[] = [];
@@ -148,7 +148,7 @@ const recipes = page
     return { title: text.split('\n')[0]!, request: request!.text, command, lines: lines.slice(0, -1) };
   });
 
-test('there are sixteen recipes, each with a calculation of its own', () => {
+test('there are sixteen recipes, each with a calculation', () => {
   expect(recipes.map(({ title }) => title)).toEqual(Object.keys(expected));
   expect(recipes).toHaveLength(16);
 });

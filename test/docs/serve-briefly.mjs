@@ -1,5 +1,5 @@
-// `windrow serve` as the pages show it, on a free port, until it listens (and a demo has its data): then it is stopped,
-// and must end well.
+// `windrow serve` as the pages show it, on a free port. Stops it once it listens (and a demo has its data); it must
+// exit cleanly.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

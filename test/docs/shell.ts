@@ -1,5 +1,5 @@
-// Where the commands of the pages run: a folder with the examples, the command as `windrow` and `npx windrow`, and a
-// service with the data of the demo.
+// Where commands of the pages run: a folder with the examples, `windrow` and `npx windrow` on the PATH, and a service
+// with the data of the demo.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,20 +28,20 @@ export class Shell {
       COLUMNS: '80',
     };
     const command = `"${process.execPath}" "${mainPath}"`;
-    // A service goes on until it is stopped: here it is stopped once it listens.
+    // A service runs until it is stopped, so this one stops it once it listens.
     const briefly = `"${process.execPath}" "${join(root, 'test/docs/serve-briefly.mjs')}"`;
     this.#addProgram('windrow', `case " $* " in " serve "*) exec ${briefly} "$@";; *) exec ${command} "$@";; esac`);
     this.#addProgram('npx', 'shift; exec windrow "$@"');
-    // An answer that is an error is a failure of the page.
+    // An error response fails the test of the page.
     this.#addProgram('curl', 'exec env PATH="$REAL_PATH" curl --silent --show-error --fail-with-body "$@"');
-    // What npm would do is known to be there; CI has done it before the tests begin.
+    // npm itself is not run: CI has installed and built everything before the tests.
     this.#addProgram('npm', `exec "${process.execPath}" "${join(root, 'test/docs/npm-script.mjs')}" "$@"`);
     this.#env.REAL_PATH = process.env.PATH;
     cpSync(join(root, 'docs/examples'), join(this.folder, 'docs/examples'), { recursive: true });
     writeFileSync(join(this.folder, 'password.txt'), 'a password of some length\n');
   }
 
-  /** Runs lines of a page; what is a place of some machine there is one of this folder here. */
+  /** Runs lines of a page; the paths of machines in them are replaced by ones in this folder. */
   run(lines: string): Ran {
     const script = `exec 2>&1\nset -e -o pipefail\n${this.#moved(lines)}`;
     const { status, stdout } = spawnSync('bash', ['-c', script], {
@@ -49,7 +49,7 @@ export class Shell {
       env: this.#env,
       encoding: 'utf8',
     });
-    // The pages call it so further on.
+    // Later commands of the page use it.
     const transaction = /^\{.*"data":\{"id":"([^"]+)".*"transactionIDList"/m.exec(stdout)?.[1];
     if (transaction !== undefined) this.#env.TRANSACTION = transaction;
     return { status, output: stdout };
@@ -61,7 +61,7 @@ export class Shell {
       .replace(/\bCLIENT_ID\b(?=[ \n]|$)/g, '$ADDED_ID');
   }
 
-  /** Starts the demo, and hands its address and credentials to the commands. */
+  /** Starts the demo and gives the commands its address and credentials. */
   async serve(): Promise<void> {
     const data = join(this.folder, 'demo');
     const words = ['serve', '--demo', '--port', '0', '--data-dir', data, '--log-level', 'error'];
@@ -109,7 +109,7 @@ async function readUntil(child: ChildProcess, awaited: RegExp): Promise<string> 
   throw new Error(`the service ended:\n${text}`);
 }
 
-/** The line of JSON among what a command prints. */
+/** The line of a command's output that is JSON. */
 export function jsonIn(output: string): unknown {
   return JSON.parse(output.split('\n').find((line) => line.startsWith('{')) ?? '');
 }

@@ -14,18 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a page leads to or shows, outside of code. */
+/** The targets of links and images. */
 function targetsOf(html: string): string[] {
   return [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, target]) => target!);
 }
 
-describe('the site of docs/', () => {
-  it('has a page for each page of docs/, and none twice', () => {
+describe('the site generated from docs/', () => {
+  it('has one page for each page of docs/', () => {
     expect(pages).toEqual(expect.arrayContaining(['index.html', 'operations.html', 'semantics.html', 'service.html']));
     expect(new Set(pages).size).toBe(pages.length);
   });
 
-  it('has links and pictures that lead somewhere', () => {
+  it('has links and pictures whose targets exist', () => {
     const broken = pages.flatMap((page) =>
       targetsOf(read(page))
         .filter((target) => !/^[a-z]+:/.test(target))

@@ -1,4 +1,4 @@
-// What others wrote and windrow hands on, with their licences: in the package, and in the workbench, which is one file.
+// The licences of third-party code that windrow distributes: in the package, and in the workbench, which is one file.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,19 +7,19 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(`${root}${path}`, 'utf8');
 
-/** The licence of a package as it came. */
+/** The licence file of an installed package. */
 function licenceOf(name: string): string {
   const file = readdirSync(`${root}node_modules/${name}`).find((one) => /^licen[cs]e/i.test(one));
   return read(`node_modules/${name}/${file}`).trim();
 }
 
-// Named by hand, as a list that the build makes would be right by itself.
+// Listed by hand: a list made by the build would always agree with it.
 const PAGE = ['d3-array', 'preact', 'uplot'];
 const PARQUET = ['fzstd', 'hyparquet', 'hyparquet-compressors', 'hysnappy'];
 const COMMAND = ['commander', 'jsonc-parser'];
 
 describe('the licences of what dist contains', () => {
-  it('are in the packed package, whole', () => {
+  it('are in the package, complete', () => {
     const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: root,
       encoding: 'utf8',
@@ -30,11 +30,11 @@ describe('the licences of what dist contains', () => {
       expect(names).toContain(name);
     const text = read('dist/THIRD-PARTY.txt');
     for (const name of [...PAGE, ...PARQUET, ...COMMAND]) expect(text, name).toContain(licenceOf(name));
-    // And of nothing else: a package that a bundle takes in is to be added above.
+    // And no others: a package that a bundle newly contains has to be added above.
     expect(text.match(/^\S+ [\d.]+ \(.*\)$/gm)?.length).toBe(PAGE.length + PARQUET.length + COMMAND.length);
   });
 
-  it('go with the workbench and its reader of Parquet, which are handed on alone', () => {
+  it('are in the workbench and its Parquet reader, which are distributed alone', () => {
     for (const name of PAGE) expect(read('dist/workbench.html'), name).toContain(licenceOf(name));
     for (const name of PARQUET) expect(read('dist/workbench-parquet.js'), name).toContain(licenceOf(name));
   });

@@ -14,8 +14,8 @@ import { chainPlan, pairsOf, seriesOf } from './streams.js';
 const copyPlan = chainPlan([['Abs', {}]]);
 const HOUR_MS = 3_600_000;
 
-describe('a sample that comes later than allowed', () => {
-  test('is in `late` and counted, and what was in time is as if it had never come', () => {
+describe('a sample later than the allowed lateness', () => {
+  test('is listed in `late`, counted, and does not change any result', () => {
     const arrival = fc.array(fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: -9, max: 9 })), {
       maxLength: 60,
     });
@@ -63,7 +63,7 @@ describe('a sample that comes later than allowed', () => {
     fc.assert(property, { numRuns: 2000 });
   });
 
-  test('is late for its own source alone', () => {
+  test('is late for its own source only', () => {
     const input = (timeseriesId: string) => ({ timeseriesId, metric: 'Raw' });
     const step = { operation: 'Add', input: [input('a'), input('b')], output: [{ timeseriesId: 'a', metric: 'Sum' }] };
     const plan = createPlan([{ metric: 'Sum', processingType: 'stream', operations: [step] }]);
@@ -78,7 +78,7 @@ describe('a sample that comes later than allowed', () => {
     expect(stream.close().series.flatMap(pairsOf)).toEqual([[200, 22]]);
   });
 
-  test('is late after advance has promised that it will not come', () => {
+  test('is late once advance has passed its time', () => {
     const stream = openStream(copyPlan, { allowedLateness: 'PT1H' });
     stream.push([seriesOf([HOUR_MS], [1])]);
     expect(stream.advance(2 * HOUR_MS).flatMap(pairsOf)).toEqual([[HOUR_MS, 1]]);
@@ -99,7 +99,7 @@ describe('a result comes', () => {
     expect(stream.close().series.flatMap(pairsOf)).toEqual([[2 * HOUR_MS, 8]]);
   });
 
-  test('from HoldLastValue up to what was promised: the last advance, or before until', () => {
+  test('from HoldLastValue up to the last advance, or up to `until`', () => {
     const plan = chainPlan([['HoldLastValue', { interval: 'Hourly' }]]);
     const stream = openStream(plan);
     stream.push([seriesOf([0], [5])]);
@@ -116,7 +116,7 @@ describe('a result comes', () => {
     expect(runBatch(plan, [seriesOf([0, 10], [5, 6])]).series.flatMap(pairsOf)).toEqual([[0, 5]]);
   });
 
-  test('from HoldLastValue after a filter no further than its own last sample, in chunks or not', () => {
+  test('from HoldLastValue behind a filter up to the last sample kept, in one chunk or several', () => {
     const plan = chainPlan([
       ['Where', { valuerangelist: [{ lower: 0 }] }],
       ['HoldLastValue', { interval: 'Hourly' }],
@@ -134,7 +134,7 @@ describe('a result comes', () => {
 });
 
 describe('the engine', () => {
-  test('never changes an input array, and never a result that it has given', () => {
+  test('never changes an input array or a result it has returned', () => {
     const property = fc.property(sceneArbitrary(4), feedingArbitrary, ({ request, samples, options }, feeding) => {
       const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
       const sources = sourcesOf(samples);
@@ -155,7 +155,7 @@ describe('the engine', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test('joins the parts of a series that are given apart', () => {
+  test('joins the parts of a series that are passed separately', () => {
     const property = fc.property(sceneArbitrary(3), fc.nat(40), ({ request, samples, options }, place) => {
       const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
       const whole = sourcesOf(samples);
@@ -172,16 +172,16 @@ describe('the engine', () => {
   });
 });
 
-describe('a call that cannot be taken', () => {
+describe('an invalid call', () => {
   const bad: readonly (readonly [title: string, series: unknown, code: string])[] = [
     ['columns of two lengths', { ...seriesOf([1, 2], [1]) }, 'input.columns'],
-    ['columns that are no Float64Array', { ...seriesOf([1], [1]), timeMs: [1] }, 'input.columns'],
-    ['a time that is no number', seriesOf([Number.NaN], [1]), 'input.time'],
+    ['a column that is not a Float64Array', { ...seriesOf([1], [1]), timeMs: [1] }, 'input.columns'],
+    ['a time that is NaN', seriesOf([Number.NaN], [1]), 'input.time'],
     ['a time after the year 9999', seriesOf([0, 253_402_300_800_000], [1, 2]), 'input.time'],
     ['a time before the year 1', seriesOf([-62_135_596_800_001], [1]), 'input.time'],
   ];
   test.each(bad)('is refused as a whole: %s', (_title, series, code) => {
-    const one = series as Series; // JavaScript callers may give anything
+    const one = series as Series; // JavaScript callers may pass anything
     const refusal = expect.objectContaining({ code });
     expect(() => runBatch(copyPlan, [one])).toThrow(refusal);
     const stream = openStream(copyPlan);
@@ -190,14 +190,14 @@ describe('a call that cannot be taken', () => {
     expect(stream.push([seriesOf([3, 4], [1, 2])]).flatMap(pairsOf)).toEqual([[3, 1]]);
   });
 
-  test('names the series that is not there, and those that are', () => {
+  test('with an unknown series names that series and the known ones', () => {
     expect(() => runBatch(copyPlan, [seriesOf([1], [1], 'other')])).toThrow(
       /expected the series in\/Raw, received other\/Raw/,
     );
     expect(() => runBatch(copyPlan, [])).toThrow(InputError);
   });
 
-  test('is one with options that mean nothing', () => {
+  test('is one whose options make no sense', () => {
     for (const options of [
       { from: 5, until: 5 },
       { until: 'tomorrow' },

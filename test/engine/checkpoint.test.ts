@@ -34,7 +34,7 @@ function codeOf(bytes: Uint8Array, one = plan, options: StreamOptions = {}): str
 }
 
 describe('a checkpoint is refused', () => {
-  test('when any one bit of it is another', () => {
+  test('with any one bit flipped', () => {
     const bytes = bytesOf();
     for (let bit = 0; bit < 8 * bytes.length; bit++) {
       const damaged = bytes.slice();
@@ -43,7 +43,7 @@ describe('a checkpoint is refused', () => {
     }
   });
 
-  test('when some of its bytes are others, swapped, missing or too many', () => {
+  test('with bytes changed, swapped, missing or added', () => {
     const bytes = [...bytesOf()];
     const change = fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -62,17 +62,17 @@ describe('a checkpoint is refused', () => {
     );
   });
 
-  test('when it is something else altogether', () => {
+  test('if it is not a checkpoint at all', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => codeOf(bytes) === 'checkpoint.format'));
   });
 
-  test('when it was written by another version', () => {
+  test('if another version wrote it', () => {
     const bytes = bytesOf();
     bytes[4]! += 1;
     expect(codeOf(bytes)).toBe('checkpoint.version');
   });
 
-  test('when it belongs to another plan or to other options, and taken when it does not', () => {
+  test('of another plan or with other options, and accepted with the right ones', () => {
     const bytes = bytesOf({ from: 0 });
     const other = chainPlan([
       ['Aggregate', { function: 'Average', interval: 'Hourly' }],
@@ -87,7 +87,7 @@ describe('a checkpoint is refused', () => {
   });
 });
 
-test('a checkpoint is the same whenever it is taken between two calls, and taking it changes nothing', () => {
+test('taking a checkpoint changes nothing, and a stream restored from it writes the same one', () => {
   const stream = openStream(plan);
   stream.push([input]);
   const first = stream.checkpoint();
@@ -96,14 +96,14 @@ test('a checkpoint is the same whenever it is taken between two calls, and takin
   expect(linesOf(stream.close().series)).toEqual(linesOf(restoreStream(plan, first).close().series));
 });
 
-test('a checkpoint that lies inside another buffer is read in its place', () => {
+test('a checkpoint can be read from within a larger buffer', () => {
   const bytes = bytesOf();
   const buffer = new Uint8Array(bytes.length + 50);
   buffer.set(bytes, 33);
   expect(codeOf(buffer.subarray(33, 33 + bytes.length))).toBe('restored');
 });
 
-test('a checkpoint carries the counts of the report', () => {
+test('a checkpoint keeps the counts of the report', () => {
   const stream = openStream(plan, { allowedLateness: 'PT1M' });
   stream.push([input, seriesOf([5, 4_000_001.5], [1, Number.NaN]), seriesOf([1], [1], 'unknown')]);
   const restored = restoreStream(plan, stream.checkpoint(), { allowedLateness: 'PT1M' });
@@ -112,7 +112,7 @@ test('a checkpoint carries the counts of the report', () => {
   expect(restored.report().unused).toBe(1);
 });
 
-test('a stream that was closed or has failed gives no checkpoint and takes nothing', () => {
+test('a closed or failed stream gives no checkpoint and takes no samples', () => {
   const closed = openStream(plan);
   closed.close();
   for (const use of [
@@ -132,7 +132,7 @@ test('a stream that was closed or has failed gives no checkpoint and takes nothi
   }
 });
 
-test('one checkpoint may be restored many times, each stream on its own', () => {
+test('one checkpoint can be restored many times into independent streams', () => {
   const property = fc.property(sceneArbitrary(4), fc.nat(40), ({ request, samples, options }, place) => {
     const own = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
     const sources = sourcesOf(samples);
@@ -153,7 +153,7 @@ test('one checkpoint may be restored many times, each stream on its own', () => 
   fc.assert(property, { numRuns: 300 });
 });
 
-test('a checkpoint follows from the calls: restores, previews and clocks between them leave no trace in it', () => {
+test('restores, previews and clocks leave no trace in a checkpoint', () => {
   const cuts = fc.array(fc.nat(40), { maxLength: 4 });
   const property = fc.property(sceneArbitrary(4), cuts, ({ request, samples, options }, borders) => {
     const own = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });

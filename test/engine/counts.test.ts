@@ -7,7 +7,7 @@ import { chainPlan, seriesOf as oneSeries } from './streams.js';
 
 const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** Where samples have gone that no count tells of, or nothing. */
+/** The samples that no count accounts for, if any. */
 function lossesOf(plan: Plan, report: Report, samplesGiven: readonly number[]): string[] {
   const losses: string[] = [];
   const hold = (isSo: boolean, what: string): void => {
@@ -31,7 +31,7 @@ function lossesOf(plan: Plan, report: Report, samplesGiven: readonly number[]): 
       hold(samplesIn >= samplesOut && nonFinite + outOfRange + duplicate === 0, `${pointer}: a filter drops`);
     if (operation === 'Shift')
       hold(samplesIn === samplesOut + outOfRange + duplicate, `${pointer}: Shift lost a sample`);
-    // Grids and choices of several inputs are no joins: they make values where no sample has a partner.
+    // Only joins are checked: grids, and choices among several inputs, make values where no sample has a partner.
     if (inputs.length !== 2 || shape !== 'map') continue;
     const pairs = samplesOut + nonFinite;
     if (align === 'inner') hold(samplesIn === 2 * pairs + total(unmatched), `${pointer}: a join lost a sample`);
@@ -44,7 +44,7 @@ function lossesOf(plan: Plan, report: Report, samplesGiven: readonly number[]): 
   return losses;
 }
 
-test('every sample that does not come out is counted, in a batch and in a stream', () => {
+test('every sample that does not come out is counted, in batch and stream', () => {
   const property = fc.property(sceneArbitrary(6), feedingArbitrary, ({ request, samples, options }, feeding) => {
     const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
     const sources = seriesOf(samples);
@@ -61,7 +61,7 @@ test('every sample that does not come out is counted, in a batch and in a stream
   fc.assert(property, { numRuns: 1000 });
 });
 
-test('each reason has its count', () => {
+test('each reason for dropping a sample has a count', () => {
   const plan = chainPlan([
     ['Div', { scalar: 5e-324 }],
     ['Shift', { function: 'ShiftByTime', shift: 'P1D', direction: 'forward' }],
@@ -87,7 +87,7 @@ test('each reason has its count', () => {
   });
 });
 
-test('filters of many samples, which a batch counts first, give what they keep, whatever stands after them', () => {
+test('a filter over many samples keeps the right ones, whatever step follows', () => {
   const count = 150_001;
   const timeMs = Float64Array.from({ length: count }, (_, i) => i);
   const value = Float64Array.from({ length: count }, (_, i) => (Math.imul(i, 2_654_435_761) >>> 16) / 1000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createPlan, openStream, type RunOptions, runBatch, type Series } from '../../src/index.js';
 import { pairsOf, resultOf } from '../laws/steps.js';
 
-/** Edges that tests from outside found. */
+/** Edge cases found by tests from outside. */
 
 const at = (text: string): number => Date.parse(`${text}${text.includes('T') ? '' : 'T00:00'}Z`);
 
@@ -17,7 +17,7 @@ function streamOf(operation: string, parameters: object, options?: RunOptions) {
   return openStream(createPlan([{ metric: 'R', processingType: 'stream', operations }], options), options);
 }
 
-describe('results come as soon as they are certain', () => {
+describe('results come as soon as they are final', () => {
   const given = [series(['2024-03-01T00:00', 1]), series(['2024-03-01T00:40', 2]), series(['2024-03-01T01:00', 3])];
   const cases: readonly (readonly [string, object, readonly (readonly number[])[]])[] = [
     ['HoldLastValue', { interval: 'QuarterHourly' }, [[], [1, 1, 1], [2]]],
@@ -31,10 +31,10 @@ describe('results come as soon as they are certain', () => {
   });
 });
 
-describe('grids lie on exact nanoseconds', () => {
+describe('grids are exact to the nanosecond', () => {
   const frames = Array.from({ length: 40 }, (_, k) => Number(`${1_704_067_200_000_0n + 333n * BigInt(k)}e-1`));
 
-  test('a grid of 33.3 ms keeps the samples that lie on it', () => {
+  test('a grid of 33.3 ms keeps the samples on its points', () => {
     const offset = (1_704_067_200_000_0n / 333n + 1n) * 333n;
     const times = frames.map((_, k) => Number(`${offset + 333n * BigInt(k)}e-1`));
     const input = series(...times.map((t, k) => [t, k] as const));
@@ -43,7 +43,7 @@ describe('grids lie on exact nanoseconds', () => {
     expect(counts).toEqual(times.map((t) => [t, 1]));
   });
 
-  test('durations below a millisecond divide what they divide', () => {
+  test('durations below a millisecond divide exactly', () => {
     const input = series([0, 1], [0.1, 2], [0.3, 3]);
     const zoned = { function: 'Sum', interval: 'PT0.0001S', timezone: 'Europe/Berlin' };
     expect(resultOf('Aggregate', zoned, [input])).toEqual(pairsOf(input));
@@ -55,7 +55,7 @@ describe('grids lie on exact nanoseconds', () => {
   });
 });
 
-test('the time -0 is 0, in batch and stream', () => {
+test('the time -0 becomes 0, in batch and stream', () => {
   const input = series([-5, 1], [-0, 2], [5, 3]);
   for (const { timeMs } of [
     runBatch(createPlan([absOf()]), [input]).series[0]!,
@@ -74,7 +74,7 @@ function absOf() {
   return { metric: 'R', processingType: 'batch', operations: [step] } as const;
 }
 
-test('one tick of a day of 25 hours is within a limit of one', () => {
+test('the one tick of a 25-hour day is within an output limit of one', () => {
   const input = series(['2024-10-26T22:30', 1], ['2024-10-27T23:30', 2]);
   const parameters = { interval: 'Daily', timezone: 'Europe/Berlin' };
   expect(resultOf('HoldLastValue', parameters, [input], { maxOutputSamples: 1 })).toEqual([
@@ -82,14 +82,14 @@ test('one tick of a day of 25 hours is within a limit of one', () => {
   ]);
 });
 
-test('a tolerance is held against the exact difference', () => {
+test('a tolerance is compared with the exact difference', () => {
   const input = series(['2024-01-01', 1e16 + 2], ['2024-01-02', 1e16]);
   const found = resultOf('Eq', { scalar: 1, tolerance: 1e16 }, [input]);
   expect(found.map(([, x]) => x)).toEqual([0, 1]);
   expect(resultOf('Eq', { scalar: -0.5, tolerance: 1e16 }, [input]).map(([, x]) => x)).toEqual([0, 0]);
 });
 
-test('Where with a range without bounds keeps everything', () => {
+test('Where keeps everything if its range has no bounds', () => {
   const input = series(['2024-01-01', 1]);
   expect(resultOf('Where', { valuerangelist: [{}] }, [input])).toEqual(pairsOf(input));
   expect(resultOf('Mask', { timerangelist: [{}] }, [input])).toEqual([]);
@@ -101,7 +101,7 @@ describe('a shift by calendar windows keeps the local time of day', () => {
       series(...times.map((time, k) => [time, k] as const)),
     ]).map(([t, x]) => [new Date(t).toISOString().slice(0, 16), x]);
 
-  test('and the day of the month, or takes its last', () => {
+  test('and the day of the month, or the last one of a shorter month', () => {
     expect(moved('Monthly', 1, 'forward', 'UTC', ['2024-01-29T18:00', '2024-01-30T06:00', '2024-01-31T12:00'])).toEqual(
       [
         ['2024-02-29T06:00', 1],
@@ -111,7 +111,7 @@ describe('a shift by calendar windows keeps the local time of day', () => {
     );
   });
 
-  test('on days on which clocks change', () => {
+  test('across clock changes', () => {
     const eight = ['2024-03-30T07:00', '2024-03-31T06:00', '2024-04-01T06:00'];
     expect(moved('Daily', 1, 'backward', 'Europe/Berlin', eight).map(([time]) => time)).toEqual([
       '2024-03-29T07:00',
@@ -120,14 +120,14 @@ describe('a shift by calendar windows keeps the local time of day', () => {
     ]);
   });
 
-  test('over a million days at once', () => {
+  test('for shifts of a million days', () => {
     const [[time]] = moved('Daily', 1_200_000, 'forward', 'Europe/Berlin', ['2024-03-30T07:00']) as [[string]];
     const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
     expect(clock.format(at(time))).toBe('08:00');
   });
 });
 
-test('windows of a zone begin where the clock shows a multiple of their length', () => {
+test('windows of a zone start where the clock shows a multiple of their length', () => {
   const hours = Array.from({ length: 25 }, (_, h) => [at('2024-10-26T22:00') + h * 3_600_000, 1] as const);
   const counts = resultOf('Aggregate', { function: 'Count', interval: 'PT6H', timezone: 'Europe/Berlin' }, [
     series(...hours),
@@ -135,7 +135,7 @@ test('windows of a zone begin where the clock shows a multiple of their length',
   expect(counts.map(([, count]) => count)).toEqual([7, 6, 6, 6]);
 });
 
-test('an exponential average of the greatest numbers does not overflow', () => {
+test('an exponential average of the largest doubles does not overflow', () => {
   const stream = streamOf('ExponentialAverage', { halflife: 'PT30M' });
   const results = stream.push([series(['2024-03-01T00:00', -1e308], ['2024-03-01T10:00', 1e308])]);
   const weight = 1 + 2 ** -20;

@@ -4,7 +4,7 @@ import { readOptions } from '../../src/engine/options.js';
 import { InputError, runBatch } from '../../src/index.js';
 import { chainPlan, seriesOf } from './streams.js';
 
-/** A sample each minute, or within each: most series are like that. */
+/** One sample a minute, exactly or with jitter, as in most series. */
 const COUNT = 3000;
 const START_MS = Date.UTC(2024, 2, 1);
 const times = Array.from({ length: COUNT }, (_, i) => START_MS + i * 60_000);
@@ -49,7 +49,7 @@ const chains: readonly Parameters<typeof chainPlan>[0][] = [
   ],
 ];
 
-describe('as many results are expected as come, so that they are copied once', () => {
+describe('the expected count is the number of results, so that they are copied once', () => {
   test.each(chains)('%j', (...steps) => {
     const plan = chainPlan(steps);
     for (const input of [regular, jittered]) {
@@ -59,12 +59,12 @@ describe('as many results are expected as come, so that they are copied once', (
   });
 });
 
-test('a time that is no number is refused as such, whatever is expected', () => {
+test('a time that is not a number is refused as such, whatever count is expected', () => {
   for (const timeMs of [
     [0, 1000, Number.NaN],
     [Number.NaN, 1000],
     [0, Number.POSITIVE_INFINITY],
-    // More than a chunk: results have come by then.
+    // More than a chunk, so that results exist by then.
     Array.from({ length: 40_000 }, (_, i) => (i === 39_999 ? Number.NaN : 1000 * i)),
   ]) {
     for (const steps of chains) {

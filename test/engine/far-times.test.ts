@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { CheckpointError, openStream, restoreStream, runBatch } from '../../src/index.js';
 import { chainPlan, pairsOf, seriesOf } from './streams.js';
 
-/** Times and lengths at the ends of what doubles can tell apart: a run over them ends. */
+/** Runs over times and lengths at the limits of what doubles can tell apart: they must end. */
 
-test('the promise of a shift beyond all time does not hold up the steps after it', () => {
+test('a shift beyond all known time does not stop the watermark of the steps after it', () => {
   for (const direction of ['forward', 'backward']) {
     for (const interval of ['Hourly', 'PT0.1S', 'Monthly']) {
       for (const timezone of ['UTC', 'Europe/Berlin']) {
@@ -26,7 +26,7 @@ test('the promise of a shift beyond all time does not hold up the steps after it
   }
 });
 
-test('the shortest windows are told apart in all known years', () => {
+test('the shortest windows stay distinct in all known years', () => {
   const plan = chainPlan([['Aggregate', { function: 'Sum', interval: 'PT0.0001S' }]]);
   for (const startMs of [-62_135_596_800_000, 1.7e12, 253_402_300_000_000]) {
     for (let k = 0; k < 200; k++) {
@@ -39,18 +39,18 @@ test('the shortest windows are told apart in all known years', () => {
   }
 });
 
-test('times in another unit than milliseconds are refused as such, not as too many samples', () => {
+test('times in a unit other than milliseconds are refused as such, not as too many samples', () => {
   const plan = chainPlan([['HoldLastValue', { interval: 'Hourly' }]]);
   const nanoseconds = seriesOf([1.7e18, 1.7e18 + 1e15], [1, 2]);
   expect(() => runBatch(plan, [nanoseconds])).toThrow('epoch milliseconds within the years 0001 to 9999');
 });
 
-test('a stream is not restored from nothing', () => {
+test('a stream cannot be restored from undefined', () => {
   const plan = chainPlan([['Abs', {}]]);
   expect(() => restoreStream(plan, undefined as never)).toThrow(CheckpointError);
 });
 
-test('a limit in quotes is no number', () => {
+test('a limit given as text is refused', () => {
   const plan = chainPlan([['Abs', {}]]);
   expect(() => openStream(plan, { maxOutputSamples: '5' as never })).toThrow('maxOutputSamples: expected a number');
 });

@@ -10,7 +10,7 @@ function samples(member: FleetInput['member'], timeMs: readonly number[], value:
 
 const first = samples(['a', 'b', 'a'], [0, 5, 10], [1, 2, 3]);
 
-test('members join with their first sample, and have numbers in the order of joining', () => {
+test('members join with their first sample and are numbered in the order of joining', () => {
   const fleet = openFleet(plan);
   expect(fleet.join('b')).toBe(0);
   fleet.push(first);
@@ -27,7 +27,7 @@ test('members join with their first sample, and have numbers in the order of joi
   ]);
 });
 
-test('a member that joins late has been told of every advance', () => {
+test('a member that joins late knows of every earlier advance', () => {
   const fleet = openFleet(plan);
   fleet.advance(60_000);
   expect(fleet.push(first)).toEqual([]);
@@ -42,14 +42,14 @@ test('a member that joins late has been told of every advance', () => {
 
 test.each<[title: string, code: string, given: unknown]>([
   ['no columns', 'input.columns', { member: [] }],
-  ['columns of other lengths', 'input.columns', samples(['a'], [0, 1], [0, 1])],
+  ['columns of different lengths', 'input.columns', samples(['a'], [0, 1], [0, 1])],
   ['a time out of range', 'input.time', samples(['a', 'new'], [0, 1e300], [0, 1])],
-  ['a time that is none', 'input.time', samples(['new'], [Number.NaN], [0])],
-  ['a number that nobody has', 'input.columns', samples(Uint32Array.of(0, 7), [0, 1], [0, 1])],
-  ['a name that is none', 'input.columns', samples(['new', 5 as never], [0, 1], [0, 1])],
+  ['a time that is NaN', 'input.time', samples(['new'], [Number.NaN], [0])],
+  ['an unknown number', 'input.columns', samples(Uint32Array.of(0, 7), [0, 1], [0, 1])],
+  ['a name that is not a string', 'input.columns', samples(['new', 5 as never], [0, 1], [0, 1])],
   ['no members', 'input.columns', { ...first, member: undefined }],
-  ['a source that the plan has not', 'input.columns', { ...first, source: 1 }],
-])('samples are refused whole, and nobody joins: %s', (_title, code, given) => {
+  ['an unknown source', 'input.columns', { ...first, source: 1 }],
+])('samples are refused as a whole, and no member joins: %s', (_title, code, given) => {
   const fleet = openFleet(plan);
   fleet.push(first);
   const bytes = fleet.checkpoint();
@@ -57,14 +57,14 @@ test.each<[title: string, code: string, given: unknown]>([
   expect(fleet.checkpoint()).toEqual(bytes);
 });
 
-test('numbers that nobody has, and names that are none, are refused everywhere', () => {
+test('unknown numbers and invalid names are refused everywhere', () => {
   const fleet = openFleet(plan);
   for (const use of [() => fleet.nameOf(0), () => fleet.preview([0]), () => fleet.join(undefined as never)]) {
     expect(use).toThrow(expect.objectContaining({ code: 'input.columns' }));
   }
 });
 
-test('a preview of some members is of these alone', () => {
+test('a preview of some members holds only these', () => {
   const fleet = openFleet(plan);
   fleet.push(first);
   expect(fleet.preview([1]).map(({ member, value }) => [[...member], [...value]])).toEqual([[[1], [2]]]);
@@ -76,7 +76,7 @@ test('a preview of some members is of these alone', () => {
   ]);
 });
 
-test('a fleet that was closed or has failed takes nothing and gives no checkpoint', () => {
+test('a closed or failed fleet gives no checkpoint and takes no samples', () => {
   const closed = openFleet(plan);
   closed.push(first);
   closed.close();
@@ -92,7 +92,7 @@ test('a fleet that was closed or has failed takes nothing and gives no checkpoin
   }
 });
 
-test('a checkpoint of a stream is none of a fleet, nor the other way round; damage and other plans are refused', () => {
+test("streams and fleets refuse each other's checkpoints; damaged ones and those of other plans are refused", () => {
   const fleet = openFleet(plan);
   fleet.push(first);
   const bytes = fleet.checkpoint();

@@ -12,7 +12,7 @@ test.each<[string, Instant]>([
   ['epoch milliseconds', 3_600_000],
   ['a Date', new Date(3_600_000)],
   ['a DateTime of luxon', hour],
-])('%s is an instant wherever one is taken', (_name, instant) => {
+])('%s is accepted wherever an instant is', (_name, instant) => {
   expect([...runBatch(plan, series, { from: instant }).series[0]!.value]).toEqual([2, 3]);
   expect([...runBatch(plan, series, { until: instant }).series[0]!.value]).toEqual([1]);
   const stream = openStream(plan);
@@ -20,7 +20,7 @@ test.each<[string, Instant]>([
   expect(stream.advance(instant)).toHaveLength(1);
 });
 
-test('a request takes what its JSON says as text', () => {
+test('a request takes instants as the text of its JSON', () => {
   const night = { timerangelist: [{ starttime: new Date(0), endtime: hour }] };
   const masked = createPlan([pipeline('a').mask(night).as('R')]);
   expect([...runBatch(masked, series).series[0]!.value]).toEqual([2, 3]);
@@ -32,8 +32,8 @@ test.each<[unknown, string]>([
   [DateTime.invalid('test'), 'received NaN'],
   [{}, 'received an object'],
   [null, 'received null'],
-])('%o is none', (instant, message) => {
-  const from = instant as Instant; // which is what a program without types may give
+])('%o is not an instant', (instant, message) => {
+  const from = instant as Instant; // a program without types may pass this
   expect(() => runBatch(plan, series, { from })).toThrow(InputError);
   expect(() => runBatch(plan, series, { from })).toThrow(message);
 });

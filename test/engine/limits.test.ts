@@ -18,7 +18,7 @@ const greedy: readonly (readonly [title: string, plan: Plan, pointer: string])[]
     '/0/operations/0',
   ],
   [
-    'a step behind others',
+    'a step after others',
     chainPlan([
       ['Where', { valuerangelist: [{ lower: 0 }] }],
       ['Mul', { scalar: 2 }],
@@ -87,7 +87,7 @@ describe('PT1S from 1970 to 2100 is refused before memory is taken', () => {
         refusal = error;
       }
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64_000_000);
-      // The last sample of a stream is not final yet: then nothing has been made, and close is refused.
+      // In a stream the last sample is not final yet, so nothing may have been made so far; then close is refused.
       if (refusal === undefined) {
         const stream = openStream(plan);
         stream.push([wide]);
@@ -98,7 +98,7 @@ describe('PT1S from 1970 to 2100 is refused before memory is taken', () => {
       const { sampleCount, limit, message } = refusal as OutputLimitError;
       expect((refusal as OutputLimitError).pointer).toBe(pointer);
       expect(limit).toBe(100_000_000);
-      // At once, or as far as the first half of the samples goes.
+      // Counted at once, or as far as the first half of the samples reaches.
       expect(sampleCount).toBeGreaterThan(2_000_000_000);
       expect(message).toMatch(
         new RegExp(`^${pointer}: .* would make \\d,\\d{3},\\d{3},\\d{3} samples, over the limit of 100,000,000; `),
@@ -107,22 +107,22 @@ describe('PT1S from 1970 to 2100 is refused before memory is taken', () => {
   });
 });
 
-test('a run that makes as many samples as it may is taken, one more is refused', () => {
+test('a run that makes exactly the limit of samples succeeds; one more is refused', () => {
   const plan = chainPlan([['HoldLastValue', { interval: 'PT1S' }]]);
   const input = seriesOf([0, 9000], [1, 2]);
   expect(runBatch(plan, [input], { maxOutputSamples: 10 }).series[0]!.timeMs.length).toBe(10);
   expect(() => runBatch(plan, [input], { maxOutputSamples: 9 })).toThrow(OutputLimitError);
 });
 
-test('samples that the run leaves out do not count towards the limit', () => {
+test('samples outside the run do not count towards the limit', () => {
   const plan = chainPlan([['HoldLastValue', { interval: 'PT1S' }]]);
   const input = seriesOf([-9e12, 0, 5000, 9e12, 9.1e12], [Number.NaN, 1, 1, 2, Number.NaN]);
   expect(runBatch(plan, [input], { maxOutputSamples: 10, from: 0, until: 10_000 }).series[0]!.timeMs.length).toBe(10);
 });
 
-test('in a stream the limit is for each call', () => {
+test('in a stream the limit applies to each call', () => {
   const stream = openStream(chainPlan([['HoldLastValue', { interval: 'PT1S' }]]), { maxOutputSamples: 60 });
   for (let minute = 0; minute < 5; minute++) stream.push([seriesOf([minute * 60_000], [minute])]);
-  // Ticks come as soon as a later sample is certain.
+  // Ticks come as soon as a later sample makes them final.
   expect(() => stream.push([seriesOf([1_000_000], [0])])).toThrow(OutputLimitError);
 });

@@ -15,7 +15,7 @@ function partsOf(sources: readonly Series[], cuts: readonly number[]): Series[][
 
 const cutsArbitrary = fc.array(fc.nat(40), { maxLength: 4 });
 
-test('results so far and the preview are one batch over the samples so far, and the stream goes on undisturbed', () => {
+test('results so far and the preview equal one batch over the samples so far, and the stream is not disturbed', () => {
   const property = fc.property(sceneArbitrary(5), cutsArbitrary, ({ request, samples, options }, cuts) => {
     const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
     const sources = sourcesOf(samples);
@@ -42,7 +42,7 @@ test('results so far and the preview are one batch over the samples so far, and 
 
 const plan = chainPlan([['HoldLastValue', { interval: 'Hourly' }]]);
 
-test('a preview goes as far as the last advance', () => {
+test('a preview reaches as far as the last advance', () => {
   const stream = openStream(plan, { until: 20_000_000 });
   stream.push([seriesOf([0], [5])]);
   stream.advance(8_000_000);
@@ -73,17 +73,4 @@ test('a closed stream has no preview', () => {
   const stream = openStream(plan);
   stream.close();
   expect(() => stream.preview()).toThrow(expect.objectContaining({ code: 'stream.closed' }));
-});
-
-test('a checkpoint follows from the calls alone: clocks and previews leave no trace in it', () => {
-  let now = 0;
-  const bytes = [undefined, () => 5, () => (now += 1234.5)].map((clock) => {
-    const stream = openStream(plan, clock === undefined ? {} : { clock });
-    stream.push([seriesOf([0, 3_600_000], [5, 6])]);
-    if (clock !== undefined) stream.preview();
-    stream.report();
-    return stream.checkpoint();
-  });
-  expect(bytes[1]).toEqual(bytes[0]);
-  expect(bytes[2]).toEqual(bytes[0]);
 });

@@ -11,7 +11,7 @@ import {
   type StreamOptions,
 } from '../../src/index.js';
 
-// A plan keeps its machine between runs: whatever one run leaves behind, the next must not see it.
+// A plan keeps its graph for its next run. Nothing of one run may show in the next.
 
 const second = { timeseriesId: 'b', metric: 'Raw' };
 const request = [
@@ -41,7 +41,7 @@ test('a second run of a plan gives what a new plan gives', () => {
   }
 });
 
-test('nor does a run that failed, or one with other bounds, leave anything behind', () => {
+test('a failed run, or one with other bounds, leaves nothing behind', () => {
   const plan = createPlan(request);
   expect(() => runBatch(plan, first, { maxOutputSamples: 100 })).toThrow(OutputLimitError);
   const bounds = { from: 1000, until: 2_000_000 };
@@ -53,7 +53,7 @@ function part({ timeMs, value, ...name }: Series, from: number, to: number): Ser
   return { ...name, timeMs: timeMs.slice(from, to), value: value.slice(from, to) };
 }
 
-/** Everything that a stream says of itself while it takes the inputs in parts, some samples of which come late. */
+/** Everything that a stream returns while it takes the inputs in parts, some samples of them late. */
 function* life(stream: Stream, inputs: readonly Series[], length: number): Generator<unknown> {
   const unused = series('c', 3, 1, 0);
   for (let from = 0; from < 240; from += length) {
@@ -69,7 +69,7 @@ function* life(stream: Stream, inputs: readonly Series[], length: number): Gener
   yield stream.report();
 }
 
-test('a stream of a plan whose streams have been closed gives what one of a new plan gives', () => {
+test('a stream of a plan that has closed streams gives what one of a new plan gives', () => {
   const plan = createPlan(request);
   const lives: readonly (readonly [readonly Series[], number, StreamOptions])[] = [
     [first, 100, {}],
@@ -81,13 +81,14 @@ test('a stream of a plan whose streams have been closed gives what one of a new 
   ];
   for (const [inputs, length, options] of [...lives, ...lives]) {
     const expected = life(openStream(createPlan(request), options), inputs, length);
-    for (const said of life(openStream(plan, options), inputs, length)) expect(said).toEqual(expected.next().value);
+    for (const returned of life(openStream(plan, options), inputs, length))
+      expect(returned).toEqual(expected.next().value);
     expect(expected.next().done).toBe(true);
     expect(runBatch(plan, inputs)).toEqual(runBatch(createPlan(request), inputs));
   }
 });
 
-test('a stream may be restored where another was closed', () => {
+test('a stream can be restored after another one of its plan was closed', () => {
   const plan = createPlan(request);
   const half = openStream(createPlan(request));
   half.push(first.map((one) => part(one, 0, 300)));
@@ -100,7 +101,7 @@ test('a stream may be restored where another was closed', () => {
   expect(restored.close()).toEqual(half.close());
 });
 
-test('what has been closed stays closed, whatever the next stream of its plan does', () => {
+test('a closed stream stays closed, whatever the next stream of its plan does', () => {
   const plan = createPlan(request);
   const closed = openStream(plan);
   closed.push(first.map((one) => part(one, 0, 500)));
@@ -128,7 +129,7 @@ function uses(stream: Stream): (() => unknown)[] {
   ];
 }
 
-test('a stream that failed leaves nothing behind', () => {
+test('a failed stream leaves nothing behind', () => {
   const plan = createPlan(request);
   const failing = openStream(plan, { maxOutputSamples: 100 });
   expect(() => failing.push(first)).toThrow(OutputLimitError);

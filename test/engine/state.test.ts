@@ -7,7 +7,7 @@ const START_MS = Date.UTC(2024, 0, 1);
 
 const pipelines: readonly (readonly [title: string, plan: Plan])[] = [
   [
-    'a usual one',
+    'a typical one',
     chainPlan([
       ['Mask', { valuerangelist: [{ lower: 100 }] }],
       ['Aggregate', { function: 'Average', interval: 'QuarterHourly' }],
@@ -40,7 +40,7 @@ const pipelines: readonly (readonly [title: string, plan: Plan])[] = [
 ];
 
 test.each(pipelines)(
-  'the state after days of one-second samples is that after a day, some hundred bytes: %s',
+  'state stays below 800 bytes and stops growing after a day of one-second samples: %s',
   (_title, plan) => {
     const stream = openStream(plan, { allowedLateness: 'PT10S' });
     const sizes: number[] = [];
@@ -58,13 +58,13 @@ test.each(pipelines)(
       sizes.push(stream.checkpoint().length);
     }
     expect(Math.max(...sizes)).toBeLessThan(800);
-    // Counts of samples take some more bytes each while they grow to four.
+    // The counts of samples grow to four bytes each.
     expect(Math.max(...sizes) - sizes[0]!).toBeLessThan(60);
     expect(sizes.at(-1)! - sizes[3]!).toBeLessThan(30);
   },
 );
 
-test('two inputs keep no more than what the slower one has still to reach', () => {
+test('two inputs keep only what the slower one has yet to reach', () => {
   const ref = (timeseriesId: string, metric: string) => ({ timeseriesId, metric });
   const step = (operation: string, parameters: object, from: string[], to: string) => {
     const input = from.map((metric) => ref('in', metric));
@@ -88,7 +88,7 @@ test('two inputs keep no more than what the slower one has still to reach', () =
     ]);
     sizes.push(stream.checkpoint().length);
   }
-  // An hour and a half of minutes at most waits for the hour.
+  // At most an hour and a half of one-minute samples waits for the hourly average.
   expect(Math.max(...sizes)).toBeLessThan(6000);
   expect(sizes.at(-1)! - sizes[1]!).toBeLessThan(60);
 });

@@ -4,7 +4,7 @@ import { createPlan, type Plan, type Series } from '../../src/index.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A request of steps one after another over `in/Raw`, each reading the one before. */
+/** A request whose steps form a chain: the first reads `in/Raw`, each other one the step before it. */
 export function chainPlan(steps: readonly (readonly [operation: string, parameters: Json])[], timezone?: string): Plan {
   const name = (index: number) => ({ timeseriesId: 'in', metric: index === 0 ? 'Raw' : `Step${index}` });
   const operations = steps.map(([operation, parameters], index) => {

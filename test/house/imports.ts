@@ -2,36 +2,36 @@ import { posix } from 'node:path';
 import ts from 'typescript';
 import { breachesIn, filesUnder, type Law, type SourceFile } from './law.js';
 
-// A layer imports itself and the layers of lower rank. Equal ranks are siblings, which do not know each other.
-// The door, src/index.ts, lies between the engine and all that is built on it.
+// A layer may import itself and layers of lower rank. Layers of equal rank do not import each other.
+// The library's entry point, src/index.ts, lies between the engine and all that is built on it.
 const RANKS: Readonly<Record<string, number>> = {
   core: 0,
   kernels: 1,
   operations: 2,
   plan: 3,
   engine: 4,
-  door: 5,
+  library: 5,
   formats: 6,
   inspect: 6,
   plot: 6,
   storage: 6,
   service: 7,
-  // `windrow serve` and its kin start the service.
+  // `windrow serve` starts the service.
   cli: 8,
   workbench: 9,
 };
 
-/** What the page is built on: what the library exports, its CSV, and the looks of charts. */
-const PAGE_USES: readonly string[] = ['door', 'formats', 'inspect', 'plot'];
-/** `windrow/every`, a door of the library whose files lie with the engine's. */
+/** What the workbench may import: the library's exports, formats, inspection and charts. */
+const PAGE_USES: readonly string[] = ['library', 'formats', 'inspect', 'plot'];
+/** `windrow/every`: an entry point of the library whose files are in the engine's folder. */
 const EVERY = 'src/engine/every/index.js';
 
-/** The layers that run in a browser as they are. */
+/** The layers that run in a browser unchanged. */
 export const NEUTRAL_FOLDERS = ['src/core', 'src/kernels', 'src/operations', 'src/plan', 'src/engine'];
 
 export const importsRunOneWay: Law = {
   title: 'imports run one way: core <- kernels <- operations <- plan <- engine <- formats, storage <- service <- cli',
-  mend: 'Move what is needed down to the lower layer, or hand it in as an argument. Siblings meet in a layer above.',
+  fix: 'Move what is needed down to the lower layer, or hand it in as an argument. Siblings meet in a layer above.',
   breaches: (files) =>
     files
       .filter(({ path }) => path.startsWith('src/'))
@@ -44,7 +44,7 @@ function directionBreach(file: SourceFile, module: string | undefined): string |
   const target = posix.normalize(posix.join(posix.dirname(file.path), module));
   const to = layerOf(target);
   if (from === undefined) return `lies in no known layer: ${posix.dirname(file.path)}`;
-  if (target === 'package.json' && isAboveTheDoor(from)) return undefined;
+  if (target === 'package.json' && isAboveLibrary(from)) return undefined;
   if (to === undefined) return `imports ${module}, which lies in no known layer`;
   if (from === to) return undefined;
   if (from === 'workbench') {
@@ -55,19 +55,19 @@ function directionBreach(file: SourceFile, module: string | undefined): string |
   return isLower ? undefined : `${from} imports ${to} (${module})`;
 }
 
-function isAboveTheDoor(layer: string): boolean {
-  return (RANKS[layer] ?? 0) > (RANKS.door ?? 0);
+function isAboveLibrary(layer: string): boolean {
+  return (RANKS[layer] ?? 0) > (RANKS.library ?? 0);
 }
 
 function layerOf(path: string): string | undefined {
-  if (/^src\/index(\.[jt]s)?$/.test(path)) return 'door';
+  if (/^src\/index(\.[jt]s)?$/.test(path)) return 'library';
   const folder = /^src\/([^/]+)\//.exec(path)?.[1];
   return folder !== undefined && folder in RANKS ? folder : undefined;
 }
 
 export const neutralLayersImportNoPackage: Law = {
   title: 'core to engine import no node: module and no package',
-  mend: 'These layers run in a browser as they are: let formats, service or cli do it and hand in the result.',
+  fix: 'These layers run in a browser as they are: let formats, service or cli do it and hand in the result.',
   breaches: (files) =>
     filesUnder(files, ...NEUTRAL_FOLDERS, 'src/index.ts').flatMap((file) =>
       breachesIn(file, (node) => {
@@ -78,7 +78,7 @@ export const neutralLayersImportNoPackage: Law = {
     ),
 };
 
-/** The module that a node names, if it is an import of any form. */
+/** The module that a node imports, in any form of import. */
 function importedModule(node: ts.Node): string | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return textOf(node.argument.literal);

@@ -1,26 +1,26 @@
 import ts from 'typescript';
 
-/** A file of the project, its path from the root with forward slashes. */
+/** A file of the project; its path starts at the root and has forward slashes. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** A rule of the house: a pure function, so that a test can feed it a breach. */
+/** A rule of the project: a pure function, so that a test can feed it a breach. */
 export interface Law {
   readonly title: string;
-  /** How to mend a breach, for whoever meets this law for the first time. */
-  readonly mend: string;
-  /** One line a breach, each with the file and, where there is one, the line. */
+  /** How to fix a breach, for somebody who meets this rule for the first time. */
+  readonly fix: string;
+  /** One line for each breach, with the file and, where there is one, the line number. */
   breaches(files: readonly SourceFile[]): string[];
 }
 
-/** The files below any of the folders. */
+/** The files in any of the folders. */
 export function filesUnder(files: readonly SourceFile[], ...folders: string[]): SourceFile[] {
   return files.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)));
 }
 
-/** Each law reads the same files. */
+/** Rules share the parsed files. */
 const parsed = new WeakMap<SourceFile, ts.SourceFile>();
 
 function parse(file: SourceFile): ts.SourceFile {
@@ -36,7 +36,7 @@ function parse(file: SourceFile): ts.SourceFile {
   return source;
 }
 
-/** What `find` says of each node of the file, as breaches with their place. */
+/** Calls `find` for each node of the file and puts its place before each message. */
 export function breachesIn(file: SourceFile, find: (node: ts.Node) => string | undefined): string[] {
   const source = parse(file);
   const found: string[] = [];

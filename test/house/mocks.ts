@@ -1,11 +1,11 @@
 import { filesUnder, type Law } from './law.js';
 
-/** The files of the one project of vitest.config.ts that loads its modules anew for each file. */
+/** The one vitest project (see vitest.config.ts) that loads modules anew for each file. */
 const ISOLATED = /^test\/laws\/short-chunks\//;
 
 export const mocksStandApart: Law = {
   title: 'files of tests that mock a module stand in test/laws/short-chunks',
-  mend: 'Files of tests share their modules, so a mock may come too late: hand the part in, or move the file there.',
+  fix: 'Files of tests share their modules, so a mock may come too late: hand the part in, or move the file there.',
   breaches: (files) =>
     filesUnder(files, 'test')
       .filter(

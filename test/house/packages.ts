@@ -12,7 +12,7 @@ const DEPENDENCY_FIELDS = ['dependencies', 'optionalDependencies', 'devDependenc
 
 export const noDependencies: Law = {
   title: 'the library has no dependencies',
-  mend: 'Do without. What service and command need goes into optionalDependencies, tools into devDependencies.',
+  fix: 'Do without. What service and command need goes into optionalDependencies, tools into devDependencies.',
   breaches: (files) =>
     manifestOf(files).flatMap(({ dependencies = {} }) => {
       const names = Object.keys(dependencies);
@@ -22,7 +22,7 @@ export const noDependencies: Law = {
 
 export const exactVersions: Law = {
   title: 'every version is exact',
-  mend: 'Pin it: `npm install --save-exact`. What is tested is what is installed.',
+  fix: 'Pin it: `npm install --save-exact`. What is tested is what is installed.',
   breaches: (files) =>
     manifestOf(files).flatMap((manifest) =>
       DEPENDENCY_FIELDS.flatMap((field) => Object.entries(manifest[field] ?? {}))
@@ -33,7 +33,7 @@ export const exactVersions: Law = {
 
 export const completeLockFile: Law = {
   title: 'the lock names the native packages of every platform',
-  mend: 'Run `npm run lock` and commit package-lock.json; without it `npm ci` refuses the lock.',
+  fix: 'Run `npm run lock` and commit package-lock.json; without it `npm ci` refuses the lock.',
   breaches: (files) =>
     read<Lock>(files, 'package-lock.json').flatMap((lock) => {
       const completed: Lock = completeLock(lock);
@@ -46,8 +46,8 @@ function manifestOf(files: readonly SourceFile[]): Manifest[] {
   return read<Manifest>(files, 'package.json');
 }
 
-/** The parsed file, or nothing. The shape is npm's, which wrote it. */
+/** The parsed file, or nothing. npm wrote it, and so defines its shape. */
 function read<Shape>(files: readonly SourceFile[], path: string): Shape[] {
-  // `as`: npm checks these two files itself at every install.
+  // `as`: npm checks both files at every install.
   return files.filter((file) => file.path === path).map(({ text }) => JSON.parse(text) as Shape);
 }

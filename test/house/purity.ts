@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { NEUTRAL_FOLDERS } from './imports.js';
 import { breachesIn, filesUnder, type Law, type SourceFile } from './law.js';
 
-// What is not the same in every place and on every run: the platform, its clock and its chance.
+// What differs between places or runs: the platform, its clock and its randomness.
 const FORBIDDEN_GLOBALS = new Set(
   (
     'process Buffer performance crypto console fetch XMLHttpRequest WebSocket Worker navigator document localStorage ' +
@@ -12,13 +12,13 @@ const FORBIDDEN_GLOBALS = new Set(
 
 const FORBIDDEN_MEMBERS = new Set(['Date.now', 'Date.parse', 'Math.random']);
 
-// These answer in the zone or the language of the machine.
+// These use the time zone or language of the machine.
 const MACHINE_METHODS =
   /^(toLocale\w*|localeCompare|getTimezoneOffset|[gs]et(FullYear|Month|Date|Day|Hours|Minutes|Seconds|Milliseconds))$/;
 
 export const noClockAndNoChance: Law = {
   title: 'core to engine know no clock, no randomness, no I/O and no setting of the machine',
-  mend: 'Take it as an argument: a time in milliseconds, a seed, the bytes. Of a Date use the UTC methods alone.',
+  fix: 'Take it as an argument: a time in milliseconds, a seed, the bytes. Of a Date use the UTC methods alone.',
   breaches: (files) =>
     filesUnder(files, ...NEUTRAL_FOLDERS).flatMap((file) => {
       const declared = declaredNames(file);
@@ -28,7 +28,7 @@ export const noClockAndNoChance: Law = {
 
 export const oneFileAsksIntl: Law = {
   title: 'Intl, which knows the language and the zone of the machine, is asked by src/core/zone.ts alone',
-  mend: 'Ask src/core for times and zones; what it cannot answer yet, add there.',
+  fix: 'Ask src/core for times and zones; what it cannot answer yet, add there.',
   breaches: (files) =>
     filesUnder(files, ...NEUTRAL_FOLDERS)
       .filter(({ path }) => path !== 'src/core/zone.ts')
@@ -67,7 +67,7 @@ function isDateOfNow(node: ts.NewExpression | ts.CallExpression): boolean {
   return name === 'Date' && (ts.isCallExpression(node) || (node.arguments ?? []).length === 0);
 }
 
-/** Whether an identifier stands for a value, and does not merely name a member or a field. */
+/** Whether an identifier stands for a value and does not merely name a member or field. */
 function isReference(node: ts.Identifier): boolean {
   const { parent } = node;
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
@@ -76,7 +76,7 @@ function isReference(node: ts.Identifier): boolean {
   return !isName && !ts.isQualifiedName(parent);
 }
 
-/** Names that the file gives a meaning of its own, such as a parameter called `process`. */
+/** Names that the file declares itself, such as a parameter called `process`. */
 function declaredNames(file: SourceFile): Set<string> {
   const names = new Set<string>();
   breachesIn(file, (node) => {

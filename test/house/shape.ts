@@ -8,7 +8,7 @@ const FILE_LINES_P90_END = 300;
 
 export const shortFunctions: Law = {
   title: `a function has fewer than ${FUNCTION_LINES_END} lines`,
-  mend: 'Give the steps names: what has an idea of its own goes out, below the function that tells the story.',
+  fix: 'Give the steps names: what has an idea of its own goes out, below the function that tells the story.',
   breaches: (files) =>
     filesUnder(files, 'src', 'scripts').flatMap((file) =>
       breachesIn(file, (node) => {
@@ -21,7 +21,7 @@ export const shortFunctions: Law = {
 
 export const shortLines: Law = {
   title: `a line has at most ${LINE_LENGTH_MAX} characters`,
-  mend: 'Break it; `npm run format` does most of it. A line that is hard to break wants a name for a part of it.',
+  fix: 'Break it; `npm run format` does most of it. A line that is hard to break wants a name for a part of it.',
   breaches: (files) =>
     filesUnder(files, 'src', 'scripts', 'test').flatMap(({ path, text }) =>
       text
@@ -34,7 +34,7 @@ export const shortLines: Law = {
 
 export const shortFiles: Law = {
   title: `files of src: median under ${FILE_LINES_MEDIAN_END} lines, 90th percentile under ${FILE_LINES_P90_END}`,
-  mend: 'A file is one idea. Cut the longest where a second idea begins, and name the new file after it.',
+  fix: 'A file is one idea. Cut the longest where a second idea begins, and name the new file after it.',
   breaches: (files) => {
     const sizes = filesUnder(files, 'src')
       .map(({ path, text }) => ({ path, lineCount: text.trimEnd().split('\n').length }))
@@ -50,7 +50,7 @@ export const shortFiles: Law = {
 
 export const namedExports: Law = {
   title: 'src has named exports alone',
-  mend: 'Export it by its name, so that it has one name everywhere.',
+  fix: 'Export it by its name, so that it has one name everywhere.',
   breaches: (files) =>
     filesUnder(files, 'src').flatMap((file) =>
       breachesIn(file, (node) => (isDefaultExport(node) ? 'is a default export' : undefined)),
@@ -67,7 +67,7 @@ const DEFAULT = ts.SyntaxKind.DefaultKeyword;
 
 export const filesSayWhatTheyAre: Law = {
   title: 'no file or folder is named utils, helpers, common or manager',
-  mend: 'Name it after what it does; what it does for one caller alone belongs beside that caller.',
+  fix: 'Name it after what it does; what it does for one caller alone belongs beside that caller.',
   breaches: (files) =>
     filesUnder(files, 'src', 'scripts', 'test')
       .filter(({ path }) => path.split(/[/._-]/).some((word) => /^(utils?|helpers?|common|managers?)$/i.test(word)))
@@ -76,7 +76,7 @@ export const filesSayWhatTheyAre: Law = {
 
 export const noAny: Law = {
   title: '`any` is nowhere',
-  mend: 'Take `unknown` and check it, or say what it is.',
+  fix: 'Take `unknown` and check it, or say what it is.',
   breaches: (files) =>
     filesUnder(files, 'src', 'test')
       .filter(({ path }) => /\.tsx?$/.test(path))

@@ -10,7 +10,7 @@ const office: Series = {
 };
 const named = (metric: string) => ({ timeseriesId: 'office', metric });
 
-it('says of each result which samples a changed request adds, loses and changes, and by how much', () => {
+it('lists for each result the samples that a changed request adds, removes and changes, and by how much', () => {
   const before = createPlan([
     pipeline('office')
       .where({ valuerangelist: [{ lower: 0 }] })
@@ -45,7 +45,7 @@ it('says of each result which samples a changed request adds, loses and changes,
   expect(added).toMatchObject({ series: named('New'), isIn: 'after', addedCount: 4 });
 });
 
-it('of the same request says that all is the same', () => {
+it('finds no difference between equal requests', () => {
   const plan = createPlan([pipeline('office').add(1).as('Sum')]);
   const same = { sameCount: 4, addedCount: 0, goneCount: 0, differentCount: 0, addedOrGone: [], largest: [] };
   expect(diff(plan, plan, [office])).toEqual([{ series: named('Sum'), isIn: 'both', ...same }]);

@@ -39,7 +39,7 @@ describe('verify', () => {
     expect(names.some((name) => name.includes('other orders within the lateness, '))).toBe(true);
   });
 
-  it('a restore that forgets is found, and shown by one sample and one restore', () => {
+  it('finds a restore that loses state, and shows it by one sample and one restore', () => {
     const forgetful = {
       ...engine,
       restoreStream: (...[plan, , options]: Parameters<typeof restoreStream>) => openStream(plan, options),
@@ -56,7 +56,7 @@ describe('verify', () => {
     });
   });
 
-  it('a stream that loses the second sample of a push is found, and shown by one push of two', () => {
+  it('finds a stream that loses the second sample of a push, and shows it by one push of two', () => {
     const losing = (stream: ReturnType<typeof openStream>): ReturnType<typeof openStream> => {
       const push = stream.push.bind(stream);
       const kept = (column: Float64Array) => column.filter((_, i) => i !== 1);
@@ -78,7 +78,7 @@ describe('verify', () => {
     expect(different!.result.variant).not.toBe(different!.result.batch);
   });
 
-  it('what concerns all series is done no more often than samples allow, so the work stays linear', () => {
+  it('touches all series at most in proportion to their samples, so the work stays linear', () => {
     const seriesCount = 200;
     const inputs = Array.from({ length: seriesCount }, (_, zone) => ({ ...walk(6), timeseriesId: `zone-${zone}` }));
     const plan = planEvery([pipeline('zone-{n}').aggregate({ function: 'Sum', interval: 'Hourly' }).as('Sum')]);

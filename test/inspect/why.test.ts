@@ -15,7 +15,7 @@ function series(values: readonly number[], timeseriesId = 'office'): Series {
 const samples = (from: number, values: readonly number[]) =>
   values.map((value, i) => ({ timeMs: START_MS + (from + i) * MINUTE_MS, value }));
 
-/** The hour that the window ends in is filled because a sample follows the window. */
+/** The hour in which the window ends is filled because a sample follows the window. */
 const filledWindow: Scene = {
   request: [
     item('Aggregate Pipeline', 's1', {
@@ -33,7 +33,7 @@ const filledWindow: Scene = {
   options: {},
 };
 
-/** Of inputs that are one series, each gives the result without the other. */
+/** The inputs are one series; either alone gives the result. */
 const greatNumber: Scene = {
   request: [item('Coalesce', 's0', {}, 2)],
   samples: samplesOf('s0', { timeMs: [START_MS], value: [1e308] }),
@@ -51,7 +51,7 @@ function samplesOf(timeseriesId: string, samples: Scene['samples'][number]): Sce
 }
 
 describe('why', () => {
-  it('the samples that it names give the result to the bit without any other', () => {
+  it('the samples that it names give the result, to the bit, without any others', () => {
     let count = 0;
     fc.assert(
       fc.property(sceneArbitrary(4), fc.nat(), fc.nat(), (scene, whichItem, whichResult) => {
@@ -81,7 +81,7 @@ describe('why', () => {
     expect(count).toBeGreaterThan(50);
   });
 
-  it('a daily mean rests on the samples of its local day, through the steps before it', () => {
+  it('a daily mean depends on the samples of its local day, through the steps before it', () => {
     const inputs = [series(Array.from({ length: 3 * 1440 }, (_, i) => i % 7))];
     const item = pipeline('office')
       .mul(2)
@@ -104,7 +104,7 @@ describe('why', () => {
     );
   });
 
-  it('a greatest value rests on all samples that could have been greater', () => {
+  it('a maximum depends on all samples that could have been greater', () => {
     const inputs = [series([1, 5, 2, 3, 9])];
     const plan = createPlan([pipeline('office').aggregate({ function: 'Max', interval: 'PT3M' }).as('Max')]);
     const told = why(plan, inputs, { timeseriesId: 'office', metric: 'Max' }, START_MS);
@@ -112,7 +112,7 @@ describe('why', () => {
     expect(told.steps[0]!.inputs[0]!.used).toEqual(samples(0, [1, 5, 2]));
   });
 
-  it('what a filter dropped on the way is told, and what the run left out', () => {
+  it('it tells what a filter dropped on the way, and what the run left out', () => {
     const raw = series([1, Number.NaN, 100, 3, 4, 5]);
     const again = { ...raw, timeMs: Float64Array.of(START_MS + 3 * MINUTE_MS), value: Float64Array.of(2) };
     const item = pipeline('office').mask({ valuerangelist: [{ lower: 50, upper: 200 }] });
@@ -130,7 +130,7 @@ describe('why', () => {
     ]);
   });
 
-  it('a result that there is not is refused with the nearest ones, a series with those there are', () => {
+  it('an unknown result is refused with the nearest ones, an unknown series with the known ones', () => {
     const plan = createPlan([pipeline('office').aggregate({ function: 'Sum', interval: 'PT5M' }).as('Sum')]);
     const inputs = [series([1, 2, 3, 4, 5, 6])];
     const of = { timeseriesId: 'office', metric: 'Sum' };

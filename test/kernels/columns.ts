@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { homeArena } from '../../src/kernels/arena.js';
 
-/** Columns for kernels, and ways to compare what they become. */
+/** Columns for tests of kernels, and ways to compare them. */
 
-/** A column in WebAssembly memory, of a number from 0 to 7. */
+/** A column in WebAssembly memory, numbered 0 to 7. */
 export function scratchColumn(index: number): Float64Array {
   return homeArena().scratchColumns(8)[index]!;
 }
@@ -27,7 +27,7 @@ export const anyDouble: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY) },
 );
 
-/** Lengths on either side of where kernels change their way, odd and even. */
+/** Odd and even lengths, on both sides of those at which kernels switch to another loop. */
 export const columnOf = (value: fc.Arbitrary<number>): fc.Arbitrary<number[]> =>
   fc.oneof(
     fc.array(value, { maxLength: 12 }),
@@ -37,14 +37,14 @@ export const columnOf = (value: fc.Arbitrary<number>): fc.Arbitrary<number[]> =>
       .map(([own, length]) => Array.from({ length }, (_, i) => own[i % own.length]!)),
   );
 
-/** Strictly rising times. */
+/** Strictly ascending times. */
 export const risingOf = (lengthMax: number): fc.Arbitrary<Float64Array> =>
   fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: lengthMax, size: 'max' }).map((gaps) => {
     let t = -10;
     return Float64Array.from(gaps, (gap) => (t += gap));
   });
 
-/** Bits as text: 0 and -0 differ, all NaN are one. */
+/** Bits as text: 0 and -0 differ, all NaN are equal. */
 export function bitsOf(column: ArrayLike<number>): string {
   return Array.from(column, (x) => (Object.is(x, -0) ? '-0' : String(x))).join(' ');
 }

@@ -12,7 +12,7 @@ const positive = fc.oneof(
   fc.integer({ min: 1, max: 10_000 }),
 );
 
-describe('a result is the double nearest to the exact one', () => {
+describe('a result is the double nearest to the exact value', () => {
   test('exp', () => {
     const argument = fc.oneof(
       fc.double({ min: -746, max: 710, noNaN: true }),
@@ -42,7 +42,7 @@ describe('a result is the double nearest to the exact one', () => {
     );
   });
 
-  test('pow, where it is exact or in the middle of two doubles too', () => {
+  test('pow, also where the result is exact or halfway between two doubles', () => {
     const power = fc.oneof(fc.double({ min: -50, max: 50, noNaN: true }), fc.constantFrom(2, 3, 0.5, 1.5, -1, 1 / 3));
     fc.assert(
       fc.property(positive, power, (x, y) => {

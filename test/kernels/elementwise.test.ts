@@ -6,10 +6,12 @@ import * as compare from '../../src/kernels/compare.js';
 import { fractionOf, minus } from '../oracle/numbers.js';
 import { anyDouble, anyFinite, bitsOf, columnOf, scratchColumn } from './columns.js';
 
-/** What each kernel says of one pair of values. */
+/** What each kernel gives for one pair of values. */
 const one = (isTrue: boolean): number => (isTrue ? 1 : 0);
 
-/** Whether two values lie within a tolerance, by their exact difference: rounded, it may meet the tolerance. */
+/**
+ * Whether two values differ by at most a tolerance. The exact difference counts: a rounded one may reach the tolerance.
+ */
 function isNear(a: number, b: number, tolerance: number): boolean {
   const size = Math.abs(a - b);
   if (size !== tolerance) return size < tolerance;
@@ -32,7 +34,7 @@ const meanings = {
   or: (a: number, b: number) => one(a !== 0 || b !== 0),
 } as const;
 
-/** A comparison with what it gives where it holds. */
+/** A comparison, as a kernel with the given result where it holds. */
 const giving =
   (kernel: compare.VectorComparison, yes: 0 | 1): arithmetic.VectorKernel =>
   (left, right, count, out) =>
@@ -66,14 +68,14 @@ const scalars = {
   gte: givingScalar(compare.ltScalar, 0),
 } as const;
 
-/** The values once in WebAssembly memory, as chunks have them, and once in an array of their own. */
+/** The values twice: in WebAssembly memory, where chunks lie, and in an array of their own. */
 function places(values: readonly number[], column: number): Float64Array[] {
   const scratch = scratchColumn(column);
   scratch.set(values);
   return [scratch, Float64Array.from(values)];
 }
 
-/** A column for results beside the given one, and that one itself. */
+/** Where results may go: to another column of the same memory, or over the input. */
 function outsFor(column: Float64Array): Float64Array[] {
   const isOutside = column.byteOffset === 0;
   return [isOutside ? new Float64Array(column.length) : scratchColumn(2), column];
@@ -81,9 +83,9 @@ function outsFor(column: Float64Array): Float64Array[] {
 
 const runs = { numRuns: 400 };
 
-describe('a kernel over two columns means the same value by value, in WebAssembly memory and out of it', () => {
+describe('a kernel over two columns gives each pair its result, in WebAssembly memory and outside', () => {
   test.each(Object.entries(meanings))('%s', (name, meaning) => {
-    const kernel = vectors[name as keyof typeof meanings]; // the names above
+    const kernel = vectors[name as keyof typeof meanings]; // `as`: the keys of `meanings`
     fc.assert(
       fc.property(columnOf(anyFinite), columnOf(anyFinite), (a, b) => {
         const count = Math.min(a.length, b.length);
@@ -107,9 +109,9 @@ describe('a kernel over two columns means the same value by value, in WebAssembl
   });
 });
 
-describe('a kernel over a column and a scalar means the same value by value, in WebAssembly memory or not', () => {
+describe('a kernel over a column and a scalar gives each value its result, in WebAssembly memory and outside', () => {
   test.each(Object.entries(scalars))('%s', (name, kernel) => {
-    const meaning = meanings[name as keyof typeof scalars]; // the names above
+    const meaning = meanings[name as keyof typeof scalars]; // `as`: the keys of `meanings`
     fc.assert(
       fc.property(columnOf(anyFinite), anyFinite, (a, scalar) => {
         const expected = a.map((x) => meaning(x, scalar));
@@ -127,7 +129,7 @@ describe('a kernel over a column and a scalar means the same value by value, in 
   });
 });
 
-test('Not, Abs, clamp and nearness mean the same in WebAssembly memory and out of it', () => {
+test('Not, Abs, clamp and near agree in WebAssembly memory and outside', () => {
   fc.assert(
     fc.property(columnOf(anyFinite), anyFinite, fc.double({ min: 0, max: 1e9, noNaN: true }), (a, x, width) => {
       const forms = [
@@ -176,7 +178,7 @@ test('near compares two columns within a tolerance', () => {
   );
 });
 
-test('isAllFinite sees every value that is not finite, and nothing else', () => {
+test('isAllFinite finds any value that is not finite', () => {
   fc.assert(
     fc.property(columnOf(anyDouble), fc.nat(5), (a, skipped) => {
       const from = Math.min(skipped, a.length);
@@ -188,7 +190,7 @@ test('isAllFinite sees every value that is not finite, and nothing else', () => 
   );
 });
 
-test('isRising sees every time that does not rise', () => {
+test('isRising finds any time that is not later than the one before', () => {
   const gaps = columnOf(fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.5, 3, 0, -1));
   fc.assert(
     fc.property(gaps, fc.constantFrom(-1, 0, 1, Number.NEGATIVE_INFINITY), (steps, beforeMs) => {

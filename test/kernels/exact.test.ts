@@ -13,7 +13,7 @@ import { addAll, addProduct, addTo, clearSum, SUM_SLOTS } from '../../src/kernel
 import * as oracle from '../oracle/numbers.js';
 import { anyFinite, tame } from './columns.js';
 
-/** Doubles whose exponents lie anywhere, near each other and far apart, with few digits and with all. */
+/** Doubles whose exponents are close together or far apart, with few digits or all of them. */
 const digits = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -(2 ** 53), max: 2 ** 53 }));
 const near = fc.tuple(fc.integer({ min: -1100, max: 900 }), fc.integer({ min: 0, max: 120 })).chain(([least, range]) =>
   fc.array(
@@ -63,8 +63,8 @@ function squared(values: readonly number[]): Sum {
   return sum;
 }
 
-describe('the double nearest to the exact result is given for', () => {
-  test('sums and means, cut anywhere and in any order', () => {
+describe('the double nearest to the exact result is the result of', () => {
+  test('sums and means, split anywhere and in any order', () => {
     fc.assert(
       fc.property(some, fc.nat(60), (values, place) => {
         const cut = Math.min(place, values.length);
@@ -77,7 +77,7 @@ describe('the double nearest to the exact result is given for', () => {
     );
   });
 
-  test('variances and their roots', () => {
+  test('variances and standard deviations', () => {
     const two = columns.filter((values) => values.length > 1);
     fc.assert(
       fc.property(two, (values) => {
@@ -124,7 +124,7 @@ describe('the double nearest to the exact result is given for', () => {
   });
 });
 
-test('what was added and is taken away again leaves no trace', () => {
+test('a value added and removed again leaves no trace', () => {
   fc.assert(
     fc.property(columns, columns, (values, others) => {
       const sum = added([...values, ...others, ...values.map((x) => -x)]);

@@ -12,8 +12,8 @@ describe('a conversion of units', () => {
     return out[0]!;
   };
 
-  test('is rounded once, whatever the value; a zero that stays one keeps its sign', () => {
-    // Decimals lie right by the middle between two doubles now and then.
+  test('rounds once, whatever the value; a zero that stays zero keeps its sign', () => {
+    // Decimals are sometimes very near the middle between two doubles.
     const decimal = fc
       .tuple(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: 0, max: 4 }))
       .map(([n, d]) => n / 10 ** d);
@@ -32,7 +32,7 @@ describe('a conversion of units', () => {
     fc.assert(law, { numRuns: 1000 });
   });
 
-  test('there and back is the exact identity', () => {
+  test('there and back is exactly the identity', () => {
     for (const [from, to] of pairs) {
       const [there, back] = [conversion(from, to), conversion(to, from)];
       expect(there.factor * back.factor).toBe(there.divisor * back.divisor);
@@ -40,7 +40,7 @@ describe('a conversion of units', () => {
     }
   });
 
-  test('values that everybody knows', () => {
+  test('gives the values that everybody knows', () => {
     expect(convert(212, 'degF', 'degC')).toBe(100);
     expect(convert(20, 'degC', 'degF')).toBe(68);
     expect(convert(1, 'kWh', 'MJ')).toBe(3.6);

@@ -20,7 +20,10 @@ interface Job {
   readonly isMet: boolean;
 }
 
-/** The last sample at or before each point before the last sample and, where it is met, at it. */
+/**
+ * The last sample at or before each grid point; points after the last sample have none, and one at it only where
+ * `isMet`.
+ */
 function expectedOf(times: Float64Array, { firstMs, stepMs, isMet }: Job): Sample[] {
   const found: Sample[] = [];
   const lastMs = times.at(-1) ?? Number.NEGATIVE_INFINITY;
@@ -32,7 +35,7 @@ function expectedOf(times: Float64Array, { firstMs, stepMs, isMet }: Job): Sampl
   return [...found, [pointMs, Number.NaN]];
 }
 
-/** Mostly one sample between two points ten apart. */
+/** Mostly one sample between two points that are ten apart. */
 const evenly = fc
   .array(fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 9 }) }, fc.integer({ min: 0, max: 25 })), {
     maxLength: 120,
@@ -40,9 +43,9 @@ const evenly = fc
   })
   .map((places) => Float64Array.from([...new Set(places.map((place, i) => 10 * i + place))].sort((a, b) => a - b)));
 
-test('points of a grid hold the last sample, in WebAssembly memory and out of it, however small the room', () => {
+test('grid points take the last sample, in WebAssembly memory and outside, however small the output column', () => {
   const room = fc.integer({ min: 1, max: 40 });
-  // The last: many samples to a point, as many each time or nearly.
+  // Last: many samples to a point, about as many each time.
   const step = fc.oneof(fc.constant(10), fc.integer({ min: 1, max: 60 }), fc.integer({ min: 60, max: 300 }));
   fc.assert(
     fc.property(

@@ -24,8 +24,8 @@ const nearTie = fc
 
 const value = fc.oneof(anyFinite, nearTie);
 
-describe.each(['halfaway', 'halfeven'] as const)('rounding %s', (mode) => {
-  test('of one value by division is rounding of its shortest decimal by digits, for any digits', () => {
+describe.each(['halfaway', 'halfeven'] as const)('rounding %s of', (mode) => {
+  test('one value by division equals rounding its shortest decimal by digits', () => {
     fc.assert(
       fc.property(value, digits, (x, at) => {
         const expected = roundTo(x, at, mode);
@@ -36,7 +36,7 @@ describe.each(['halfaway', 'halfeven'] as const)('rounding %s', (mode) => {
     );
   });
 
-  test('of a column is rounding of each value, in WebAssembly memory and out of it', () => {
+  test('a column rounds each value, in WebAssembly memory and outside', () => {
     const kernel = mode === 'halfaway' ? roundHalfAway : roundHalfEven;
     fc.assert(
       fc.property(columnOf(value), digits, (values, at) => {
@@ -59,7 +59,7 @@ describe.each(['halfaway', 'halfeven'] as const)('rounding %s', (mode) => {
   });
 });
 
-test('every multiple of a half, a quarter and an eighth up to a thousand rounds as by hand', () => {
+test('multiples of 1/8 up to 2000 round half away as in the oracle', () => {
   const values = Float64Array.from({ length: 16_001 }, (_, i) => (i - 8000) / 8);
   for (const at of [-2, -1, 0, 1, 2, 3]) {
     const rounded = values.slice();
@@ -68,7 +68,7 @@ test('every multiple of a half, a quarter and an eighth up to a thousand rounds 
   }
 });
 
-test('of columns of short decimals and their ties, which take the way without a division, gives the same bits', () => {
+test('short decimals and ties, which take the path without a division, round to the same bits', () => {
   const short = fc
     .tuple(
       fc.integer({ min: -(2 ** 28), max: 2 ** 28 }),

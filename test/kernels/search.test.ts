@@ -5,13 +5,13 @@ import { lerp } from '../../src/kernels/interpolate.js';
 import { firstAfter, firstAtOrAfter, firstAtOrAfterGuess } from '../../src/kernels/search.js';
 import { anyDouble, columnOf, risingOf } from './columns.js';
 
-/** The first index in `from..count` that fits, else `count`. */
+/** The first index in `from..count` that matches, else `count`. */
 function scan(from: number, count: number, isFound: (index: number) => boolean): number {
   for (let i = from; i < count; i++) if (isFound(i)) return i;
   return count;
 }
 
-test('searches find what a linear scan finds, from anywhere, with any guess', () => {
+test('searches agree with a linear scan, from any start and with any guess', () => {
   const target = fc.oneof(fc.integer({ min: -15, max: 220 }), fc.constantFrom(1e9, -1e9));
   fc.assert(
     fc.property(
@@ -36,7 +36,7 @@ test('searches find what a linear scan finds, from anywhere, with any guess', ()
   );
 });
 
-test('firstNotRising finds the first time that does not rise', () => {
+test('firstNotRising finds the first time that is not later than the one before', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 }), fc.nat(12), (times, place) => {
       const from = Math.min(place, times.length);
@@ -60,7 +60,7 @@ test('copyFinite keeps the samples with finite values, in order', () => {
   );
 });
 
-test('isSameTimes compares as many as asked', () => {
+test('isSameTimes compares as many times as asked', () => {
   fc.assert(
     fc.property(risingOf(20), fc.nat(19), fc.nat(20), (column, place, length) => {
       const count = Math.min(length, column.length);
@@ -72,7 +72,7 @@ test('isSameTimes compares as many as asked', () => {
   );
 });
 
-test('lerp gives both ends exactly and never passes them', () => {
+test('lerp gives both ends exactly and never goes beyond them', () => {
   const end = fc.double({ noNaN: true, min: -1e300, max: 1e300 });
   fc.assert(
     fc.property(end, end, fc.double({ noNaN: true, min: 0, max: 1 }), (a, b, f) => {

@@ -14,7 +14,7 @@ function filled(index: number, values: readonly number[]): Float64Array {
   return column;
 }
 
-test('a value range keeps what lies inside it or outside, or counts it, in WebAssembly memory and out of it', () => {
+test('a value range keeps or counts what lies inside or outside, in WebAssembly memory and not', () => {
   fc.assert(
     fc.property(columnOf(anyFinite), anyFinite, anyFinite, fc.boolean(), (values, lower, upper, isInside) => {
       const times = values.map((_, i) => i);

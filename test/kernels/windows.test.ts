@@ -13,7 +13,7 @@ function inMemory(index: number, values: ArrayLike<number>): Float64Array {
   return column;
 }
 
-test('windows that follow each other are found as by hand, in WebAssembly memory and out of it', () => {
+test('consecutive windows are found as by hand, in WebAssembly memory and outside', () => {
   const length = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 200 }));
   const gaps = fc.array(fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 400), { maxLength: 20 });
   fc.assert(
@@ -47,7 +47,7 @@ test('windows that follow each other are found as by hand, in WebAssembly memory
   );
 });
 
-test('the sums and means of many windows at once are those of each by itself, wherever they lie', () => {
+test('sums and means of many windows at once equal those of each window alone', () => {
   const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 70 })), {
     maxLength: 40,
   });

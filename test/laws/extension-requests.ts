@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { oracleUnits } from '../oracle/each-value.js';
 import { type Scale, zoneNames } from './samples.js';
 
-/** Steps of the operations that the interface does not have, with any parameters. */
+/** Random steps of the operations that the interface does not have. */
 
 export interface ExtensionKind {
   readonly operation: string;

@@ -8,7 +8,7 @@ const small = fc.integer({ min: -20, max: 20 }).map((x) => x / 4 + 0);
 const tolerance = fc.constantFrom(0, 0.25, 1, 7.5);
 const runs = { numRuns: 800 };
 
-/** The value at a time on the straight lines through samples. */
+/** The value at a time on straight lines between samples. */
 function onLines(kept: readonly Pair[], timeMs: number): number {
   const after = kept.findIndex(([t]) => t >= timeMs);
   const [t1, x1] = kept[after]!;
@@ -41,7 +41,7 @@ describe('compression keeps its bound', () => {
     fc.assert(property, runs);
   });
 
-  test('Downsample: minmax keeps the least and greatest of all, and only samples that were there', () => {
+  test('Downsample: minmax keeps the minimum and maximum, and only samples of the input', () => {
     const method = fc.constantFrom('minmax', 'lttb');
     const property = fc.property(risingArbitrary(anyFinite), method, (series, way) => {
       const kept = resultOf('Downsample', { interval: 'Hourly', method: way }, [series]);
@@ -58,7 +58,7 @@ describe('compression keeps its bound', () => {
   });
 });
 
-describe('one operation said with others', () => {
+describe('an operation equals others combined', () => {
   test('Scale by slope and offset is Mul, then Add', () => {
     const property = fc.property(risingArbitrary(anyFinite), small, small, (series, slope, offset) => {
       const steps = [
@@ -91,7 +91,7 @@ describe('one operation said with others', () => {
     fc.assert(property, runs);
   });
 
-  test('Fill changes no sample that is there', () => {
+  test('Fill changes no sample of the input', () => {
     const property = fc.property(risingArbitrary(), (series) => {
       const filled = resultOf('Fill', { frequency: 'PT1H', method: 'linear' }, [series], { maxOutputSamples: 1e6 });
       const times = new Set(series.timeMs);
@@ -100,7 +100,7 @@ describe('one operation said with others', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  test('Not of a Hysteresis is the Hysteresis with its bounds the other way round, once both are decided', () => {
+  test('Not of a Hysteresis is the Hysteresis with swapped bounds, once both have a state', () => {
     const property = fc.property(risingArbitrary(anyFinite), small, small, (series, on, off) => {
       fc.pre(on !== off);
       const decided = pairsOf(series).findIndex(([, x]) => (on > off ? x >= on || x <= off : x <= on || x >= off));

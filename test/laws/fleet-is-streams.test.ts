@@ -21,7 +21,10 @@ import { delayed, type Samples } from './samples.js';
 
 const MEMBERS = ['a', 'b', '', 'd\u{1f600}'];
 
-/** A call: samples of one source for some members, each a piece of its own, or an advance, and what is done after. */
+/**
+ * One call: samples of one source for some members, each in a piece of its own, or an advance; and what happens after
+ * it.
+ */
 interface Turn {
   readonly source: number;
   readonly pieces: readonly { readonly member: number; readonly count: number }[];
@@ -44,7 +47,7 @@ const turnArbitrary: fc.Arbitrary<Turn> = fc.record({
   byName: fc.boolean(),
 });
 
-/** The fleet and, for each member, the stream that it must equal; both are fed the same. */
+/** The fleet and, for each member, the stream that it must equal; both get the same samples. */
 class Pair {
   fleet: Fleet;
   readonly streams: readonly Stream[];
@@ -157,7 +160,7 @@ function sum(lists: readonly (readonly number[])[]): number[] {
   return lists[0]!.map((_, k) => lists.reduce((total, list) => total + list[k]!, 0));
 }
 
-test('a fleet gives each member the bits of a stream of its own, however it is fed, advanced and restored', () => {
+test('a fleet gives each member the bits of a stream of its own, however it is pushed, advanced and restored', () => {
   const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
   const lateness = fc.constantFrom('PT0S', 'PT1M', 'P5D');
   const feeding = fc.tuple(fc.array(turnArbitrary, { maxLength: 12 }), delays, lateness);

@@ -8,7 +8,7 @@ import { chainOf, type Pair, pairsOf, resultOf, risingArbitrary, runStep, scaled
 const anyFinite = valueArbitrary.filter(Number.isFinite);
 const runs = { numRuns: 2000 };
 
-/** Intervals of one length, whatever the zone. */
+/** Intervals of fixed length, whatever the zone. */
 const fixed = (intervals: readonly string[]): fc.Arbitrary<string> =>
   fc.constantFrom(...intervals.filter((text) => !/Weekly|Monthly|Yearly|P1[MY]$/.test(text)));
 
@@ -90,7 +90,7 @@ function inWholeMs(series: Series): Series {
   };
 }
 
-/** Samples that no shift of some days takes out of the known years. */
+/** Whether no shift of some days moves a sample out of the known years. */
 function isFarFromEdges({ timeMs }: Series): boolean {
   return timeMs.every((t) => Math.abs(t) < 10_000_000_000_000);
 }
@@ -125,12 +125,12 @@ describe('Shift', () => {
     fc.assert(property, runs);
   });
 
-  test("forward and then backward by windows of a zone is the identity on the windows' starts", () => {
+  test('forward and then backward by windows of a zone is the identity on the starts of windows', () => {
     const property = fc.property(
       scaledArbitrary().chain(({ scale, series }) =>
         fc.tuple(fc.constant(series), fc.constantFrom(...scale.zonedIntervals)),
       ),
-      // A day that a zone left out is the way to the next one, and no way back.
+      // Where a zone skipped a day, forward reaches the day after it, and backward does not come back.
       fc.constantFrom(...zoneNames.filter((name) => name !== 'Pacific/Apia')),
       fc.nat(5),
       ([series, interval], timezone, shift) => {
@@ -152,7 +152,7 @@ describe('Aggregate', () => {
     fc.tuple(fc.constant(series), known(scale.intervals)),
   );
 
-  test('First, Last, Min and Max are samples of their window, and there is one for each window with samples', () => {
+  test('First, Last, Min and Max are samples of their window, and each window with samples has one', () => {
     const property = fc.property(windowed, ([series, interval]) => {
       const lengthMs = LENGTH_MS[interval]!;
       const inWindow = new Map<number, Pair[]>();
@@ -176,7 +176,7 @@ describe('Aggregate', () => {
     fc.assert(property, runs);
   });
 
-  test('Counts over all windows add up to the number of samples, in any zone and with either border', () => {
+  test('Counts over all windows add up to the number of samples, in any zone and closed on either side', () => {
     const property = fc.property(
       scaledArbitrary().chain(({ scale, series }) =>
         fc.tuple(fc.constant(series), fc.constantFrom(...scale.zonedIntervals)),
@@ -196,7 +196,7 @@ describe('Aggregate', () => {
     fc.assert(property, runs);
   });
 
-  test('a window whose values are equal has exactly their average, median and extremes, and no spread', () => {
+  test('a window of equal values has that value as average, median and extremes, and no spread', () => {
     const property = fc.property(
       windowed,
       fc.double({ noNaN: true, min: -1e150, max: 1e150 }),
@@ -223,7 +223,7 @@ describe('Aggregate Pipeline', () => {
     ['Daily', 'Monthly'],
   );
 
-  test('the sum of sums is the sum, within a unit in the last place of what is added up', () => {
+  test('the sum of sums is the sum, within one unit in the last place per part', () => {
     const property = fc.property(
       risingArbitrary(),
       pair,
@@ -277,12 +277,12 @@ describe('Aggregate Pipeline', () => {
 describe('Round', () => {
   const digits = fc.integer({ min: -15, max: 15 }).map((x) => x + 0);
   const mode = fc.constantFrom('halfaway' as const, 'halfeven' as const);
-  /** Decimals that end in 5 one digit further, and what lies beside them. */
+  /** Decimals that end in 5 one digit further, and their neighbours. */
   const tie = fc
     .tuple(fc.integer({ min: -99_999_999, max: 99_999_999 }), fc.integer({ min: -3, max: 12 }))
     .map(([k, at]) => Number(`${k}5e${-at}`));
 
-  test('rounds as the decimal would be rounded by hand, and a second time changes nothing', () => {
+  test('rounds as the decimal by hand, and a second time changes nothing', () => {
     const property = fc.property(
       risingArbitrary(fc.oneof(anyFinite, tie)),
       digits,
@@ -307,7 +307,7 @@ describe('Round', () => {
 });
 
 describe('HoldLastValue', () => {
-  test('then Resample on the same grid is HoldLastValue', () => {
+  test('then Resample on the same grid equals HoldLastValue', () => {
     const property = fc.property(
       scaledArbitrary().chain(({ scale, series }) => fc.tuple(fc.constant(series), fixed(scale.zonedIntervals))),
       fc.constantFrom('step', 'linear'),
@@ -330,7 +330,7 @@ describe('HoldLastValue', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test('every tick holds the latest sample at or before it', () => {
+  test('gives at every tick the latest sample at or before it', () => {
     const property = fc.property(
       scaledArbitrary().chain(({ scale, series }) => fc.tuple(fc.constant(series), known(scale.zonedIntervals))),
       ([series, interval]) => {
@@ -346,7 +346,7 @@ describe('HoldLastValue', () => {
   });
 });
 
-describe('a series with itself, however aligned,', () => {
+describe('a series with itself, in any alignment:', () => {
   const align = fc.constantFrom('inner', 'hold', 'linear', 'asof');
   const same = (values: (x: number) => number) => (series: Series) =>
     pairsOf(series)
@@ -367,7 +367,7 @@ describe('a series with itself, however aligned,', () => {
     Or: (x) => (x === 0 ? 0 : 1),
   };
 
-  test.each(Object.entries(laws))('%s is what it is with a scalar', (operation, values) => {
+  test.each(Object.entries(laws))('%s equals that with a scalar', (operation, values) => {
     const property = fc.property(risingArbitrary(anyFinite), align, (series, mode) => {
       const { series: found, report } = runStep(operation, { align: mode }, [series, series]);
       const expected = same(values)(series);

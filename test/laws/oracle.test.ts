@@ -16,7 +16,9 @@ function runOracleOver({ request, samples, options }: Scene): OracleResult {
   });
 }
 
-/** The oracle's counts: a reason without a sample is absent, and the unmatched of both inputs are one number. */
+/**
+ * Counts as the oracle gives them: a reason without samples is absent, and unmatched samples of both inputs are added.
+ */
 function droppedOf({ sources, steps }: Report, request: readonly unknown[]): OracleResult['dropped'] {
   const written = (request as { operations: unknown[] }[]).flatMap(({ operations }, item) =>
     operations.map((_, step) => `/${item}/operations/${step}`),

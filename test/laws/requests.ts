@@ -3,18 +3,18 @@ import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/
 import { extensionArbitrary } from './extension-requests.js';
 import { type Scale, zoneNames } from './samples.js';
 
-/** Requests of any shape: steps that read sources and each other, spread over items, written in any order. */
+/** Random requests: steps that read sources and each other, spread over items and written in any order. */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A step before its inputs have names. `first` and `second` choose among all that is known by then. */
+/** A step whose inputs are not named yet. `first` and `second` choose among the series known by then. */
 export interface Recipe {
   readonly operation: string;
   readonly inputCount: 1 | 2 | 3;
   readonly first: number;
   readonly second: number;
   readonly parameters: Json;
-  /** Which item it is written into, and whether its window is left to be found upstream. */
+  /** The item it is written into, and whether its window is left to be taken from a step before it. */
   readonly item: number;
   readonly isWindowFound: boolean;
   readonly isByAlias: boolean;
@@ -33,12 +33,14 @@ function one(operation: string, parameters: fc.Arbitrary<Json>): fc.Arbitrary<Ki
   return parameters.map((given) => ({ operation, inputCount: 1 as const, parameters: present(given) }));
 }
 
-/** The fields that have a value. */
+/** Drops the fields that are undefined. */
 function present(fields: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** An interval with a zone that it tiles; without a zone the run's counts, so it tiles any. */
+/**
+ * An interval with a zone that it tiles. Without a zone that of the run holds, so the interval must tile every zone.
+ */
 function windowArbitrary(scale: Scale, isCalendarTaken: boolean): fc.Arbitrary<Json> {
   const isTaken = (text: string): boolean => isCalendarTaken || !/ly$|P1[MY]$/.test(text) || /Hourly|Daily/.test(text);
   const zoned = fc.constantFrom(...scale.zonedIntervals.filter(isTaken));
@@ -62,7 +64,7 @@ function stageOf(name: string, interval: string, percent: number, hold: string |
   const maxhold = name === 'Coverage' ? (hold ?? 'PT1H') : hold;
   const isWeighted = timeWeightedNames.includes(name);
   const isState = name === 'TimeInState' || name === 'Transitions';
-  // What lies between two samples alone: with some of the ages, along lines too.
+  // Some cases have `maxgap`, some `method: linear`, some both.
   const isLinear = (name === 'Integral' || name === 'TimeWeightedAverage') && percent > 60;
   const isGapped = isWeighted && percent % 2 >= 1;
   return present({
@@ -94,7 +96,7 @@ function aggregateKind(scale: Scale): fc.Arbitrary<Kind> {
   );
 }
 
-/** Windows that are none of an interval, for every function. */
+/** Windows other than intervals, for every function. */
 function otherWindowKind(scale: Scale, startMs: number): fc.Arbitrary<Kind> {
   const maxhold = optionally(fc.constantFrom(...scale.durations));
   const lengths = scale.durations.filter((text) => text !== 'PT0S');
@@ -313,7 +315,7 @@ function makesWindows({ operation, parameters }: Recipe): boolean {
   return Object(window).every !== undefined;
 }
 
-/** The items that recipes come to over sources `s0`, `s1` …; a step reads what stands before it. */
+/** The items that recipes give over sources `s0`, `s1` …; a step reads series that come before it. */
 export function buildRequest(recipes: readonly Recipe[], sourceCount: number, frequency?: string): Json[] {
   const known: Known[] = Array.from({ length: sourceCount }, (_, k) => {
     return { timeseriesId: `s${k}`, metric: 'Raw', hasWindow: false };

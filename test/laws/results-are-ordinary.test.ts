@@ -1,4 +1,4 @@
-// What a caller may do with results: all that can be done with arrays that are its own.
+// Results belong to the caller, who may do with them whatever can be done with arrays.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -20,7 +20,7 @@ import { expectSame, runWithin, sceneArbitrary, seriesOf as sourcesOf } from './
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** Large enough that buffers which are given back are used again. */
+/** Large enough for buffers of disposed runs to be used again. */
 const LENGTH = 40_000;
 const MINUTE_MS = 60_000;
 
@@ -68,7 +68,7 @@ const prototype = Object.getPrototypeOf(Float64Array.prototype) as object;
 const read = (property: string, array: Float64Array): unknown =>
   Object.getOwnPropertyDescriptor(prototype, property)?.get?.call(array);
 
-/** Fails unless an array is plain, and alone on a buffer of just its length. */
+/** Fails unless the array is a plain one that has a buffer of just its length to itself. */
 function expectOrdinary(array: Float64Array): void {
   expect(Object.getPrototypeOf(array)).toBe(Float64Array.prototype);
   expect(Reflect.ownKeys(array)).toHaveLength(array.length);
@@ -93,11 +93,11 @@ function expectOwn(series: readonly Series[], others: readonly Series[]): void {
 describe.each(Object.entries(forms))('results over %s', (_form, formOf) => {
   const given = formOf(inputs);
 
-  test.each(Object.entries(plans))('of %s are plain arrays on buffers of their own', (_name, plan) => {
+  test.each(Object.entries(plans))('of %s are plain arrays with buffers of their own', (_name, plan) => {
     expectOwn(runBatch(plan, given).series, given);
   });
 
-  test('stay as they are, whatever comes later', () => {
+  test('do not change, whatever runs later', () => {
     const series = Object.values(plans).flatMap((plan) => runBatch(plan, given).series);
     const before = copiesOf(series);
     const others = [seriesOf('a', 20), seriesOf('b', 2)];
@@ -116,7 +116,7 @@ describe.each(Object.entries(forms))('results over %s', (_form, formOf) => {
     expectSame(seen, before);
   });
 
-  test.each(Object.entries(plans))('of %s may be changed and sent away', (_name, plan) => {
+  test.each(Object.entries(plans))('of %s can be changed and transferred', (_name, plan) => {
     const before = copiesOf(given);
     const expected = runBatch(plan, given);
     const changed = runBatch(plan, given);
@@ -130,23 +130,20 @@ describe.each(Object.entries(forms))('results over %s', (_form, formOf) => {
     changed.dispose();
   });
 
-  test.each(Object.entries(plans))(
-    'of %s that are given back are empty, and the next run gives the same',
-    (_n, plan) => {
-      const expected = runBatch(plan, given).series;
-      for (let round = 0; round < 4; round++) {
-        const run = runBatch(plan, given);
-        expectSame(run.series, expected);
-        expectOwn(run.series, given);
-        run.dispose();
-        for (const { timeMs, value } of run.series) expect([timeMs.length, value.length]).toEqual([0, 0]);
-        run.dispose();
-      }
-    },
-  );
+  test.each(Object.entries(plans))('of %s are empty once disposed, and the next run gives the same', (_n, plan) => {
+    const expected = runBatch(plan, given).series;
+    for (let round = 0; round < 4; round++) {
+      const run = runBatch(plan, given);
+      expectSame(run.series, expected);
+      expectOwn(run.series, given);
+      run.dispose();
+      for (const { timeMs, value } of run.series) expect([timeMs.length, value.length]).toEqual([0, 0]);
+      run.dispose();
+    }
+  });
 });
 
-test('a result that is given back serves one later run, not two', () => {
+test('the buffer of a disposed result serves one later run, not two', () => {
   const plan = plans['a map']!;
   const first = runBatch(plan, inputs);
   first.dispose();
@@ -155,7 +152,7 @@ test('a result that is given back serves one later run, not two', () => {
   expect(second.series[0]!.value[0]).toBe(20);
 });
 
-test('a block that is `using` a run gives it back at its end', () => {
+test('a run declared with `using` is disposed at the end of its block', () => {
   let held: Run | undefined;
   {
     using run = runBatch(plans['a map']!, inputs);
@@ -173,7 +170,7 @@ test('a run can be cloned, with its report', () => {
 describe('with `shareTimes`', () => {
   const shared = { shareTimes: true };
 
-  test.each(Object.entries(forms))('a result over %s has the array of times of its input', (form, formOf) => {
+  test.each(Object.entries(forms))('a result over %s shares the times of its input', (form, formOf) => {
     const given = formOf(inputs);
     const run = runBatch(plans['two maps']!, given, shared);
     const { timeMs, value } = run.series[0]!;
@@ -192,12 +189,12 @@ describe('with `shareTimes`', () => {
     }
   });
 
-  test('a part of a run has times of its own', () => {
+  test('results for part of the input have times of their own', () => {
     const bounds = { from: 1000 * MINUTE_MS, until: 2000 * MINUTE_MS };
     expectOwn(runBatch(plans['a map']!, inputs, { ...bounds, ...shared }).series, inputs);
   });
 
-  test('gives the same bits', () => {
+  test('the bits are the same', () => {
     const property = fc.property(sceneArbitrary(4), ({ request, samples, options }) => {
       const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
       const expected = runWithin(plan, sourcesOf(samples), options);
@@ -208,7 +205,7 @@ describe('with `shareTimes`', () => {
   });
 });
 
-test('results of any request, in batch and stream, are plain arrays on buffers of their own', () => {
+test('results of any request, in batch and stream, are plain arrays with buffers of their own', () => {
   const property = fc.property(sceneArbitrary(4), ({ request, samples, options }) => {
     const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
     const sources = sourcesOf(samples);
@@ -228,7 +225,7 @@ test('results of any request, in batch and stream, are plain arrays on buffers o
   fc.assert(property, { numRuns: 300 });
 });
 
-test('results of a fleet are plain arrays on buffers of their own', () => {
+test('results of a fleet are plain arrays with buffers of their own', () => {
   const plan = createPlan([pipeline('any').aggregate({ function: 'Average', interval: 'Hourly' }).as('Mean')]);
   const fleet = openFleet(plan);
   const { timeMs, value } = seriesOf('a', 1, 3000);

@@ -28,7 +28,7 @@ import {
 
 type Plan = ReturnType<typeof createPlan>;
 
-/** A request with its inputs in time order, and the options of a run. */
+/** A request with its inputs in time order and the options of a run. */
 export interface Scene {
   readonly request: readonly unknown[];
   readonly samples: readonly Samples[];
@@ -37,7 +37,7 @@ export interface Scene {
 
 const SOURCE_COUNT = 3;
 
-/** Results over this many are another matter (`test/engine/limits.test.ts`). */
+/** Larger results are tested in `test/engine/limits.test.ts`. */
 const OUTPUT_LIMIT = 4000;
 
 export function sceneArbitrary(
@@ -49,7 +49,7 @@ export function sceneArbitrary(
     .chain((scale) => fc.tuple(fc.constant(scale), startArbitrary(scale)))
     .chain(([scale, startMs]) => {
       const short = samplesArbitrary(scale, startMs, value);
-      // Long enough for the ways that kernels take with many samples at once.
+      // Long enough for the loops that kernels run over many samples.
       const long = samplesArbitrary({ ...scale, stepMs: scale.stepMs / 10 }, startMs, value, 300);
       const series = fc.oneof({ weight: 9, arbitrary: short }, { weight: 1, arbitrary: long });
       return fc
@@ -97,7 +97,7 @@ export function seriesOf(samples: readonly Samples[]): Series[] {
   return samples.map((own, k) => toSeries(`s${k}`, own));
 }
 
-/** The run, or nothing where a step would make more than the scene allows. */
+/** The run, or undefined if a step would exceed the scene's limit. */
 export function runWithin(plan: Plan, inputs: readonly Series[], options: RunOptions): Run | undefined {
   try {
     return runBatch(plan, inputs, options);
@@ -107,7 +107,7 @@ export function runWithin(plan: Plan, inputs: readonly Series[], options: RunOpt
   }
 }
 
-/** How a stream is fed: pushes of so many samples, and what is done after each. */
+/** Feeds a stream: a push of `count` samples, then `after`. */
 export interface Turn {
   readonly count: number;
   readonly after: 'nothing' | 'advance' | 'restore' | 'advance and restore';
@@ -115,7 +115,7 @@ export interface Turn {
 
 export interface Feeding {
   readonly turns: readonly Turn[];
-  /** In which order the sources take their turns: mixed by time, one sample each in turn, or one after another. */
+  /** The order in which sources are pushed: merged by time, one sample each in turn, or one source after another. */
   readonly mixing: 'by time' | 'in turn' | 'one after another';
 }
 
@@ -144,7 +144,7 @@ function placesOf(inputs: readonly Series[], mixing: Feeding['mixing']): Place[]
   const places = inputs.flatMap(({ timeMs }, series) => [...timeMs.keys()].map((at) => ({ series, at })));
   if (mixing === 'one after another') return places;
   if (mixing === 'in turn') return places.sort((a, b) => a.at - b.at || a.series - b.series);
-  // The greatest time so far: mixing by it keeps each source's own order of arrival.
+  // The greatest time so far. Merging by it keeps the order of arrival within each source.
   const reached = inputs.map(({ timeMs }) => {
     let greatest = Number.NEGATIVE_INFINITY;
     return [...timeMs].map((t) => {
@@ -165,7 +165,9 @@ function pick(inputs: readonly Series[], places: readonly Place[]): Series[] {
   return parts.filter(({ timeMs }) => timeMs.length > 0);
 }
 
-/** A stream over all inputs, fed as said; checkpoints are restored into a new stream and the old one is dropped. */
+/**
+ * A stream over all inputs, fed as given. Each checkpoint is restored into a new stream, which replaces the old one.
+ */
 export function runFed(
   plan: Plan,
   inputs: readonly Series[],
@@ -206,7 +208,7 @@ function earliestToCome(inputs: readonly Series[], places: readonly Place[]): nu
 
 type NamedColumns = Pick<Series, 'timeseriesId' | 'metric' | 'timeMs' | 'value'>;
 
-/** Series as lines of text in which -0 and 0 differ, for whole comparisons with a readable difference. */
+/** Series as lines of text, -0 distinct from 0, so that whole results compare with a readable difference. */
 export function linesOf(series: readonly NamedColumns[]): string[] {
   return series.flatMap(({ timeseriesId, metric, timeMs, value }) => [
     `${timeseriesId}/${metric}: ${timeMs.length}`,
@@ -214,7 +216,7 @@ export function linesOf(series: readonly NamedColumns[]): string[] {
   ]);
 }
 
-/** Fails unless both are the same to the bit; only where they are not are they written out. */
+/** Fails unless both have the same bits. Writes them out only if they differ. */
 export function expectSame(found: readonly NamedColumns[], expected: readonly NamedColumns[]): void {
   if (!hasSameBits(found, expected)) expect(linesOf(found)).toEqual(linesOf(expected));
 }
@@ -236,7 +238,7 @@ function hasSameBits(a: readonly NamedColumns[], b: readonly NamedColumns[]): bo
   );
 }
 
-/** A report without what is no count. */
+/** A report without the field that is not a count. */
 export function countsOf({ sources, steps, unused }: Report): Omit<Report, 'durationMs'> {
   return { sources, steps, unused };
 }

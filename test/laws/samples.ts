@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Series } from '../../src/index.js';
 
-/** Series as they come from the field and worse: gaps, uneven times, duplicates, missing and wild values. */
+/** Series as from the field and worse: gaps, uneven times, duplicates, missing and extreme values. */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** How far apart samples lie, more or less, with intervals that make sense of them. */
+/** How far apart samples are, about, with intervals that suit them. */
 export interface Scale {
   readonly name: string;
   readonly stepMs: number;
@@ -59,14 +59,14 @@ export const scales: readonly Scale[] = [
   },
 ];
 
-/** Zones whose days are long, short, split or left out, each with an instant at which something happens. */
+/** Zones with days that are long, short, split or skipped, each with an instant of such a change. */
 const turnings: readonly (readonly [zone: string, instant: string])[] = [
   ['Europe/Berlin', '2024-03-31T01:00:00Z'],
   ['Europe/Berlin', '2024-10-27T01:00:00Z'],
   ['America/New_York', '2024-11-03T06:00:00Z'],
   ['Australia/Lord_Howe', '2024-04-06T15:00:00Z'],
   ['Australia/Lord_Howe', '2024-10-05T15:30:00Z'],
-  ['Pacific/Apia', '2011-12-30T10:00:00Z'], // a day left out
+  ['Pacific/Apia', '2011-12-30T10:00:00Z'], // a skipped day
   ['America/Sao_Paulo', '2018-11-04T03:00:00Z'], // a midnight that does not exist
   ['America/Sao_Paulo', '2018-02-18T02:00:00Z'], // a midnight that comes twice
   ['Africa/Casablanca', '2024-03-10T02:00:00Z'],
@@ -84,10 +84,10 @@ const anchorsMs: readonly number[] = [
   Date.parse('1969-12-31T23:00:00Z'),
 ];
 
-/** Near the first and the last instant that windrow knows. */
+/** Near the first and last instants that windrow knows. */
 const edgesMs: readonly number[] = [-62_135_596_800_000, 253_402_300_800_000 - 3 * DAY_MS];
 
-/** Where in time a run lies. */
+/** Where in time a run starts. */
 export function startArbitrary({ stepMs }: Scale): fc.Arbitrary<number> {
   const nearAnchor = fc
     .tuple(fc.constantFrom(...anchorsMs), fc.integer({ min: -20, max: 3 }), fc.constantFrom(0, 0, 1, 0.25))
@@ -121,14 +121,14 @@ export const valueArbitrary: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: missingValue },
 );
 
-/** Finite values that no sum of a few overflows. */
+/** Finite values; sums of a few do not overflow. */
 export const tameValue: fc.Arbitrary<number> = fc.oneof(
   calmValue,
   decimalValue,
   fc.double({ noNaN: true, min: -1e12, max: 1e12 }),
 );
 
-/** Samples in time order, perhaps with equal times, from `startMs` on. */
+/** Samples in time order from `startMs` on, some of equal time. */
 export function samplesArbitrary(
   scale: Scale,
   startMs: number,
@@ -159,7 +159,7 @@ export function toSeries(timeseriesId: string, { timeMs, value }: Samples, metri
   return { timeseriesId, metric, timeMs: Float64Array.from(timeMs), value: Float64Array.from(value) };
 }
 
-/** The samples in another order of arrival; none comes more than `latenessMs` behind the greatest time before it. */
+/** The samples in another order of arrival; none is more than `latenessMs` behind the greatest time before it. */
 export function delayed(samples: Samples, delays: readonly number[], latenessMs: number): Samples {
   if (!(latenessMs > 1) || delays.length === 0) return samples;
   const arrivalMs = samples.timeMs.map((t, i) => t + Math.floor(delays[i % delays.length]! * (latenessMs - 1)));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createPlan, type Run, type RunOptions, runBatch, type Series } from '../../src/index.js';
 import { type Samples, samplesArbitrary, scales, startArbitrary, tameValue, toSeries } from './samples.js';
 
-/** One step over one or two series, for laws about single operations. */
+/** Runs of single steps over one or two series, for the laws of single operations. */
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export function runStep(
   return runBatch(plan, inputs, options);
 }
 
-/** The samples of a step's result as pairs. */
+/** The samples of a step's result, as pairs. */
 export function resultOf(
   operation: string,
   parameters: Parameters,
@@ -33,7 +33,7 @@ export function resultOf(
   return pairsOf(runStep(operation, parameters, inputs, options).series[0]!);
 }
 
-/** The samples of one step after another. */
+/** The samples of a chain of steps. */
 export function chainOf(
   steps: readonly (readonly [string, Parameters])[],
   input: Series,
@@ -53,12 +53,12 @@ export function pairsOf({ timeMs, value }: Pick<Series, 'timeMs' | 'value'>): Pa
   return [...timeMs].map((t, i) => [t, value[i]!]);
 }
 
-/** Samples as a run takes them: each time once, times rising, all values finite. */
+/** Samples as they are inside a run: times strictly ascending, values finite. */
 export function risingArbitrary(value: fc.Arbitrary<number> = tameValue): fc.Arbitrary<Series> {
   return scaledArbitrary(value).map(({ series }) => series);
 }
 
-/** The same with the intervals that suit its times. */
+/** The same, with intervals that suit its times. */
 export function scaledArbitrary(value: fc.Arbitrary<number> = tameValue) {
   return fc.constantFrom(...scales).chain((scale) =>
     startArbitrary(scale)

@@ -14,7 +14,7 @@ import { joinParts } from '../conformance/conformance.js';
 import { linesOf, runWithin, sceneArbitrary, seriesOf } from './running.js';
 import { risingArbitrary } from './steps.js';
 
-/** A run in parts, each of which warms up with the samples before it, equals one run. */
+/** A run in parts, each warmed up with the samples before it, equals one run. */
 
 function before(series: readonly Series[], untilMs: number): Series[] {
   return series.map((one) => {
@@ -29,13 +29,13 @@ function before(series: readonly Series[], untilMs: number): Series[] {
   });
 }
 
-test('what a stream gives by an instant, and a run from there on with all before it, are one run', () => {
+test('a stream up to an instant and a run from there on, warmed up with all samples before it, equal one run', () => {
   const property = fc.property(
     sceneArbitrary(5),
     fc.integer({ min: 0, max: 40 }),
     ({ request, samples, options }, at) => {
       const { from: _from, ...own } = options;
-      // Without an end the last advance is one for HoldLastValue.
+      // HoldLastValue without `until` ticks up to the last advance.
       fc.pre(own.until !== undefined || !JSON.stringify(request).includes('HoldLastValue'));
       const series = seriesOf(samples);
       const times = series.flatMap(({ timeMs }) => [...timeMs]).sort((a, b) => a - b);
@@ -62,7 +62,7 @@ test('what a stream gives by an instant, and a run from there on with all before
 
 const DAY_MS = 86_400_000;
 
-// Of results of one time, those of the later part stay.
+// Where two parts have a result for one time, the later part counts.
 function joined(parts: readonly Series[]): Map<number, number> {
   return new Map(parts.flatMap(({ timeMs, value }) => [...timeMs].map((t, i): [number, number] => [t, value[i]!])));
 }
@@ -86,11 +86,11 @@ const plans = [
   s().hysteresis({ on: 2, off: -2 }).delay({ on: 'PT2H' }),
 ];
 
-describe('days run one by one are one run', () => {
+describe('one run a day, warmed up, gives one run over all days', () => {
   test.each(plans.map((plan, index) => [index, plan] as const))('plan %i', (_index, built) => {
     const plan = createPlan([built.as('Out')]);
     const property = fc.property(risingArbitrary(), ({ timeMs, value }) => {
-      // The days around a week, so that parts have gaps, and some have nothing.
+      // The days around a week; some have gaps, some have no samples.
       const startMs = Date.UTC(2024, 2, 28);
       const firstMs = timeMs[0] ?? 0;
       const spanMs = Math.max(1, (timeMs.at(-1) ?? 0) - firstMs);
@@ -116,7 +116,7 @@ describe('days run one by one are one run', () => {
   });
 });
 
-test('members of a pattern warm up as they would by themselves', () => {
+test('members of a pattern warm up as they would alone', () => {
   const plan = createPlan([s().difference().as('Out')]);
   const timeMs = Float64Array.of(0, 1000, 2000, 3000);
   const one = { timeseriesId: 's', metric: 'Raw', timeMs, value: Float64Array.of(1, 3, 6, 10) };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { aggregateFunctionNames, timeWeightedNames } from '../../src/operations/aggregate-functions.js';
 import { type Pair, pairsOf, resultOf, runStep, scaledArbitrary } from './steps.js';
 
-/** Laws of windows that are none of an interval; the oracle and the streams of any request have them too. */
+/** Laws of windows other than intervals; the oracle and the streams of random requests test them too. */
 
 const runs = { numRuns: 120 };
 const plainNames = aggregateFunctionNames.filter((name) => !timeWeightedNames.includes(name));
@@ -28,8 +28,8 @@ const whole = scaledArbitrary().map(({ scale, series }) => {
   };
 });
 
-describe('windows said with others', () => {
-  test('sliding windows as long as they are apart are those of the interval', () => {
+describe('windows expressed by others', () => {
+  test('sliding windows as long as their distance are those of the interval', () => {
     const property = fc.property(
       scaledArbitrary().chain(({ scale, series }) => {
         const zoned = fc.record({
@@ -47,7 +47,8 @@ describe('windows said with others', () => {
         const limit = { maxOutputSamples: 1e5 };
         const sliding = { type: 'sliding', size: interval, every: interval };
         const expected = resultOf('Aggregate', { ...given, interval }, [series], limit);
-        // In a zone a length under a day is elapsed time, and the windows of a clock change are not.
+        // In a zone, a length below a day is elapsed time here, so windows at a clock change differ from those of the
+        // interval.
         fc.pre(timezone === 'UTC' || /Daily|ly$/.test(interval.replace('Hourly', '')));
         expect(resultOf('Aggregate', { ...given, window: sliding }, [series], limit)).toEqual(expected);
       },
@@ -63,7 +64,7 @@ describe('windows said with others', () => {
     fc.assert(property, runs);
   });
 
-  test('a running Sum is the CumulativeSum, for windows and for ever', () => {
+  test('a running Sum is the CumulativeSum, per window and unbounded', () => {
     const since = fc.constantFrom('Hourly', 'Daily', 'Monthly', '0001-01-01T00:00:00Z');
     const property = fc.property(scaledArbitrary(), since, ({ series }, start) => {
       const window = { type: 'running', since: start };
@@ -86,7 +87,7 @@ describe('windows said with others', () => {
     fc.assert(property, runs);
   });
 
-  test('a session whose gap is longer than all others is one window over everything', () => {
+  test('a session whose gap exceeds all others is one window over all samples', () => {
     const property = fc.property(scaledArbitrary(), plainName, ({ series }, name) => {
       const given = settingsFor(name);
       const one = resultOf('Aggregate', { ...given, window: { type: 'session', gap: 'P3650000D' } }, [series]);
@@ -99,7 +100,7 @@ describe('windows said with others', () => {
   });
 });
 
-test('sessions share no sample and leave none out', () => {
+test('each sample is in exactly one session', () => {
   const property = fc.property(scaledArbitrary(), fc.constantFrom('PT0S', 'PT5M', 'PT2H'), ({ series }, gap) => {
     const counts = resultOf('Aggregate', { function: 'Count', window: { type: 'session', gap } }, [series]);
     const gaps = resultOf('Gaps', { gap }, [series]);
@@ -109,7 +110,7 @@ test('sessions share no sample and leave none out', () => {
   fc.assert(property, runs);
 });
 
-test('the increases of sessions, or of a day so far, add up to that of the series', () => {
+test('the increases of sessions, or of a running day, add up to that of the series', () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 9_000_000 }), fc.nat(99)), { minLength: 1, maxLength: 60 });
   const property = fc.property(steps, fc.constantFrom('PT0S', 'PT20M', 'PT2H'), (drawn, gap) => {
     let t = 1_700_000_000_000;
@@ -152,13 +153,13 @@ function columnsOf(pairs: readonly Pair[]): { readonly timeMs: Float64Array; rea
   return { timeMs: Float64Array.from(pairs, ([t]) => t), value: Float64Array.from(pairs, ([, x]) => x) };
 }
 
-test('of windows that begin at the same time, the last one stays', () => {
+test('of windows with the same start, the last one counts', () => {
   const timeMs = Float64Array.of(Date.parse('2023-03-10T12:00Z'));
   const series = { timeseriesId: 's', metric: 'Raw', timeMs, value: Float64Array.of(1) };
   const window = { type: 'sliding', size: 'Monthly', every: 'Daily' };
   const run = runStep('Aggregate', { function: 'Sum', window }, [series]);
   const days = pairsOf(run.series[0]!).map(([t]) => new Date(t).toISOString().slice(0, 10));
-  // 28 February is a month before 28, 29, 30 and 31 March.
+  // 28 February is one month before 28, 29, 30 and 31 March.
   expect(days.filter((day) => day === '2023-02-28')).toHaveLength(1);
   expect(days.length).toBe(new Set(days).size);
   expect(run.report.steps[0]!.dropped.duplicate).toBe(3);

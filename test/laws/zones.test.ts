@@ -17,7 +17,7 @@ function windowsIn(interval: string, zone: Zone): Windows {
   return windowsOf(parseInterval(interval)!, zone);
 }
 
-/** The instants at which the zone changes its offset, by Intl: looked at every three days, then to the second. */
+/** The instants at which the zone changes its offset, by Intl: sampled every three days, then located to the second. */
 function transitionsOf({ name }: Zone): number[] {
   const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   const offsetAt = (timeMs: number): string => format.format(timeMs).replace(/^[^,]*/, '');
@@ -45,7 +45,7 @@ function knownTransitionsOf(zone: Zone): readonly number[] {
   return known;
 }
 
-/** What is wrong with the window around an instant, or nothing. */
+/** What is wrong with the window around an instant, if anything. */
 function faultAt(windows: Windows, timeMs: number): string | undefined {
   const start = windows.startOf(timeMs);
   const end = windows.next(start);
@@ -76,7 +76,7 @@ test('windows of a zone tile time without gap or overlap at every transition of 
     for (const transitionMs of knownTransitionsOf(zone)) {
       transitionCount++;
       for (const { interval, windows, isLong } of tilings) {
-        // Longer windows have one border or none near a transition.
+        // Longer windows have at most one border near a transition.
         for (const offMs of isLong ? [-1, 0] : around) {
           const fault = faultAt(windows, transitionMs + offMs);
           if (fault !== undefined) faults.push(`${zone.name} ${interval} ${transitionMs}${offMs}: ${fault}`);
@@ -88,7 +88,7 @@ test('windows of a zone tile time without gap or overlap at every transition of 
   expect(transitionCount).toBeGreaterThan(20_000);
 });
 
-/** Local time less UTC as Intl says it. */
+/** Local time minus UTC, by Intl. */
 function intlOffsetMs(format: Intl.DateTimeFormat, timeMs: number): number {
   const parts = Object.fromEntries(format.formatToParts(timeMs).map(({ type, value }) => [type, Number(value)]));
   const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = parts;
@@ -135,7 +135,7 @@ test('offsets around and between all transitions are those of luxon', () => {
   expect(faults).toEqual([]);
 });
 
-test('the windows around a transition are those of the oracle', () => {
+test('windows around a transition are those of the oracle', () => {
   const zone = fc.constantFrom(...zones.filter((one) => knownTransitionsOf(one).length > 0));
   const interval = fc.constantFrom(...intervals, 'PT8H', 'PT20M', 'Yearly');
   const offMs = fc.oneof(fc.constantFrom(...around), fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS }));

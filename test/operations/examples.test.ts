@@ -42,7 +42,7 @@ const examples = [...operationsByName.values()].flatMap((operation) =>
     .examples.map((example) => [`${operation.name}: ${example.title}`, operation, example] as const),
 );
 
-describe('an example gives what it says', () => {
+describe('an example gives the results it states', () => {
   test.each(examples)('%s', (_title, operation, example) => {
     const request = requestOf(operation, example);
     const inputs = example.inputs.map(seriesOf);
@@ -62,19 +62,19 @@ describe('an example gives what it says', () => {
   });
 });
 
-test('the list of texts names every operation, and no other, in the order of the interface', () => {
+test('the list of texts names every operation once, in the order of the interface', () => {
   expect(Object.keys(textsByName)).toEqual([...operationsByName.keys()]);
 });
 
 test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
-  '%s says what each of its parameters means, and of no other',
+  '%s describes each of its parameters and no other',
   (name, operation) => {
     expect(Object.keys(textsByName[name]!.parameters).sort()).toEqual(Object.keys(operation.parameters).sort());
   },
 );
 
 test.each(Object.entries(textsByName))(
-  '%s has three examples or more, each with a title of its own',
+  '%s has at least three examples, each with its own title',
   (_name, { examples: own }) => {
     expect(own.length).toBeGreaterThanOrEqual(3);
     expect(new Set(own.map(({ title }) => title)).size).toBe(own.length);
@@ -82,7 +82,7 @@ test.each(Object.entries(textsByName))(
 );
 
 test.each([...operationsByName.values()].map((operation) => [operation.name, operation] as const))(
-  '%s says what it does, keeps and reads for every example',
+  '%s explains every example',
   (_name, operation) => {
     for (const example of operations.get(operation.name)!.examples) {
       const plan = createPlan(requestOf(operation, example));

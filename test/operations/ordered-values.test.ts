@@ -18,7 +18,7 @@ const value = fc.oneof(
 );
 const turns = fc.array(fc.tuple(value, fc.boolean(), fc.nat()), { maxLength: 200, size: 'max' });
 
-test('values added and taken away are those of a sorted list', () => {
+test('adding and removing values agrees with a sorted list', () => {
   const property = fc.property(turns, (drawn) => {
     const ordered: Ordered = [new Float64Array(ORDERED_SLOTS + 1), 1, new DoubleList()];
     const list: number[] = [];
@@ -38,10 +38,10 @@ test('values added and taken away are those of a sorted list', () => {
   fc.assert(property, { numRuns: 200 });
 });
 
-test('a hundred thousand rising values make a tree that is no list', () => {
+test('a hundred thousand ascending values do not turn the tree into a list', () => {
   const nodes = new DoubleList();
   const ordered: Ordered = [new Float64Array(ORDERED_SLOTS), 0, nodes];
-  // A call for each level: a list would run out of stack.
+  // Recursion goes one call per level: a tree that is a list would overflow the stack.
   for (let i = 0; i < 100_000; i++) addValue(ordered, i);
   expect(valueAt(ordered, 54_321)).toBe(54_321);
   for (let i = 0; i < 100_000; i++) removeValue(ordered, i);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createPlan, runBatch } from '../../src/index.js';
 
-// The clock of St John's goes back from 00:01 to 23:01 of the day before, which then has another hour.
-test('a schedule of a day comes again when the clock goes back over midnight', () => {
+// In St. John's the clock went back from 00:01 to 23:01 of the day before, so that day had one more hour.
+test('a daily schedule applies again when the clock goes back over midnight', () => {
   const plan = createPlan([
     {
       metric: 'Open',

@@ -8,7 +8,7 @@ const input = {
   value: Float64Array.of(1, 2),
 };
 
-describe('a shift far beyond the known years drops and counts its samples, and soon', () => {
+describe('a shift far beyond the known years drops and counts its samples', () => {
   const zones = [undefined, 'Europe/Berlin', 'Pacific/Apia'];
   const windows = ['QuarterHourly', 'Daily', 'Weekly', 'Monthly', 'Yearly'];
   const cases = zones.flatMap((timezone) => windows.map((window) => [window, timezone] as const));
@@ -30,7 +30,7 @@ describe('a shift far beyond the known years drops and counts its samples, and s
   });
 });
 
-test('a shift of a batch has values of its own, and the input stays as it was', () => {
+test('a shift in a batch has its own values and leaves the input unchanged', () => {
   const timeMs = Float64Array.from({ length: 20_000 }, (_, i) => i * 1000);
   const value = Float64Array.from(timeMs, (t) => Math.sin(t));
   const before = value.slice();

@@ -23,7 +23,7 @@ import { type Windows, windowsOf } from './windows.js';
 export interface AggregateParameters {
   readonly function: string;
   readonly interval: string;
-  /** The `window`, where it is no interval. */
+  /** The `window`, unless it is an interval. */
   readonly other?: OtherWindow | undefined;
   readonly runTimezone?: string | undefined;
   readonly timezone?: string | undefined;
@@ -40,10 +40,10 @@ export interface AggregateParameters {
   readonly upper?: number | undefined;
 }
 
-/** What a window comes to: a number (perhaps not finite), or why there is none. */
+/** The result of a window: a number (perhaps not finite), or why there is none. */
 export type WindowResult = number | 'empty' | 'insufficient';
 
-/** One pass over the windows. `parameters.timezone` is the step's own or the run's. */
+/** One pass over the windows. `parameters.timezone` is that of the step or of the run. */
 export function aggregate(samples: readonly Sample[], parameters: AggregateParameters): Outcome {
   if (parameters.other !== undefined) return aggregateOther(samples, parameters, parameters.other);
   const dropped: Dropped = {};
@@ -72,8 +72,8 @@ export function aggregate(samples: readonly Sample[], parameters: AggregateParam
 }
 
 /**
- * §3: stages run one after another; the label is for the last, the zone and `closed` for all. Windows that own their
- * end pass results on stamped with it, so that the last hour belongs to its own day.
+ * §3: stages run one after another; `label` applies to the last, the zone and `closed` to all. Windows closed on the
+ * right pass on results stamped with their end, so that the last hour belongs to its own day.
  */
 export function aggregatePipeline(
   samples: readonly Sample[],
@@ -97,13 +97,13 @@ export function isTimeWeighted(parameters: AggregateParameters): boolean {
   return names.includes(parameters.function.toLowerCase());
 }
 
-/** The start of the window a sample lies in: [start, end), or (start, end] where closed is right. */
+/** The start of the window of a sample: [start, end), or (start, end] if closed on the right. */
 function windowStartOf(sample: Sample, parameters: AggregateParameters, windows: Windows): number {
   const closedRight = parameters.closed?.toLowerCase() === 'right' && !isTimeWeighted(parameters);
   return closedRight ? windows.borderBefore(sample.timeMs) : windows.borderAtOrBefore(sample.timeMs);
 }
 
-/** The windows looked at: those with a sample, or all from the first of them to the last. */
+/** The starts of the windows with a sample, or of all windows from the first of them to the last. */
 function windowStarts(samples: readonly Sample[], parameters: AggregateParameters, windows: Windows): number[] {
   const starts = [...new Set(samples.map((sample) => windowStartOf(sample, parameters, windows)))];
   const first = starts[0];
@@ -135,7 +135,7 @@ function plainResults(
   };
 }
 
-/** The function over the samples of a window, at least one, after the last sample before it. */
+/** The function over the samples of a window, at least one; `before` is the last sample before the window. */
 export function resultOf(
   own: readonly Sample[],
   before: Sample | undefined,
@@ -150,7 +150,7 @@ const unitOf = ({ unit }: AggregateParameters): Fraction => fractionOf(parseDura
 const isInState = (value: number, { lower, upper }: AggregateParameters): boolean =>
   (lower === undefined || value >= lower) && (upper === undefined || value <= upper);
 
-/** The functions that look at times too, or at the sample before the window; undefined for all others. */
+/** Functions that also use times or the sample before the window; undefined for all others. */
 function moreOf(
   own: readonly Sample[],
   before: Sample | undefined,
@@ -203,7 +203,7 @@ function increaseOf(steps: readonly (readonly [number, number])[], { max }: Aggr
   );
 }
 
-/** Σ(t - mean of t)(x - mean of x) / Σ(t - mean of t)². */
+/** Σ(t − mean of t)(x − mean of x) / Σ(t − mean of t)². */
 function slopeOf(samples: readonly Sample[]): Fraction {
   const n = fractionOf(samples.length);
   const t = samples.map(({ timeMs }) => fractionOf(timeMs));
@@ -213,7 +213,7 @@ function slopeOf(samples: readonly Sample[]): Fraction {
   return dividedBy(product(t, x), product(t, t));
 }
 
-/** Σ(x − mean of x)(y − mean of y), times their number. */
+/** n · Σ(x − mean of x)(y − mean of y). */
 function spreadOf(x: readonly Fraction[], y: readonly Fraction[]): Fraction {
   const n = fractionOf(x.length);
   return minus(times(n, total(x.map((one, i) => times(one, y[i] ?? one)))), times(total(x), total(y)));
@@ -232,14 +232,14 @@ function ofPairs(own: readonly Sample[], name: string): WindowResult {
   return both.numerator < 0n ? -size : size;
 }
 
-/** The function over one window's values, at least one, in time order. */
+/** The function over the values of a window, at least one, in time order. */
 function functionOf(values: readonly number[], parameters: AggregateParameters): WindowResult {
   const first = values[0] ?? Number.NaN;
   const last = values.at(-1) ?? Number.NaN;
   let min = first;
   let max = first;
   for (const x of values) {
-    if (x < min) min = x; // of equals (0 and -0) the first met stays, which Math.min would not do
+    if (x < min) min = x; // of equal values (0 and -0) the first counts; Math.min would not do that
     if (x > max) max = x;
   }
   switch (parameters.function.toLowerCase()) {
@@ -274,7 +274,7 @@ function functionOf(values: readonly number[], parameters: AggregateParameters):
   }
 }
 
-/** Each sample holds to the next one; the last to the end of its window; none longer than `maxhold`. */
+/** Each sample holds until the next one, the last until the end of its window; none longer than `maxhold`. */
 function timeWeightedResults(
   samples: readonly Sample[],
   parameters: AggregateParameters,
@@ -285,16 +285,16 @@ function timeWeightedResults(
   return (startMs) => heldResult(held, startMs, windows.borderAfter(startMs), parameters);
 }
 
-/** A value and the time for which it is held. */
+/** A value and the time for which it holds. */
 export interface Hold {
   readonly value: number;
   readonly fromMs: number;
   readonly toMs: number;
-  /** With lines: the sample to which one goes. */
+  /** For linear interpolation: the sample towards which the line runs. */
   readonly next?: Sample | undefined;
 }
 
-/** What is held, the last value to an instant. */
+/** What is held when; the last value until `lastToMs`. */
 export function holdsOf(samples: readonly Sample[], parameters: AggregateParameters, lastToMs: number): Hold[] {
   const maxholdMs = parameters.maxhold === undefined ? Number.POSITIVE_INFINITY : parseDuration(parameters.maxhold);
   const isState = parameters.function.toLowerCase() === 'timeinstate';
@@ -313,7 +313,7 @@ export function holdsOf(samples: readonly Sample[], parameters: AggregateParamet
   });
 }
 
-/** What a hold, or a line, comes to between two instants, divided by their distance. */
+/** The mean of a held value, or of a line, between two instants. */
 function meanBetween({ value, fromMs, next }: Hold, from: number, to: number): Fraction {
   if (next === undefined) return fractionOf(value);
   const [start, end] = [fractionOf(fromMs), fractionOf(next.timeMs)];
@@ -322,7 +322,7 @@ function meanBetween({ value, fromMs, next }: Hold, from: number, to: number): F
   return plus(fractionOf(value), times(minus(fractionOf(next.value), fractionOf(value)), share));
 }
 
-/** The time-weighted function over the part of a window that is known. */
+/** The time-weighted function over the part of a window in which the value is known. */
 export function heldResult(
   held: readonly Hold[],
   startMs: number,

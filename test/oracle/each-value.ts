@@ -1,4 +1,4 @@
-// The extensions that work on each value, and how any number of inputs meet.
+// The extensions that work on single values, and joins of any number of inputs.
 
 import { exactExp, exactLog, exactPow, nearestQuotient, unitsOf } from './exact.js';
 import { lerp } from './numbers.js';
@@ -6,7 +6,7 @@ import { heldValue } from './pairs.js';
 import { countDropped, type Dropped, type Outcome, type Sample, settle } from './series.js';
 import { parseDuration } from './time.js';
 
-/** A function of one value, by its operation and parameters. */
+/** The function of one value that an operation and its parameters define. */
 export function valueFunction(operation: string, parameters: ValueParameters): ((x: number) => number) | undefined {
   const { lower = Number.NEGATIVE_INFINITY, upper = Number.POSITIVE_INFINITY } = parameters;
   switch (operation) {
@@ -51,7 +51,7 @@ function scaleFunction({ slope, offset, points, from = '', to = '' }: ValueParam
   return (x) => convert(x, from, to);
 }
 
-/** Decimal definitions of units as [factor, offset] to their SI unit: SI = (value + offset) × factor. */
+/** Units by their decimal definition as [factor, offset]: SI = (value + offset) × factor. */
 const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>> = {
   K: ['1'],
   degC: ['1', '273.15'],
@@ -143,7 +143,7 @@ const UNITS: Readonly<Record<string, readonly [factor: string, offset?: string]>
   ppb: ['0.000000001'],
 };
 
-/** Units that the oracle knows, by what they measure. */
+/** Units that the oracle knows, by quantity. */
 export const oracleUnits: readonly (readonly string[])[] = [
   ['K', 'degC', 'degF', 'degR'],
   ['W', 'kW', 'PS', 'BTU/h', 'tonRefrigeration'],
@@ -173,7 +173,7 @@ function convert(x: number, from: string, to: string): number {
   const [toFactor, toOffset] = [fractionOf(UNITS[to]![0]), fractionOf(UNITS[to]![1] ?? '0')];
   const value: Fraction = [unitsOf(x), 1n << 1074n];
   const [n, d] = plus(divided(times(plus(value, fromOffset), fromFactor), toFactor), [-toOffset[0], toOffset[1]]);
-  if (n === 0n) return x === 0 ? x : 0; // a zero that stays one keeps its sign
+  if (n === 0n) return x === 0 ? x : 0; // a zero that stays zero keeps its sign
   return nearestQuotient(n, d);
 }
 
@@ -181,7 +181,7 @@ const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b
 const times = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * c, b * d];
 const divided = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d, b * c];
 
-/** Floored: the result has the sign of the divisor. */
+/** Floored division: the result has the sign of the divisor. */
 export function mod(x: number, divisor: number): number {
   const rest = x % divisor;
   if (rest === 0) return 0;
@@ -196,7 +196,7 @@ export interface JoinParameters {
   readonly else?: number | undefined;
 }
 
-/** At the times where all inputs have a value, what `combine` makes of them; nothing where that is undefined. */
+/** `combine` at each time at which all inputs have a value; a time is left out where the result is undefined. */
 export function joinAll(
   inputs: readonly (readonly Sample[])[],
   { align = 'inner', maxhold }: JoinParameters,

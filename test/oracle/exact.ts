@@ -1,9 +1,9 @@
-// Exact arithmetic in whole numbers: rationals and elementary functions, rounded once to the nearest double.
+// Exact arithmetic on integers: rationals and elementary functions, rounded once to the nearest double.
 
-/** The double nearest to n ÷ d (d over 0): many binary places, and one more that tells whether anything is left. */
+/** The double nearest to n ÷ d, with d > 0: many binary places, and one more bit for a remainder. */
 export function nearestQuotient(n: bigint, d: bigint): number {
   const size = n < 0n ? -n : n;
-  // 1200 places are enough for the smallest doubles, 200 for all over 2⁻¹⁰⁰.
+  // 1200 places are enough for the smallest doubles, 200 for all above 2⁻¹⁰⁰.
   const places = size << 100n < d ? 1200n : 200n;
   const scaled = size << places;
   const digits = ((scaled / d) << 1n) | (scaled % d === 0n ? 0n : 1n);
@@ -14,9 +14,9 @@ export function nearestQuotient(n: bigint, d: bigint): number {
 const FIVES_201 = 5n ** 201n;
 const FIVES_1201 = 5n ** 1201n;
 
-/** A double as a whole number of 2⁻¹⁰⁷⁴. */
+/** A double as a multiple of 2⁻¹⁰⁷⁴. */
 export function unitsOf(x: number): bigint {
-  // Doubling is exact, so this counts how often it takes to reach a whole number.
+  // Doubling is exact; this counts how often it takes to reach an integer.
   let whole = x;
   let exponent = 1074n;
   while (!Number.isInteger(whole)) {
@@ -31,7 +31,7 @@ const PLACES = 420n;
 const ONE = 1n << PLACES;
 const fixed = (x: number): bigint => (unitsOf(x) << PLACES) >> 1074n;
 
-/** e to a fixed-point power, by its series after halving the power until it is small. */
+/** e to a fixed-point power: halved until it is small, then the power series. */
 function expFixed(x: bigint): bigint {
   let halvings = 0n;
   while (x >> halvings > ONE >> 8n || x >> halvings < -(ONE >> 8n)) halvings += 1n;
@@ -78,7 +78,9 @@ function ln2(): bigint {
   return ln2Fixed;
 }
 
-/** What lies within 2⁻²²⁰ of a number with few digits is it: x^1.5 can be exact, or the middle of two doubles. */
+/**
+ * A value within 2⁻²²⁰ of a number with few digits is that number: x^1.5 can be exact, or halfway between two doubles.
+ */
 function settled(mantissa: bigint, exponent: bigint): number {
   const spare = BigInt(mantissa.toString(2).length - 220);
   const rounded = ((mantissa >> (spare - 1n)) + 1n) >> 1n;

@@ -47,7 +47,7 @@ interface MemoryParameters {
   readonly gap?: string;
 }
 
-/** The result of an extension, or nothing if the operation is none. */
+/** The result of an extension; undefined for any other operation. */
 export function runExtension(
   operation: string,
   inputs: readonly (readonly Sample[])[],

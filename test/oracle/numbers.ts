@@ -1,6 +1,6 @@
-// The numbers of semantics.md as exact fractions of whole numbers, rounded once to the nearest double.
+// The arithmetic of semantics.md in exact fractions, rounded once to the nearest double.
 
-/** numerator ÷ denominator, the denominator above 0. */
+/** numerator ÷ denominator, with denominator > 0. */
 export interface Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -8,7 +8,7 @@ export interface Fraction {
 
 const whole = (n: number | bigint): Fraction => ({ numerator: BigInt(n), denominator: 1n });
 
-/** A finite double as the fraction that it is. */
+/** A finite double as an exact fraction. */
 export function fractionOf(x: number): Fraction {
   if (Number.isInteger(x)) return whole(x);
   let exponent = 0;
@@ -37,7 +37,7 @@ export const dividedBy = (a: Fraction, b: Fraction): Fraction => {
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 };
 
-/** The sum of fractions whose denominators are powers of two, as those of doubles and their products are. */
+/** The sum of fractions whose denominators are powers of two, as for doubles and their products. */
 export function total(terms: readonly Fraction[]): Fraction {
   const denominator = terms.reduce((most, term) => (term.denominator > most ? term.denominator : most), 1n);
   const parts = terms.map((term) => term.numerator * (denominator / term.denominator));
@@ -46,25 +46,25 @@ export function total(terms: readonly Fraction[]): Fraction {
 
 const double = new DataView(new ArrayBuffer(8));
 
-/** The double whose place among the doubles from 0 up this is: 0 is 0, 1 the smallest above it, and so on. */
+/** The double at a place in the order of doubles from 0 up: 0 is 0, 1 the smallest above 0, and so on. */
 function doubleAt(place: bigint): number {
   double.setBigUint64(0, place);
   return double.getFloat64(0);
 }
 
-/** 2^1024: the first double there is not. */
+/** 2^1024: where the doubles end. */
 const FIRST_TOO_LARGE = 0x7ffn << 52n;
 
 function boundOf(place: bigint): Fraction {
   return place === FIRST_TOO_LARGE ? whole(1n << 1024n) : fractionOf(doubleAt(place));
 }
 
-/** How a fraction compares with another one: below 0, 0, or above 0. */
+/** The sign of x − y: below 0, 0, or above 0. */
 function compared(a: Fraction, b: Fraction): bigint {
   return a.numerator * b.denominator - b.numerator * a.denominator;
 }
 
-/** The nearest double that a search by halves finds, for `isAtLeast` telling whether the number is at least a bound. */
+/** The nearest double by bisection; `isAtLeast` tells whether the number is at least a bound. */
 function search(isAtLeast: (bound: Fraction) => boolean, middle: (a: Fraction, b: Fraction) => bigint): number {
   let low = 0n;
   let high = FIRST_TOO_LARGE;
@@ -73,14 +73,14 @@ function search(isAtLeast: (bound: Fraction) => boolean, middle: (a: Fraction, b
     if (isAtLeast(boundOf(place))) low = place;
     else high = place;
   }
-  const side = middle(boundOf(low), boundOf(high)); // where the number lies: below the middle, on it, above it
+  const side = middle(boundOf(low), boundOf(high)); // whether the number is below, on or above the middle
   const isUp = side > 0n || (side === 0n && low % 2n === 1n);
   return isUp && high === FIRST_TOO_LARGE ? Number.POSITIVE_INFINITY : doubleAt(isUp ? high : low);
 }
 
 const half = { numerator: 1n, denominator: 2n };
 
-/** The nearest double, ties to the even one; a negative number that is rounded to 0 is -0. */
+/** The nearest double, ties to even; a negative number that rounds to 0 gives -0. */
 export function nearest(x: Fraction): number {
   if (x.numerator < 0n) return -nearest({ ...x, numerator: -x.numerator });
   return search(
@@ -106,12 +106,12 @@ export function averageOf(values: readonly number[]): number {
   return nearest(dividedBy(total(values.map(fractionOf)), whole(values.length)));
 }
 
-/** The point a fraction f of the way from a to b; exact at both ends. */
+/** The point at fraction f between a and b; exact at both ends. */
 export function lerp(a: number, b: number, f: number): number {
   return f < 0.5 ? a + (b - a) * f : b - (b - a) * (1 - f);
 }
 
-/** Linear interpolation between order statistics. A zero of either sign sorts with -0 first. */
+/** Linear interpolation between order statistics. -0 sorts before 0. */
 export function percentileOf(values: readonly number[], percentile: number): number {
   const sorted = Float64Array.from(values).sort();
   const rank = times(fractionOf(percentile), { numerator: BigInt(sorted.length - 1), denominator: 100n });
@@ -125,7 +125,7 @@ export function percentileOf(values: readonly number[], percentile: number): num
   return nearest(plus(a, times(minus(b, a), f)));
 }
 
-/** Variance with n-1: (Σx² - (Σx)²/n) / (n-1). */
+/** Sample variance: (Σx² − (Σx)²/n) / (n − 1). */
 export function varianceOf(values: readonly number[]): Fraction {
   const numbers = values.map(fractionOf);
   const sum = total(numbers);
@@ -134,7 +134,7 @@ export function varianceOf(values: readonly number[]): Fraction {
   return dividedBy(spread, whole(values.length - 1));
 }
 
-/** §3 Round: to the nearest, judged on the digits of the shortest decimal form, in whole numbers. Zero is +0. */
+/** §3 Round: to the nearest by the digits of the shortest decimal form, in integers. Zero is +0. */
 export function roundTo(x: number, digits: number, mode: 'halfaway' | 'halfeven'): number {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(x));
   if (match === null) throw new Error(`not a finite number: ${x}`);

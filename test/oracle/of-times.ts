@@ -1,4 +1,4 @@
-// The extensions about time: schedules and gaps.
+// The extensions about time: Schedule and Gaps.
 
 import { lerp } from './numbers.js';
 import { heldValue } from './pairs.js';
@@ -15,7 +15,7 @@ export interface ScheduleParameters {
 
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** Whether a local clock that shows this (a time written as if it were UTC) shows a time of the schedule. */
+/** Whether a local time (written as if it were UTC) is a time of the schedule. */
 function isOn(localMs: number, { days, hours, holidays = [], ranges }: ScheduleParameters): boolean {
   const isOpen = (dayMs: number): boolean => {
     const date = new Date(dayMs);
@@ -26,7 +26,7 @@ function isOn(localMs: number, { days, hours, holidays = [], ranges }: ScheduleP
   };
   const todayMs = Math.floor(localMs / DAY_MS) * DAY_MS;
   return (hours ?? [{ start: '00:00', end: '24:00' }]).some(({ start, end }) => {
-    // The hours that started today, and those that started yesterday.
+    // The hours that started today and those that started yesterday.
     return [todayMs, todayMs - DAY_MS].some((dayMs) => {
       const startMs = dayMs + clockMs(start);
       const endMs = dayMs + clockMs(end) + (clockMs(end) <= clockMs(start) ? DAY_MS : 0);
@@ -40,7 +40,7 @@ function clockMs(text: string): number {
   return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
 }
 
-/** The state at the first sample, then at each change up to the end: the last sample, or before `untilMs`. */
+/** The state at the first sample, then at each change up to the last sample, or before `untilMs`. */
 export function schedule(
   samples: readonly Sample[],
   parameters: ScheduleParameters,
@@ -55,7 +55,7 @@ export function schedule(
   const always = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
   const stretches = zone === undefined ? [always] : stretchesBetween(first.timeMs, endMs, zone, 2 * DAY_MS);
   const states = stretches.flatMap((stretch) => {
-    // While the offset stays the same, changes can only fall on the times of the schedule and on midnights.
+    // While the offset does not change, the state changes only at times of the schedule and at midnight.
     const fromMs = Math.max(stretch.startMs, first.timeMs);
     const toMs = Math.min(stretch.endMs, endMs + 1);
     if (fromMs >= toMs) return [];
@@ -72,7 +72,7 @@ export function schedule(
   );
 }
 
-/** When a local clock shows midnight or a time of the schedule, in order, after one local time and before another. */
+/** The local times of midnight and of the schedule between two local times, in order. */
 function clockTimes(fromMs: number, toMs: number, { hours = [] }: ScheduleParameters): number[] {
   const clocks = [0, ...hours.flatMap(({ start, end }) => [clockMs(start), clockMs(end)])];
   const times: number[] = [];

@@ -1,4 +1,4 @@
-// The operations on one input other than Aggregate: ranges, rounding, cleansing, shifting, grids (semantics §3).
+// The operations on one input except Aggregate: ranges, rounding, cleansing, shifting, grids (semantics §3).
 
 import { roundTo } from './numbers.js';
 import { heldValue, linearValue } from './pairs.js';
@@ -22,7 +22,7 @@ export interface RangeParameters {
   }[];
 }
 
-/** Mask removes, Where keeps, what lies inside any range: values [lower, upper], times [starttime, endtime). */
+/** Mask removes and Where keeps what lies inside any range: values [lower, upper], times [starttime, endtime). */
 export function byRanges(
   samples: readonly Sample[],
   parameters: RangeParameters,
@@ -48,7 +48,7 @@ export function round(samples: readonly Sample[], digits: number, mode = 'halfaw
   return mapValues(samples, (value) => roundTo(value, digits, tie));
 }
 
-/** BoundsLimitCleanse clamps into the bounds; BoundsLimitAnomaly returns what lies outside them. */
+/** BoundsLimitCleanse clamps to the bounds; BoundsLimitAnomaly gives the samples outside them. */
 export function cleanse(samples: readonly Sample[], functionName: string, lower: number, upper: number): Outcome {
   if (functionName.toLowerCase() === 'boundslimitanomaly') {
     return { samples: samples.filter(({ value }) => value < lower || value > upper), dropped: {} };
@@ -60,7 +60,7 @@ export function cleanse(samples: readonly Sample[], functionName: string, lower:
   });
 }
 
-/** Moves every sample by a fixed time; `shiftMs` is negative for backward. */
+/** Moves every sample by a fixed duration; `shiftMs` is negative for backward. */
 export function shiftByTime(samples: readonly Sample[], shiftMs: number): Outcome {
   return settle(
     samples.map(({ timeMs, value }) => ({ timeMs: timeMs + shiftMs, value })),
@@ -68,7 +68,7 @@ export function shiftByTime(samples: readonly Sample[], shiftMs: number): Outcom
   );
 }
 
-/** The months and days that a calendar window stands for. */
+/** The months and days of a calendar window. */
 const CALENDAR: Readonly<Record<string, readonly [months: number, days: number]>> = {
   daily: [0, 1],
   p1d: [0, 1],
@@ -98,7 +98,7 @@ export function shiftByWindow(
     if (calendar !== undefined) return { timeMs: movedByCalendar(timeMs, windowCount, calendar, timezone), value };
     const startMs = windows.borderAtOrBefore(timeMs);
     const targetMs = borderAway(startMs, windowCount, windows);
-    const movedMs = timeMs + (targetMs - startMs); // in this order: one rounding, and none by no window
+    const movedMs = timeMs + (targetMs - startMs); // in this order: one rounding, and none for zero windows
     return { timeMs: Math.min(movedMs, windows.borderAfter(targetMs)), value };
   });
   return settle(
@@ -107,7 +107,9 @@ export function shiftByWindow(
   );
 }
 
-/** The local time of day stays, the day of the month too, or becomes the last of a shorter month. */
+/**
+ * The local time of day stays the same, and so does the day of the month, or it becomes the last of a shorter month.
+ */
 export function movedByCalendar(
   timeMs: number,
   count: number,
@@ -118,7 +120,7 @@ export function movedByCalendar(
   const secondMs = Math.floor(timeMs / 1000) * 1000;
   const shownMs = clockOf(secondMs, zone);
   const midnightMs = Math.floor(shownMs / DAY_MS) * DAY_MS;
-  // The start of a day stays one, whatever the clock shows at it.
+  // The start of a day moves to the start of a day, whatever time the clock shows there.
   const localMs = firstInstantFrom(midnightMs, zone) === timeMs ? midnightMs : shownMs;
   const date = new Date(midnightMs);
   const month = date.getUTCMonth() + months * count;
@@ -131,7 +133,7 @@ export function movedByCalendar(
   return isShown ? timeMs + (instantMs - secondMs) : instantMs;
 }
 
-/** The border so many windows away; the walk ends early where every further result is out of range all the same. */
+/** The border `windowCount` windows away. The walk ends early once all further results are out of range anyway. */
 function borderAway(startMs: number, windowCount: number, windows: Windows): number {
   const isNear = (ms: number) => ms > YEARS_START_MS - 800 * DAY_MS && ms < YEARS_END_MS + 800 * DAY_MS;
   let borderMs = startMs;
@@ -150,7 +152,7 @@ function bordersWithin(windows: Windows, firstMs: number, lastMs: number): numbe
   return borders;
 }
 
-/** At each tick from the first sample to the last, or before `untilMs` where the run has one, the value held. */
+/** The held value at each tick from the first sample to the last, or before `untilMs` if the run has one. */
 export function holdLastValue(
   samples: readonly Sample[],
   windows: Windows,
@@ -168,7 +170,7 @@ export function holdLastValue(
   return settle(candidates, {});
 }
 
-/** At each grid point from the first sample to the last, the value there; none strictly inside a gap over `maxgap`. */
+/** The value at each grid point from the first sample to the last; none strictly inside a gap longer than `maxgap`. */
 export function resample(samples: readonly Sample[], grid: Windows, method = 'step', maxgapMs: number): Outcome {
   const [first] = samples;
   const last = samples.at(-1);

@@ -1,4 +1,4 @@
-// The oracle held against the conformance cases, and against the hard corners worked out by hand.
+// The oracle against the conformance cases, and against hard cases worked out by hand.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ interface TextCase {
 const folder = new URL('../conformance/', import.meta.url);
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
 
-/** The files are trusted to have the form their README.md says. */
+/** `as`: we wrote these files; their README describes their form. */
 function casesOf<T>(file: string): T[] {
   return JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as T[];
 }
@@ -51,7 +51,10 @@ function optionsOf({ timezone, from, until }: NonNullable<ComputationCase['optio
 const isNear = (a: number, b: number, tolerance: number): boolean =>
   a === b || Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
 
-/** What is actual, with every time and value that is near enough replaced by the expected one: a readable diff. */
+/**
+ * The actual series with each time and value that is within the tolerance replaced by the expected one, for a readable
+ * diff.
+ */
 function snapped(actual: OracleSeries, expected: OracleSeries, tolerance: number): OracleSeries {
   const samples = actual.samples.map(([timeMs, value], index): [number, number | null] => {
     const [expectedMs, expectedValue] = expected.samples[index] ?? [Number.NaN, null];
@@ -99,7 +102,7 @@ function step(operation: string, parameters: object, input = ['a/Raw'], output =
   return { operation, parameters, input: input.map(reference), output: [reference(output)] };
 }
 
-/** One step over one or two series; the result's times as text. */
+/** One step over one or two series; the times of the result as text. */
 function runStep(operation: string, parameters: object, given: Given[], options: OracleOptions = {}) {
   const ids = ['a', 'b'].slice(0, given.length);
   const inputs = ids.map((id, index) => seriesOf(id, given[index] ?? []));
@@ -114,7 +117,7 @@ function runStep(operation: string, parameters: object, given: Given[], options:
 }
 
 describe('sources', () => {
-  it('drop the missing first, then what lies outside the run, then all but the last of a time', () => {
+  it('drop missing values first, then samples outside the run, then all but the last of a time', () => {
     const given: Given = [
       ['2024-01-01T00:00', 1],
       ['2024-01-01T00:02', 3],
@@ -136,7 +139,7 @@ describe('sources', () => {
 });
 
 describe('requests', () => {
-  it('run in whatever order they are written, and an item is known by its metric and by its last output', () => {
+  it('can be written in any order, and an item is known by its metric and by its last output', () => {
     const request = [
       { metric: 'Late', operations: [step('Add', {}, ['a/Early', 'a/Inner'], 'a/Late')] },
       {
@@ -174,7 +177,7 @@ describe('zones', () => {
   const countDays = (timezone: string, instants: string[]) =>
     runStep('Aggregate', daily, [instants.map((instant) => [instant, 1])], { timezone }).samples;
 
-  it('a midnight that comes twice starts the day at the first', () => {
+  it('a midnight that comes twice starts the day at its first time', () => {
     // St. John's, 2010-11-07: at 00:01 (-02:30) the clock went back to 23:01 (-03:30) of the 6th.
     expect(countDays('America/St_Johns', ['2010-11-07T02:29:59Z', '2010-11-07T02:30Z', '2010-11-07T03:00Z'])).toEqual([
       ['2010-11-06T02:30:00.000Z', 1],
@@ -182,8 +185,8 @@ describe('zones', () => {
     ]);
   });
 
-  it('a midnight that does not exist starts the day at the first instant that does', () => {
-    // Sao Paulo, 2018-11-04: at 00:00 (-03:00) the clock went on to 01:00 (-02:00).
+  it('a midnight that does not exist starts the day at the first instant after it', () => {
+    // Sao Paulo, 2018-11-04: at 00:00 (-03:00) the clock went forward to 01:00 (-02:00).
     expect(countDays('America/Sao_Paulo', ['2018-11-04T02:59:59Z', '2018-11-04T03:00Z'])).toEqual([
       ['2018-11-03T03:00:00.000Z', 1],
       ['2018-11-04T03:00:00.000Z', 1],
@@ -204,13 +207,13 @@ describe('zones', () => {
     ]);
   });
 
-  it('a local time that does not exist is an error, and one that comes twice is the first', () => {
+  it('a local time that does not exist is an error; one that comes twice is its first instant', () => {
     expect(() => parseInstant('2024-03-31T02:30', 'Europe/Berlin')).toThrow('does not exist');
     expect(parseInstant('2024-10-27T02:30', 'Europe/Berlin')).toBe(parseInstant('2024-10-27T00:30Z'));
     expect(parseInstant('1883-11-18T12:00', 'America/New_York')).toBe(parseInstant('1883-11-18T16:56:02Z'));
   });
 
-  it('a shift on months keeps the day and the time of day; of a day that is not there the last is taken', () => {
+  it('a shift by months keeps the day and time of day, or takes the last day of a shorter month', () => {
     const given: Given = [
       ['2024-01-01', 1],
       ['2024-01-15T12:00', 2],
@@ -233,7 +236,7 @@ describe('zones', () => {
 });
 
 describe('counts', () => {
-  it('of what is not finite, of one, out of the years, and without a partner', () => {
+  it('cover results that are not finite, single samples, times out of range and samples without a partner', () => {
     const given: Given = [
       ['2024-01-01T00:00', 0],
       ['2024-01-01T00:30', 2],
@@ -256,7 +259,7 @@ describe('counts', () => {
 });
 
 describe('windows', () => {
-  it('closed right hold their end and not their start', () => {
+  it('closed on the right include their end and not their start', () => {
     const given: Given = [
       ['2024-01-01T00:00', 1],
       ['2024-01-01T00:30', 2],
@@ -271,7 +274,7 @@ describe('windows', () => {
     expect(runStep('Aggregate', parameters, [given], { timezone: 'Europe/London' }).samples).toEqual(expected);
   });
 
-  it('of a held value go on until `until`, whose tick is left out, and stop where the value is too old', () => {
+  it('of held values reach up to `until`, exclusive, and stop where the value is too old', () => {
     const options = { untilMs: parseInstant('2024-01-01T01:00') };
     const given: Given = [['2024-01-01T00:10', 7]];
     const ticks = { function: 'HoldLastValue', interval: 'QuarterHourly' };
@@ -286,7 +289,7 @@ describe('windows', () => {
     ]);
   });
 
-  it('of a pipeline are those of one stage after another', () => {
+  it('of a pipeline are those of its stages, one after another', () => {
     const given: Given = [
       ['2024-01-01T00:10', 1],
       ['2024-01-01T00:20', 3],
@@ -306,7 +309,7 @@ describe('windows', () => {
 });
 
 describe('instants', () => {
-  it('are the nearest double of their digits, and lie in the years 0001-9999', () => {
+  it('are the double nearest to their digits, within the years 0001-9999', () => {
     expect(parseInstant('0001-01-01')).toBe(-62_135_596_800_000);
     expect(parseInstant('0000-12-31T23:00-01:00')).toBe(-62_135_596_800_000);
     expect(parseInstant('1969-12-31T23:59:59.9996')).toBe(-0.4);

@@ -1,4 +1,4 @@
-// Aggregate over windows that are none of an interval: sliding, session, running (semantics, Aggregate).
+// Aggregate over windows other than intervals: sliding, session, running (semantics, Aggregate).
 
 import {
   type AggregateParameters,
@@ -18,7 +18,7 @@ export type OtherWindow =
   | { readonly type: 'session'; readonly gap: string }
   | { readonly type: 'running'; readonly since: string };
 
-/** One window: its bounds, which samples are in it, and the time of its result. */
+/** One window: its bounds, the samples in it, and the time of its result. */
 interface Own {
   readonly startMs: number;
   readonly endMs: number;
@@ -100,7 +100,7 @@ function trailing(timeMs: number, sizeMs: number): Own {
   return { startMs, endMs: timeMs, stampMs: timeMs, has: (t) => t > startMs && t <= timeMs };
 }
 
-/** Each border at whose window a sample lies or, where windows need none of their own, that lies among the samples. */
+/** Each border whose window has a sample; where empty windows have results too, also each border among the samples. */
 function slidingAtBorders(
   samples: readonly Sample[],
   parameters: AggregateParameters,

@@ -1,4 +1,4 @@
-// Arithmetic, comparison and logic, and how two inputs meet (semantics §3: Two inputs).
+// Arithmetic, comparison and logic, and how two inputs are aligned (semantics §3: Two inputs).
 
 import { mod, pow } from './each-value.js';
 import { fractionOf, lerp, minus } from './numbers.js';
@@ -15,14 +15,14 @@ import { parseDuration } from './time.js';
 
 const truth = (condition: boolean): number => (condition ? 1 : 0);
 
-/** |a - b| <= tolerance, of the exact difference. */
+/** |a − b| <= tolerance, for the exact difference. */
 function isNear(a: number, b: number, tolerance: number): boolean {
   const { numerator, denominator } = minus(fractionOf(a), fractionOf(b));
   const size = { numerator: numerator < 0n ? -numerator : numerator, denominator };
   return minus(size, fractionOf(tolerance)).numerator <= 0n;
 }
 
-/** First `op` second. `tolerance` is for Eq and Ne. */
+/** first `op` second. `tolerance` is for Eq and Ne. */
 const BINARY: Readonly<Record<string, (a: number, b: number, tolerance: number) => number>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
@@ -59,7 +59,7 @@ function binaryNamed(operation: string, tolerance = 0): (a: number, b: number) =
   return (a, b) => op(a, b, tolerance);
 }
 
-/** Sample `op` scalar. */
+/** Each sample `op` scalar. */
 export function withScalar(
   operation: string,
   samples: readonly Sample[],
@@ -73,7 +73,7 @@ export function withScalar(
   );
 }
 
-/** First input `op` second input, at the times where they meet. */
+/** First input `op` second input, at the times at which both are known. */
 export function withSecond(
   operation: string,
   first: readonly Sample[],
@@ -85,13 +85,13 @@ export function withSecond(
   const { pairs, unmatchedCount } = align(first, second, parameters);
   countDropped(dropped, 'unmatched', unmatchedCount);
   const candidates = pairs.map(({ timeMs, a, b }) => {
-    // An interpolated value may overflow; then nothing is known of the result either.
+    // If an interpolated value overflows, the result is unknown too.
     return { timeMs, value: Number.isFinite(a) && Number.isFinite(b) ? op(a, b) : Number.NaN };
   });
   return settle(candidates, dropped);
 }
 
-/** The pairs themselves, as samples with two values. */
+/** The pairs, as samples with two values. */
 export function pairsOf(first: readonly Sample[], second: readonly Sample[], parameters: PairParameters): Outcome {
   const dropped: Dropped = {};
   const { pairs, unmatchedCount } = align(first, second, parameters);
@@ -124,7 +124,7 @@ function align(first: readonly Sample[], second: readonly Sample[], parameters: 
     case 'asof': {
       const times = first.map(({ timeMs }) => timeMs);
       const { pairs, unmatchedCount } = pairsAt(times, exact(first), held(second));
-      // Of the second, those that no sample of the first looks up.
+      // Samples of the second input that no sample of the first looks up.
       const lookedUp = new Set(pairs.map(({ timeMs }) => latestAtOrBefore(second, timeMs)));
       return { pairs, unmatchedCount: unmatchedCount + second.length - lookedUp.size };
     }
@@ -134,8 +134,8 @@ function align(first: readonly Sample[], second: readonly Sample[], parameters: 
 }
 
 /**
- * The times where both values are known. Every other one counts as unmatched, once: it is the time of a sample of
- * one input alone, for where both have a sample both are known.
+ * The times at which both values are known. Every other time counts as unmatched, once: a sample of just one input has
+ * it, since both values are known where both have a sample.
  */
 function pairsAt(
   timesMs: readonly number[],
@@ -154,13 +154,13 @@ function unionOfTimes(first: readonly Sample[], second: readonly Sample[]): numb
   return [...new Set([...first, ...second].map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
 }
 
-/** The last value at or before the time; unknown before the first, and when older than `maxhold`. */
+/** The last value at or before the time; unknown before the first sample, and if older than `maxhold`. */
 export function heldValue(samples: readonly Sample[], timeMs: number, maxholdMs: number): number | undefined {
   const latest = latestAtOrBefore(samples, timeMs);
   return latest === undefined || timeMs - latest.timeMs > maxholdMs ? undefined : latest.value;
 }
 
-/** A sample at the time is taken as it is; between two it is interpolated; outside the first and last, unknown. */
+/** The value of a sample at the time, else interpolated between its neighbours; unknown outside the first and last. */
 export function linearValue(
   samples: readonly Sample[],
   timeMs: number,

@@ -1,4 +1,4 @@
-// A request run over its inputs (semantics §1 and §4): sources cleaned, steps in the order they need each other.
+// Runs a request over its inputs (semantics §1 and §4): sources are cleaned, steps run in order of dependence.
 
 import { type AggregateParameters, aggregate, aggregatePipeline } from './aggregate.js';
 import { type ExtensionParameters, runExtension } from './extensions.js';
@@ -34,9 +34,9 @@ export interface OracleOptions {
 }
 
 export interface OracleResult {
-  /** One for each request item, in time order. */
+  /** One for each item of the request, in time order. */
   series: OracleSeries[];
-  /** By source ('timeseriesId/metric'), and by step in order of writing over all items. */
+  /** By source ('timeseriesId/metric'), and by step in the order written, over all items. */
   dropped: { sources: Record<string, Dropped>; steps: Dropped[] };
 }
 
@@ -75,7 +75,7 @@ interface Item {
   readonly operations: readonly Step[];
 }
 
-/** One name for one series: no two references share it. */
+/** A unique name for a series: different references have different names. */
 const nameOf = ({ timeseriesId, metric }: Reference): string => JSON.stringify([timeseriesId, metric]);
 
 function must<T>(value: T | undefined, what: string): T {
@@ -83,12 +83,12 @@ function must<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Operations are told apart without case; `Aggregate Pipeline` may have its space or not. */
+/** Operations are case-insensitive; the space of `Aggregate Pipeline` is optional. */
 const operationOf = (step: Step): string => step.operation.toLowerCase().replace(' ', '');
 
-/** A whole request in one pass. Requests are taken to be valid. */
+/** Runs a whole request, which must be valid. */
 export function runOracle(request: unknown[], inputs: OracleSeries[], options: OracleOptions = {}): OracleResult {
-  const items = request as Item[]; // valid by the contract of this function
+  const items = request as Item[]; // `as`: valid by the contract of this function
   const producers = producersOf(items);
   const sources: Record<string, Dropped> = {};
   const outcomes = new Map<string | Step, Outcome>();
@@ -122,7 +122,9 @@ export function runOracle(request: unknown[], inputs: OracleSeries[], options: O
   return { series, dropped: { sources, steps } };
 }
 
-/** §4: a series is the output of a step, or the last output of an item under the item's `metric`. */
+/**
+ * §4: which step makes a series. Its name is the step's output or, for the last step of an item, the item's `metric`.
+ */
 function producersOf(items: readonly Item[]): Map<string, Step> {
   const producers = new Map<string, Step>();
   for (const item of items) {
@@ -134,7 +136,10 @@ function producersOf(items: readonly Item[]): Map<string, Step> {
   return producers;
 }
 
-/** §1.2, §1.3, §4: missing values go first, then what lies outside [from, until), then duplicates: the last wins. */
+/**
+ * §1.2, §1.3, §4: missing values are dropped first, then samples outside [from, until), then duplicates: the last
+ * counts.
+ */
 function readSource(reference: Reference, inputs: readonly OracleSeries[], options: OracleOptions): Outcome {
   const dropped: Dropped = {};
   const { fromMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = options;
@@ -232,13 +237,13 @@ function runShift(
   return shiftByWindow(samples, sign * Number(shift), found.interval, timezone ?? found.timezone);
 }
 
-/** The `window` of an Aggregate; elsewhere it is a text. */
+/** The `window` of an Aggregate; in other operations it is text. */
 function otherWindow({ window }: Parameters): OtherWindow | undefined {
   const given: unknown = window;
-  return typeof given === 'object' ? (given as OtherWindow) : undefined; // valid by the contract of the oracle
+  return typeof given === 'object' ? (given as OtherWindow) : undefined; // `as`: valid by the contract of the oracle
 }
 
-/** Points that are whole days apart follow the zone; all others lie on the epoch grid. */
+/** Grids of whole days follow the zone; all others are on the epoch grid. */
 function gridZone({ frequency }: Parameters, timezone: string | undefined): string | undefined {
   return parseDuration(must(frequency, 'frequency')) % DAY_MS === 0 ? timezone : undefined;
 }
@@ -248,7 +253,7 @@ interface Found {
   readonly timezone: string | undefined;
 }
 
-/** §3 Shift: the windows of the nearest step upstream that has some, the fewest steps away, first inputs first. */
+/** §3 Shift: the windows of the nearest step upstream that has some: fewest steps away, first inputs first. */
 function windowsUpstream(step: Step, options: OracleOptions, producers: ReadonlyMap<string, Step>): Found | undefined {
   let nearby: Step[] = [step];
   while (nearby.length > 0) {

@@ -1,15 +1,15 @@
-// The words the oracle is written in: samples, what a step gives, and the checks every result passes (semantics §1).
+// Samples, outcomes, and the checks that every result passes (semantics §1).
 
 import { liesInYears } from './time.js';
 
 export interface Sample {
   readonly timeMs: number;
   readonly value: number;
-  /** Of a pair that met: the value of the second input. */
+  /** Of an aligned pair: the value of the second input. */
   readonly second?: number;
 }
 
-/** How many samples were left out, by reason. A reason with no sample is absent. */
+/** How many samples were dropped, by reason. Reasons without samples are absent. */
 export type Dropped = Record<string, number>;
 
 export interface Outcome {
@@ -21,7 +21,10 @@ export function countDropped(dropped: Dropped, reason: string, sampleCount = 1):
   if (sampleCount > 0) dropped[reason] = (dropped[reason] ?? 0) + sampleCount;
 }
 
-/** §1.2: what is not finite or outside the years 0001-9999 is left out; of two results of one time the later stays. */
+/**
+ * §1.2: values that are not finite and times outside the years 0001-9999 are dropped; of two results of one time the
+ * later counts.
+ */
 export function settle(candidates: readonly Sample[], dropped: Dropped): Outcome {
   const samples: Sample[] = [];
   for (const candidate of candidates) {
@@ -40,7 +43,7 @@ export function settle(candidates: readonly Sample[], dropped: Dropped): Outcome
   return { samples, dropped };
 }
 
-/** The last sample at or before the time, if there is one. Samples are in time order. */
+/** The last sample at or before the time, if any. Samples are in time order. */
 export function latestAtOrBefore(samples: readonly Sample[], timeMs: number): Sample | undefined {
   let latest: Sample | undefined;
   for (const sample of samples) {
@@ -50,7 +53,7 @@ export function latestAtOrBefore(samples: readonly Sample[], timeMs: number): Sa
   return latest;
 }
 
-/** The first sample later than the time, if there is one. */
+/** The first sample after the time, if any. */
 export function earliestAfter(samples: readonly Sample[], timeMs: number): Sample | undefined {
   return samples.find((sample) => sample.timeMs > timeMs);
 }

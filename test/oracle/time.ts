@@ -1,4 +1,4 @@
-// Time as text (semantics §5): instants and durations, exact to the last digit, then rounded once to a double.
+// Times as text (semantics §5): instants and durations, exact to the last digit, then rounded once to a double.
 
 import { civilMs, instantOfLocal } from './zones.js';
 
@@ -14,7 +14,7 @@ export function liesInYears(timeMs: number): boolean {
   return timeMs >= YEARS_START_MS && timeMs < YEARS_END_MS;
 }
 
-/** `wholeMs` and decimal digits of a second behind it, as the nearest double: the sum is taken in integers. */
+/** The double nearest to `wholeMs` plus decimal digits of a second; the sum is taken in integers. */
 function nearestDouble(wholeMs: number, fractionOfSecond: string): number {
   const scale = 10n ** BigInt(fractionOfSecond.length);
   const scaledMs = BigInt(wholeMs) * scale + BigInt(`0${fractionOfSecond}`) * 1000n;
@@ -27,7 +27,7 @@ const INSTANT = new RegExp(
     '(?<offset>Z|[+-]\\d{2}(?::?\\d{2})?)?)?$',
 );
 
-/** Epoch milliseconds of an instant; without an offset it is UTC, or local in `timezone`. Throws when invalid. */
+/** Epoch milliseconds of an instant; without an offset it is in UTC, or local in `timezone`. Throws if invalid. */
 export function parseInstant(text: string, timezone?: string): number {
   const groups = INSTANT.exec(text)?.groups;
   if (groups === undefined) throw new Error(`not an instant: ${text}`);
@@ -60,7 +60,7 @@ const NUMBER = '(\\d+(?:\\.\\d+)?)';
 const DURATION = new RegExp(`^P(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`);
 const UNIT_MS = [7 * DAY_MS, DAY_MS, HOUR_MS, MINUTE_MS, 1000];
 
-/** Milliseconds of `PnWnDTnHnMnS`. Throws when invalid; years and months have no fixed length. */
+/** Milliseconds of `PnWnDTnHnMnS`. Throws if invalid; years and months have no fixed length. */
 export function parseDuration(text: string): number {
   const match = DURATION.exec(text);
   if (match === null || text.endsWith('T')) throw new Error(`not a duration: ${text}`);

@@ -1,11 +1,11 @@
-// Windows (semantics §2): a row of borders in time. A window lies between two borders that follow each other.
+// Windows (semantics §2) as borders in time: each window lies between two consecutive borders.
 
 import { nearest } from './numbers.js';
 import { DAY_MS, parseDuration } from './time.js';
 import { civilMs, clockOf, firstInstantFrom, stretchesAround, zoneOrNone } from './zones.js';
 
 export interface Windows {
-  /** The length, where all windows have the same by definition: no zone, no months. */
+  /** The length, if all windows have the same by definition: no zone, no months. */
   readonly lengthMs: number | undefined;
   borderAtOrBefore(timeMs: number): number;
   borderBefore(timeMs: number): number;
@@ -39,13 +39,13 @@ export function windowsOf(interval: string, timezone: string | undefined): Windo
 const nanosecondsOf = (ms: number): bigint =>
   Number.isInteger(ms) ? BigInt(ms) * 1_000_000n : BigInt(Math.round(ms * 1_000_000));
 
-/** The double nearest to k lengths after the epoch, by a clock that is so far ahead. */
+/** The double nearest to k lengths after the epoch, on a clock that is `offsetMs` ahead. */
 function pointOf(k: number, lengthMs: number, offsetMs: number): number {
   const ns = BigInt(k) * nanosecondsOf(lengthMs) - BigInt(offsetMs) * 1_000_000n;
   return ns % 1_000_000n === 0n ? Number(ns / 1_000_000n) : nearest({ numerator: ns, denominator: 1_000_000n });
 }
 
-/** The epoch grid: borders at the whole multiples of the length, each the nearest double. */
+/** The epoch grid: borders at multiples of the length, each rounded to the nearest double. */
 function tiles(lengthMs: number): Windows {
   const near = (timeMs: number): number[] => {
     const k = Math.floor(timeMs / lengthMs);
@@ -62,7 +62,7 @@ function amongBorders(near: (timeMs: number) => number[]): Omit<Windows, 'length
   };
 }
 
-/** Borders wherever the local clock shows a multiple of the length, or jumps over one. */
+/** A border wherever the local clock shows a multiple of the length or jumps over one. */
 function clockWindows(lengthMs: number, zone: string): Windows {
   const near = (timeMs: number): number[] => {
     const stretches = stretchesAround(Math.floor(clockOf(timeMs, zone) / 1000) * 1000, zone);
@@ -75,7 +75,7 @@ function clockWindows(lengthMs: number, zone: string): Windows {
       const borders = shown.filter((border) => border >= startMs && border < endMs);
       const before = stretches[index - 1]?.offsetMs;
       if (before === undefined || before > offsetMs) return borders;
-      // From what the clock was about to show to what it shows: the last multiple up to there.
+      // From the time that the clock would have shown to the one it shows: the last multiple up to there.
       const last = Math.floor((startMs + offsetMs) / lengthMs);
       return pointOf(last, lengthMs, before) >= startMs ? [...borders, startMs] : borders;
     });
@@ -83,7 +83,7 @@ function clockWindows(lengthMs: number, zone: string): Windows {
   return { lengthMs: undefined, ...amongBorders(near) };
 }
 
-/** Days, weeks, months or years, numbered through; `startLocalMs` is the local midnight that starts number n. */
+/** Numbered days, weeks, months or years; `startLocalMs` is the local midnight at which number n starts. */
 interface Periods {
   numberAt(date: Date): number;
   startLocalMs(n: number): number;
@@ -93,7 +93,7 @@ const runsOfDays = (length: number): Periods => ({
   numberAt: (date) => Math.floor(date.getTime() / DAY_MS / length),
   startLocalMs: (n) => n * length * DAY_MS,
 });
-/** 1970-01-01 was a Thursday: the Monday before is day -3. */
+/** 1970-01-01 was a Thursday: the Monday before it is day -3. */
 const WEEKS: Periods = {
   numberAt: (date) => Math.floor((Math.floor(date.getTime() / DAY_MS) + 3) / 7),
   startLocalMs: (n) => (n * 7 - 3) * DAY_MS,
@@ -107,7 +107,7 @@ const YEARS: Periods = {
   startLocalMs: (n) => civilMs(n, 0, 1),
 };
 
-/** A day that a zone skipped starts where the next one does, so its border is there once and it has no window. */
+/** A day that a zone skipped starts where the next one does, so its border is listed once and it has no window. */
 function calendarWindows(periods: Periods, zone: string | undefined, lengthMs: number | undefined): Windows {
   const known = new Map<number, number>();
   const borderMs = (n: number): number => {
@@ -115,7 +115,7 @@ function calendarWindows(periods: Periods, zone: string | undefined, lengthMs: n
     known.set(n, found);
     return found;
   };
-  // A zone is less than a day from UTC, so two periods either side hold both borders around any instant.
+  // A zone is less than a day from UTC, so two periods on either side include both borders around any instant.
   const bordersNear = (timeMs: number): number[] => {
     const n = periods.numberAt(new Date(Math.floor(timeMs)));
     return [n - 2, n - 1, n, n + 1, n + 2].map(borderMs);

@@ -1,4 +1,4 @@
-// The extensions that look back: what a sample adds, running totals and averages, states, outliers, compression.
+// The extensions that look back: differences, running totals and averages, states, outliers, compression.
 
 import { exactPow, nearestQuotient, unitsOf } from './exact.js';
 import { lerp, sumOf } from './numbers.js';
@@ -7,7 +7,7 @@ import type { Windows } from './windows.js';
 
 type Samples = readonly Sample[];
 
-/** What each sample from the second on gives with the one before it, unless that is older than `maxgapMs`. */
+/** For each sample from the second on, `f` of it and the one before, unless that is older than `maxgapMs`. */
 export function withLast(samples: Samples, maxgapMs: number, f: (now: Sample, last: Sample) => number): Outcome {
   const results = samples.flatMap((now, i) => {
     const last = samples[i - 1];
@@ -70,10 +70,10 @@ export function hysteresis(samples: Samples, on: number, off: number): Outcome {
   return settle(results, {});
 }
 
-/** Minute by minute it would be: the state at a time follows an input that has lasted so long. */
+/** By definition: the state at a time follows an input that has lasted for `onMs` or `offMs`. */
 export function delay(samples: Samples, onMs: number, offMs: number, untilMs: number): Outcome {
   const truth = ({ value }: Sample) => value !== 0;
-  // When the input became what it is, for each sample; it was false before the first.
+  // For each sample, since when the input has had its state; before the first sample it was false.
   const sinceMs: number[] = [];
   for (const [i, sample] of samples.entries()) {
     const last = samples[i - 1];
@@ -142,7 +142,7 @@ export function deadband(samples: Samples, tolerance: number): Outcome {
   return { samples: kept, dropped: {} };
 }
 
-/** As long as the line from the last sample kept to the newest passes all between, the ones between are dropped. */
+/** Samples are dropped as long as the line from the last sample kept to the newest one passes all between. */
 export function swingingDoor(samples: Samples, tolerance: number): Outcome {
   const kept = samples.slice(0, 1);
   let between: Sample[] = [];

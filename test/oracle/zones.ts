@@ -1,19 +1,19 @@
-// Time zones from Intl alone: the offset at an instant, and the instants of a local time (semantics §2 and §5).
+// Time zones by Intl alone: the offset at an instant, and the instants of a local time (semantics §2 and §5).
 
 const HOUR_MS = 3_600_000;
 
-/** Epoch milliseconds of a civil date in UTC; `month` counts from 0. (Date.UTC takes the years 0-99 for 1900-99.) */
+/** Epoch milliseconds of a UTC date; `month` counts from 0. (Date.UTC takes the years 0-99 for 1900-99.) */
 export function civilMs(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month, day);
 }
 
-/** How far apart offsets are looked at; no zone ever changed its clock twice within 95 h. */
+/** How far apart offsets are sampled; no zone has changed its clock twice within 95 h. */
 const LOOK_MS = 6 * HOUR_MS;
 
-/** More than the greatest offset a zone ever had. */
+/** More than the greatest offset that a zone has ever had. */
 const OFFSET_MS_MAX = 26 * HOUR_MS;
 
-/** `timezone: UTC` is the same as none (§2). */
+/** `timezone: UTC` equals none (§2). */
 export function zoneOrNone(timezone: string | undefined): string | undefined {
   return timezone?.toUpperCase() === 'UTC' ? undefined : timezone;
 }
@@ -45,7 +45,7 @@ function zoneNamed(timezone: string): Zone {
   return zone;
 }
 
-/** Local time less UTC at an instant given in whole seconds. */
+/** Local time minus UTC at an instant in whole seconds. */
 function offsetMs(timezone: string, timeMs: number): number {
   const { format, offsetMsAt } = zoneNamed(timezone);
   const known = offsetMsAt.get(timeMs);
@@ -60,19 +60,19 @@ function offsetMs(timezone: string, timeMs: number): number {
   return offset;
 }
 
-/** A stretch of time, [startMs, endMs), through which the zone's offset stays the same. */
+/** A span [startMs, endMs) in which the zone's offset does not change. */
 export interface Stretch {
   readonly startMs: number;
   readonly endMs: number;
   readonly offsetMs: number;
 }
 
-/** The stretches around a local time, in order, wide enough to hold every instant it may mean. */
+/** The spans around a local time, in order, wide enough for every instant that it may mean. */
 export function stretchesAround(localMs: number, timezone: string): Stretch[] {
   return stretchesBetween(localMs - OFFSET_MS_MAX, localMs + OFFSET_MS_MAX, timezone, LOOK_MS);
 }
 
-/** The stretches from the one at `fromMs` to that at `toMs`, whose end is not looked for. */
+/** The spans from the one at `fromMs` to that at `toMs`; the end of the last is not located. */
 export function stretchesBetween(fromMs: number, toMs: number, timezone: string, lookMs: number): Stretch[] {
   const stretches: Stretch[] = [];
   let startMs = Math.floor(fromMs / lookMs) * lookMs;
@@ -94,7 +94,7 @@ export function clockOf(timeMs: number, zone: string | undefined): number {
   return zone === undefined ? wholeMs : wholeMs + offsetMs(zone, Math.floor(wholeMs / 1000) * 1000);
 }
 
-/** The first second with another offset than at `lowMs`, by halving. */
+/** The first second whose offset differs from that at `lowMs`, by bisection. */
 function changeBetween(lowMs: number, highMs: number, timezone: string): number {
   let [sameMs, otherMs] = [lowMs, highMs];
   while (otherMs - sameMs > 1000) {
@@ -105,7 +105,7 @@ function changeBetween(lowMs: number, highMs: number, timezone: string): number 
   return otherMs;
 }
 
-/** §5: the instant of a local time; of one that comes twice the first. Throws when the clock never shows it. */
+/** §5: the instant of a local time; the first, if it comes twice. Throws if the clock never shows it. */
 export function instantOfLocal(localMs: number, timezone: string | undefined): number {
   const zone = zoneOrNone(timezone);
   if (zone === undefined) return localMs;
@@ -116,7 +116,7 @@ export function instantOfLocal(localMs: number, timezone: string | undefined): n
   throw new Error(`a local time that does not exist in ${zone}: ${new Date(localMs).toISOString().slice(0, -1)}`);
 }
 
-/** §2: the first instant at which the clock shows the local time, or, where it jumps over it, a later one. */
+/** §2: the first instant at which the clock shows the local time, or a later time if it jumps over it. */
 export function firstInstantFrom(localMs: number, timezone: string | undefined): number {
   const zone = zoneOrNone(timezone);
   if (zone === undefined) return localMs;

@@ -4,7 +4,7 @@ import { createPlan, InputError, RequestError } from '../../src/index.js';
 import { operationNames, operationsByName } from '../../src/operations/index.js';
 import { sceneArbitrary } from '../laws/running.js';
 
-/** createPlan takes anything, and whatever it throws is an error for the caller. */
+/** createPlan accepts anything and must throw nothing but errors meant for the caller. */
 function planOrRefuse(request: unknown, options?: unknown): void {
   try {
     createPlan(request, options as never); // options come from JavaScript callers too
@@ -43,7 +43,7 @@ test('any JavaScript value is planned or refused', () => {
   );
 });
 
-/** Fields and texts that a request may have, for nonsense that looks like one. */
+/** Field names and texts of requests, for invalid values that resemble valid ones. */
 const keys = [
   ...new Set([...operationsByName.values()].flatMap(({ parameters }) => Object.keys(parameters))),
   'metric',
@@ -99,20 +99,20 @@ const nonsense = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-test('what has the fields of a request but not its sense is planned or refused', () => {
+test('a value with the fields of a request, but no sense, is planned or refused', () => {
   fc.assert(
     fc.property(nonsense, (value) => planOrRefuse(value)),
     { numRuns: 3000 },
   );
 });
 
-/** A part of a request, chosen by numbers, replaced, removed, doubled or renamed. */
+/** Replaces, removes, duplicates or renames the part of a request that the numbers choose. */
 function mutate(request: unknown, path: readonly number[], kind: number, replacement: unknown): unknown {
   const copy: unknown = structuredClone(request);
   let at: unknown = copy;
   for (const [depth, place] of path.entries()) {
     if (at === null || typeof at !== 'object') return copy;
-    const fields = at as Record<string, unknown>; // arrays have indices for keys
+    const fields = at as Record<string, unknown>; // for arrays, the keys are indices
     const names = Object.keys(fields);
     const name = names[place % Math.max(1, names.length)];
     if (name === undefined) return copy;
@@ -132,7 +132,7 @@ function mutate(request: unknown, path: readonly number[], kind: number, replace
   return copy;
 }
 
-test('a valid request with some of its parts changed is planned or refused', () => {
+test('a valid request with changed parts is planned or refused', () => {
   const path = fc.array(fc.nat(20), { minLength: 1, maxLength: 8 });
   const changes = fc.array(fc.tuple(path, fc.nat(3), fc.oneof(nonsense, leaf)), { minLength: 1, maxLength: 3 });
   const property = fc.property(sceneArbitrary(4), changes, ({ request }, mutations) => {
@@ -154,7 +154,7 @@ function cloneable(value: unknown): boolean {
   }
 }
 
-test('a request that hides its parts behind getters and proxies is planned or refused', () => {
+test('a request with parts behind getters and proxies is planned or refused', () => {
   const trap = new Proxy(
     {},
     {
@@ -172,7 +172,7 @@ test('a request that hides its parts behind getters and proxies is planned or re
     try {
       planOrRefuse(value);
     } catch (error) {
-      // What a caller's own getter throws is the caller's.
+      // An error thrown by the caller's own getter is not ours.
       if (!(error instanceof RangeError)) throw error;
     }
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPlan, RequestError } from '../../src/index.js';
 import { item, raw, step } from './requests.js';
 
-/** What is wrong with the parameters of the operations that the interface does not have. */
+/** Errors in the parameters of operations that the interface does not have. */
 
 const P = '/0/operations/0/parameters';
 const I = '/0/operations/0/input';

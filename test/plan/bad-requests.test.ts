@@ -19,7 +19,7 @@ const at = (metric: string) => ({ timeseriesId: 'a', metric });
 const hourlyOut = at('M');
 const two = { input: [raw('a'), raw('b')] };
 
-/** Whole issues, in the order in which they must come: pointer, code, what came, and the suggestion. */
+/** A whole issue in short: pointer, code, what was received, and the suggestion. Issues come in this order. */
 type Short = readonly [pointer: string, code: string, received: string, suggestion?: string];
 
 const P = '/0/operations/0/parameters';
@@ -350,7 +350,7 @@ const cases: readonly (readonly [title: string, request: unknown, ...issues: Sho
   ],
 ];
 
-describe('a bad request gives whole issues:', () => {
+describe('a bad request gives exactly these issues:', () => {
   test.each(cases.map(([title, request, ...issues]) => [title, request, issues] as const))(
     '%s',
     (_title, request, issues) => {
@@ -363,7 +363,7 @@ describe('a bad request gives whole issues:', () => {
   );
 });
 
-test('all issues of all items come at once, in the order of the request', () => {
+test('all issues of all items are reported together, in the order of the request', () => {
   const request = [
     item([step('Aggregate', { function: 'Som', interval: 'Hourli' }), step('Rond', { roundtodigits: 2 })], {
       metric: 3,
@@ -380,7 +380,7 @@ test('all issues of all items come at once, in the order of the request', () => 
   ]);
 });
 
-test('faults between steps come together with faults within items', () => {
+test('issues between steps are reported together with issues inside items', () => {
   const out = (metric: string) => ({ output: [{ timeseriesId: 'a', metric }] });
   const request = [
     item([step('Abs', {}, out('M')), step('Not', {}, out('M'))], { metric: 'R1' }),
@@ -392,14 +392,14 @@ test('faults between steps come together with faults within items', () => {
   ]);
 });
 
-test('two items with one result are told apart or refused', () => {
+test('two items must not publish the same result', () => {
   const [first, second] = ['M1', 'M2'].map((metric) =>
     item([step('Abs', {}, { output: [{ timeseriesId: 'a', metric }] })]),
   );
   expect(issuesOf([first, second])).toMatchObject([{ pointer: '/1/metric', code: 'request.duplicate' }]);
 });
 
-test('steps that wait for each other are named, and a step that only follows them is too', () => {
+test('steps in a circle are named, and so is a step that only follows them', () => {
   const link = (input: string, output: string) =>
     step('Abs', {}, { input: [{ timeseriesId: 'a', metric: input }], output: [{ timeseriesId: 'a', metric: output }] });
   const issues = issuesOf([item([link('C', 'A'), link('A', 'B'), link('B', 'C')])]);
@@ -407,44 +407,44 @@ test('steps that wait for each other are named, and a step that only follows the
   expect(issues[0]!.received).toBe('/0/operations/0, /0/operations/1, /0/operations/2');
 });
 
-test('the message of the error holds every issue, each on a line with its place', () => {
+test('the error message lists every issue on a line of its own, with its place', () => {
   const bad = [item([step('Aggregate', { function: 'Som', interval: 'Hourli' })])];
   expect(() => createPlan(bad)).toThrow(
     /^the request has 2 problems\n {2}\/0.*function: expected .*\n {2}\/0.*Hourly`\?$/,
   );
 });
 
-test('the zone of the run is checked too', () => {
+test('the time zone of the run is checked too', () => {
   expect(() => createPlan([item([hourly])], { timezone: 'Mars/Olympus' })).toThrow(InputError);
 });
 
-test('where no fields are taken the message says so', () => {
+test('the message says so if an operation has no parameters', () => {
   expect(issuesOf(ofStep('Abs', [1]))[0]?.expected).toBe('an object without fields');
 });
 
-test('a stage of a pipeline misses a parameter in the same words as a step', () => {
+test('a pipeline stage lacks a parameter in the same words as a step', () => {
   const [ofStage] = issuesOf(ofStep('AggregatePipeline', { pipeline: [{ function: 'Sum' }] }));
   const [ofAggregate] = issuesOf(ofStep('Aggregate', { function: 'Sum' }));
   expect(ofAggregate?.expected).toMatch(/^an interval: QuarterHourly, /);
   expect(ofStage).toEqual({ ...ofAggregate, pointer: `${P}/pipeline/0/interval` });
 });
 
-test('a parameter that a program leaves undefined is not there', () => {
+test('an undefined parameter counts as absent', () => {
   const request = [item([step('Add', { scalar: undefined, align: 'hold' }, two)])];
   expect(issuesOf(request)).toEqual([]);
   expect(issuesOf([item([step('Add', { scalar: 1, align: undefined })])])).toEqual([]);
 });
 
-test('what is no plan is refused by name', () => {
+test('an argument that is not a plan is named in the error', () => {
   const request = [item([hourly])];
   for (const run of [() => runBatch(request as never, []), () => openStream(request as never)]) {
-    expect(run).toThrow('plan: expected what createPlan gives, received an array of 1');
+    expect(run).toThrow('plan: expected the result of createPlan, received an array of 1');
     expect(run).toThrow(InputError);
   }
-  expect(() => explain(request as never)).toThrow('plan: expected what createPlan gives, received an array of 1');
+  expect(() => explain(request as never)).toThrow('plan: expected the result of createPlan, received an array of 1');
 });
 
-test('a faulty step does not hide what is wrong between the others', () => {
+test('a faulty step does not hide errors between the other steps', () => {
   const series = (metric: string) => [{ timeseriesId: 'a', metric }];
   const written = (operation: string, input: string, output: string, parameters = {}) => ({
     operation,
@@ -463,7 +463,7 @@ test('a faulty step does not hide what is wrong between the others', () => {
   expect(issues.map(({ code }) => code)).toEqual(['request.range', 'request.duplicate', 'request.cycle']);
 });
 
-test('a hole in an array is no step and no item', () => {
+test('a hole in an array is neither a step nor an item', () => {
   const operations = new Array(1);
   expect(issuesOf([{ metric: 'm', processingType: 'batch', operations }])).toHaveLength(1);
   expect(issuesOf(new Array(1))).toHaveLength(1);

@@ -11,7 +11,7 @@ import { hourly, item, type Json, raw, step } from './requests.js';
 const out = (metric: string): Json => ({ output: [{ timeseriesId: 'a', metric }] });
 const from = (...metrics: string[]): Json => ({ input: metrics.map((metric) => ({ timeseriesId: 'a', metric })) });
 
-test('the plan holds defaults, names as the interface spells them, and the running order', () => {
+test('the plan holds defaults, names in the spelling of the interface, and the running order', () => {
   const plan = createPlan([
     item(
       [
@@ -53,11 +53,11 @@ test('the plan holds defaults, names as the interface spells them, and the runni
   });
 });
 
-/** Texts in another case, letter by letter. */
+/** Texts with the case of each letter changed. */
 const recased = (text: string, flips: readonly boolean[]): string =>
   [...text].map((letter, i) => (flips[i % flips.length] ? letter.toUpperCase() : letter.toLowerCase())).join('');
 
-test('names of operations, functions, intervals and choices are matched without regard to case', () => {
+test('names of operations, functions, intervals and choices are case-insensitive', () => {
   const flips = fc.array(fc.boolean(), { minLength: 1, maxLength: 9 });
   const names = ['function', 'align', 'label', 'closed', 'empty', 'mode', 'method', 'direction'];
   const property = fc.property(sceneArbitrary(3), flips, ({ request, options }, pattern) => {
@@ -78,14 +78,14 @@ const zoneOf = ({ timezone }: { readonly timezone?: string }): { timezone?: stri
   timezone === undefined ? {} : { timezone };
 
 describe('a plan', () => {
-  test('is frozen to its last part', () => {
+  test('is frozen in all its parts', () => {
     const property = fc.property(sceneArbitrary(4), ({ request, options }) => {
       expect(thawed(createPlan(request, zoneOf(options)))).toEqual([]);
     });
     fc.assert(property, { numRuns: 300 });
   });
 
-  test('runs the same, and says the same, after a trip through JSON', () => {
+  test('runs the same and explains the same after a round trip through JSON', () => {
     const property = fc.property(sceneArbitrary(5), ({ request, samples, options }) => {
       const plan = createPlan(request, zoneOf(options));
       const travelled = JSON.parse(JSON.stringify(plan)) as Plan;
@@ -97,7 +97,7 @@ describe('a plan', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test('takes a copy of the request and never changes it', () => {
+  test('copies the request and never changes it', () => {
     const property = fc.property(sceneArbitrary(3), ({ request, options }) => {
       const before = JSON.stringify(request);
       const plan = createPlan(request, zoneOf(options));
@@ -108,7 +108,7 @@ describe('a plan', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  test('for a run in another zone is that of the request in this zone', () => {
+  test('for a run in another time zone equals that of the request in this zone', () => {
     const plan = createPlan([item([hourly])]);
     const input = seriesOf([{ timeMs: [0, 3_600_000], value: [1, 2] }]).map((series) => ({
       ...series,
@@ -120,14 +120,14 @@ describe('a plan', () => {
   });
 });
 
-/** The places of what is not frozen. */
+/** The places that are not frozen. */
 function thawed(value: unknown, place = ''): string[] {
   if (value === null || typeof value !== 'object') return [];
   const below = Object.entries(value).flatMap(([name, part]) => thawed(part, `${place}/${name}`));
   return Object.isFrozen(value) ? below : [place, ...below];
 }
 
-test('steps may be written in any order, over any items', () => {
+test('steps can be written in any order, over any items', () => {
   const steps = [
     step('Aggregate', { function: 'Sum', interval: 'Hourly' }, out('A')),
     step('Abs', {}, { ...from('A'), ...out('B') }),
@@ -146,7 +146,7 @@ test('steps may be written in any order, over any items', () => {
   fc.assert(property);
 });
 
-test('an item may read what another one publishes, by either of its names', () => {
+test('an item can read what another one publishes, by either of its names', () => {
   const request = [
     item([step('Abs', {}, { ...from('First'), ...out('Second') })], { metric: 'Last' }),
     item([step('Not', {}, { ...from('Inner'), ...out('Third') })], { metric: 'Other' }),
@@ -163,7 +163,7 @@ test('an item may read what another one publishes, by either of its names', () =
   ).toEqual(['Last', 'Other', 'First']);
 });
 
-test('ShiftByWindow counts the windows of the nearest step upstream, the first input first', () => {
+test('ShiftByWindow counts the windows of the nearest step upstream, on its first input first', () => {
   const shift = (...metrics: string[]) =>
     step('Shift', { function: 'ShiftByWindow', shift: 1, direction: 'forward' }, { ...from(...metrics), ...out('Z') });
   const windowOf = (steps: Json[]): unknown => {
@@ -178,7 +178,7 @@ test('ShiftByWindow counts the windows of the nearest step upstream, the first i
   expect(windowOf([daily, step('Resample', { frequency: 'PT5M' }, { ...from('X'), ...out('Y') })])).toBe('PT5M');
 });
 
-test('every operation is found by its name and its aliases, and names are known once', () => {
+test('every operation is found by its name and aliases, and every name is unique', () => {
   expect(new Set(operationNames.map((name) => name.toLowerCase())).size).toBe(operationNames.length);
   expect(operationNames).toContain('AggregatePipeline');
   expect([...operationsByName.keys()]).toEqual([
@@ -239,7 +239,7 @@ test('every operation is found by its name and its aliases, and names are known 
   ]);
 });
 
-describe('thousands of steps written backwards', () => {
+describe('thousands of steps in reverse order', () => {
   const COUNT = 20_000;
   const name = (index: number): string => (index === 0 ? 'Raw' : `M${index}`);
   const steps = Array.from({ length: COUNT }, (_, at) => COUNT - at).map((index) =>
@@ -251,7 +251,7 @@ describe('thousands of steps written backwards', () => {
     expect(plan.steps.map(({ output }) => output.metric)).toEqual(plan.steps.map((_, at) => name(at + 1)));
   });
 
-  test('are each looked at a few times, however many wait for one another', () => {
+  test('are each visited only a few times, however many depend on one another', () => {
     let lookCount = 0;
     const issues: Issue[] = [];
     const items = readRequest([item(steps)], 'UTC', issues).map((read) => ({
@@ -273,7 +273,7 @@ describe('thousands of steps written backwards', () => {
   });
 });
 
-describe('a pipeline reads another', () => {
+describe('a pipeline that reads another', () => {
   const outside = { timeseriesId: 'outside', metric: 'Raw' };
   const averageOf = (id: string) => pipeline(id).aggregate({ function: 'Average', interval: 'Hourly' });
   const inputs = ['zone', 'outside', 'roof'].map((timeseriesId, k) => ({
@@ -284,11 +284,11 @@ describe('a pipeline reads another', () => {
   }));
   const resultsOf = (...items: RequestItem[]) => runBatch(createPlan(items), inputs).series;
 
-  test('one without steps is its series', () => {
+  test('without steps reads the series itself', () => {
     expect(pipeline('zone').sub(pipeline('outside')).as('Excess')).toEqual(pipeline('zone').sub(outside).as('Excess'));
   });
 
-  test('its steps come first, and what they make is no result', () => {
+  test('runs the steps of the other first, and publishes none of their results', () => {
     const excess = averageOf('zone').sub(averageOf('outside')).round(1).as('Excess');
     const hourly = { timeseriesId: 'outside', metric: 'Hourly' };
     const named = pipeline('zone', 'Hourly').sub(hourly).round(1).as('Excess');
@@ -297,7 +297,7 @@ describe('a pipeline reads another', () => {
     expect(expected?.value.length).toBe(50);
   });
 
-  test('in depth, and of one series twice', () => {
+  test('can be nested, and can read one series twice', () => {
     const warmest = pipeline('roof').max([averageOf('outside'), pipeline('outside').add(pipeline('roof').mul(2))]);
     const step = (name: string) => ({ timeseriesId: 'zone', metric: name });
     const item = pipeline('zone').sub(warmest, { align: 'asof' }).abs().as('Lag');

@@ -3,7 +3,7 @@ import { createPlan, explain } from '../../src/index.js';
 
 const ref = (timeseriesId: string, metric: string) => ({ timeseriesId, metric });
 
-test('explain says what runs in which order, what it rests on and keeps, and when results come', () => {
+test('explain lists steps in running order, their parameters and state, and when results come', () => {
   const plan = createPlan(
     [
       {

@@ -44,7 +44,7 @@ test.each([
   expect({ pointer: issue?.pointer, suggestion: issue?.suggestion }).toEqual({ pointer, suggestion });
 });
 
-test('braces and stars that are no pattern are ids as ever; a plan without patterns is that of createPlan', () => {
+test('braces and stars that form no pattern are plain ids; a plan without patterns is that of createPlan', () => {
   const plan = planEvery(one('{3F2504E0-4F89}', '{}'));
   expect(plan.every).toBeUndefined();
   expect(plan.sources).toEqual([series('{3F2504E0-4F89}')]);
@@ -54,7 +54,7 @@ test('explain names patterns as they are written', () => {
   expect(explain(planEvery(one('zone-{n}', 'zone-{n}')))).toContain('result  zone-{n}/M from step 1');
 });
 
-test('what runs plain ids refuses a plan with patterns, and names what runs it', () => {
+test('a runner of plain ids refuses a plan with patterns and names what runs it', () => {
   const plan = planEvery(one('*', '*'));
   for (const open of [() => runBatch(plan, []), () => openStream(plan)]) expect(open).toThrow('windrow/every');
   expect(() => runEvery(plan, [])).toThrow('series that match */Raw');

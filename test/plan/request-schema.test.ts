@@ -1,4 +1,4 @@
-// The schema that editors check requests by accepts what createPlan accepts, and refuses what it refuses.
+// The JSON Schema that editors use accepts what createPlan accepts and refuses what it refuses.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Compile } from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function isPlanned(request: unknown): boolean {
 }
 
 describe('the schema of a request', () => {
-  test('says which functions are extensions of the interface, as the listing does', () => {
+  test('says which functions are extensions of the interface, as the list of operations does', () => {
     const extensions = ['Mode', 'DistinctCount', 'Increase', 'Rate', 'Slope', 'TimeOfMin', 'TimeOfMax', 'Integral'];
     const all = [...extensions, 'Coverage', 'TimeInState', 'Transitions', 'Covariance', 'Correlation'];
     const schemaOf = (value: unknown): string => JSON.stringify(value);
@@ -38,7 +38,7 @@ describe('the schema of a request', () => {
   });
 
   test.each([...operations.values()].map((one) => [one.name, one] as const))(
-    '%s: its examples',
+    '%s: accepts its examples',
     (name, { examples }) => {
       for (const { parameters, inputs } of examples) {
         const request = requestOf(name, parameters, inputs.length);
@@ -48,7 +48,7 @@ describe('the schema of a request', () => {
     },
   );
 
-  test('the request files of the documentation', () => {
+  test('accepts the request files of the documentation', () => {
     const folder = new URL('../../docs/examples/', import.meta.url);
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
     for (const name of files) {
@@ -58,7 +58,7 @@ describe('the schema of a request', () => {
     expect(files.length).toBeGreaterThan(2);
   });
 
-  test('a file may name its schema', () => {
+  test('lets a file name its schema', () => {
     const items = requestOf('Abs', {});
     const file = { $schema: './node_modules/windrow/dist/request.schema.json', items };
     expect([schema.Check(file), isPlanned(file)]).toEqual([true, true]);

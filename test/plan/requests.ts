@@ -1,4 +1,4 @@
-/** Small requests to break. */
+/** Small requests for tests to break. */
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-// What the schema of a request accepts is what the parser accepts, but for what no schema can say: steps of every kind
-// are drawn, changed at one place, and given to both.
+// The schema accepts what the parser accepts, except for rules that no schema can state: random steps of every kind are
+// changed in one place and given to both.
 import fc from 'fast-check';
 import { Compile } from 'typebox/schema';
 import { expect, test } from 'vitest';
@@ -35,11 +35,11 @@ function issuesOf(request: unknown): readonly Issue[] {
 interface Unsayable {
   readonly what: string;
   readonly is: (issue: Issue) => boolean;
-  /** Steps that the parser alone refuses. */
+  /** Steps that only the parser refuses. */
   readonly steps: readonly (readonly [operation: string, parameters: unknown])[];
 }
 
-/** What the parser refuses and the schema accepts: a schema sees the form of a value, not what it amounts to. */
+/** What the parser refuses and the schema accepts: a schema sees the form of a value, not its meaning. */
 const UNSAYABLE: readonly Unsayable[] = [
   {
     what: 'which time zones there are',
@@ -118,7 +118,7 @@ const field = fc.constantFrom(
   ...['upper', 'empty', 'timezone', 'scalar', 'value', 'shift', 'else', 'slope', 'offset', 'from', 'to', 'max'],
 );
 
-/** A sound step with a field or an entry left out, replaced or added, or with another number of inputs. */
+/** A valid step with a field or entry removed, replaced or added, or with another number of inputs. */
 function changedStep(): fc.Arbitrary<Step> {
   const sound = fc.constantFrom(...scales).chain((scale) => recipeArbitrary(scale, 1.7e12));
   const change = fc.constantFrom('nothing', 'inputs', 'addition', 'value', 'value', 'loss', 'loss');
@@ -132,7 +132,7 @@ function changedStep(): fc.Arbitrary<Step> {
     });
 }
 
-/** The value with one of its fields or entries, at any depth, replaced or, by undefined, left out. */
+/** The value with one of its fields or entries, at any depth, replaced or, if `other` is undefined, removed. */
 function changed(given: unknown, at: number, other: unknown): unknown {
   if (typeof given !== 'object' || given === null) return other;
   const entries = Object.entries(given);
@@ -145,13 +145,13 @@ function changed(given: unknown, at: number, other: unknown): unknown {
   return Array.isArray(given) ? left.map(([, own]) => own) : Object.fromEntries(left);
 }
 
-test('of a changed step, the schema refuses what the parser refuses, and no more', () => {
+test('the schema refuses a changed step exactly when the parser does, except for what no schema can state', () => {
   const refused = { by: 0, of: 0 };
   fc.assert(
     fc.property(changedStep(), (step) => {
       const request = requestOf(step);
       const issues = issuesOf(request);
-      // As of an issue that cannot be said others may follow, it is enough that one can.
+      // An issue that a schema cannot state may bring others along; one that it can state is enough.
       const isAccepted = issues.length === 0;
       const isSaid = issues.some(isSayable);
       if (isAccepted || isSaid) expect([step, issues, schema.Check(request)]).toEqual([step, issues, isAccepted]);
@@ -165,7 +165,7 @@ test('of a changed step, the schema refuses what the parser refuses, and no more
 });
 
 test.each(UNSAYABLE.flatMap(({ what, is, steps }) => steps.map((step) => [what, is, ...step] as const)))(
-  'no schema says %s',
+  'no schema can state %s',
   (_what, is, operation, parameters) => {
     const request = requestOf({ operation, inputCount: 1, parameters });
     const issues = issuesOf(request);

@@ -1,4 +1,4 @@
-// What does not compile: `tsc` fails on an expected error that is none.
+// What must not compile: `tsc` reports an expected error that does not occur.
 
 import { expect, test } from 'vitest';
 import {
@@ -12,22 +12,22 @@ import {
 
 const celsius = pipeline('office').sub(32).div(1.8);
 
-test('a pipeline without `as` is refused by the compiler, and as the program runs', () => {
+test('a pipeline without `as` is refused by the compiler and at run time', () => {
   // @ts-expect-error: no `.as(…)`
   expect(() => createPlan([celsius])).toThrow(RequestError);
-  // @ts-expect-error: no `.as(…)`, nor a list
+  // @ts-expect-error: no `.as(…)` and not a list
   expect(() => createPlan(celsius)).toThrow(RequestError);
   expect(createPlan([celsius.as('Celsius')]).items).toHaveLength(1);
 });
 
-test('what is no list of items is refused by the compiler', () => {
+test('anything but a list of items is refused by the compiler', () => {
   // @ts-expect-error: a number
   expect(() => createPlan(42)).toThrow(RequestError);
-  // @ts-expect-error: an item outside of a list
+  // @ts-expect-error: an item outside a list
   expect(() => createPlan(celsius.as('Celsius'))).toThrow(RequestError);
 });
 
-test('parsed JSON is taken as it is', () => {
+test('parsed JSON is accepted', () => {
   const parsed: unknown = JSON.parse(JSON.stringify([celsius.as('Celsius')]));
   expect(createPlan(parsed).items).toHaveLength(1);
   expect(createPlan(JSON.parse('[]').concat(parsed)).items).toHaveLength(1);
@@ -38,14 +38,14 @@ const output = [{ timeseriesId: 'office', metric: 'Result' }];
 const common = { input: [office], output } as const;
 const item = { metric: 'Result', processingType: 'batch' } as const;
 
-test('a plain request object is typed as the builder is', () => {
+test('a plain request object is typed like the builder', () => {
   const hourly = { function: 'Average', interval: 'Hourly' } as const;
   const step = { operation: 'Aggregate', ...common, parameters: hourly } as const;
   expect(createPlan([{ ...item, operations: [step] }]).items).toHaveLength(1);
   expect(createPlan({ $schema: 'x', items: [{ ...item, operations: [step] }] }).items).toHaveLength(1);
   const typed: RequestItem = { ...item, frequency: 'PT15M', operations: [step] };
   expect(createPlan([typed]).items).toHaveLength(1);
-  // @ts-expect-error: a name with a typing mistake
+  // @ts-expect-error: a misspelt name
   expect(() => createPlan([{ ...item, operations: [{ ...step, operation: 'Agregate' }] }])).toThrow(RequestError);
   // @ts-expect-error: no such frequency
   expect(() => createPlan([{ ...item, frequency: '15M', operations: [step] }])).toThrow(RequestError);
@@ -57,23 +57,23 @@ test('a plain request object is typed as the builder is', () => {
 test('a Percentile without `percentile` is refused by the compiler', () => {
   const parameters = { function: 'Percentile', interval: 'Hourly' } as const;
   const operations = [{ operation: 'Aggregate', ...common, parameters }] as const;
-  // @ts-expect-error: which percentile?
+  // @ts-expect-error: no percentile
   expect(() => createPlan([{ ...item, operations }])).toThrow(RequestError);
-  // @ts-expect-error: which percentile?
+  // @ts-expect-error: no percentile
   expect(() => createPlan([pipeline('office').aggregate(parameters).as('P')])).toThrow(RequestError);
   const whole = { ...parameters, percentile: 90 } as const;
   expect(createPlan([pipeline('office').aggregate(whole).as('P')]).items).toHaveLength(1);
   const quarter = { ...whole, interval: '15M' } as const;
-  // @ts-expect-error: `15M` is no duration
+  // @ts-expect-error: `15M` is not a duration
   expect(() => createPlan([pipeline('office').aggregate(quarter).as('P')])).toThrow(RequestError);
 });
 
-test('what is no duration is refused by the compiler, wherever a duration is meant', () => {
+test('an invalid duration is refused by the compiler, wherever a duration is expected', () => {
   const office = pipeline('office');
   const refused = [
-    // @ts-expect-error: `15M` is no duration
+    // @ts-expect-error: `15M` is not a duration
     () => office.resample({ frequency: '15M' }),
-    // @ts-expect-error: minutes are parts of a time
+    // @ts-expect-error: minutes need a T before them
     () => office.resample({ frequency: 'P15M' }),
     // @ts-expect-error: a month has no fixed length
     () => office.resample({ frequency: 'P1M' }),
@@ -81,23 +81,23 @@ test('what is no duration is refused by the compiler, wherever a duration is mea
     () => office.movingAverage('PT15m'),
     // @ts-expect-error: no unit
     () => office.exponentialAverage('PT15'),
-    // @ts-expect-error: as Grafana has it
+    // @ts-expect-error: Grafana's form
     () => office.stuckValue('1h'),
-    // @ts-expect-error: as Grafana has it
+    // @ts-expect-error: Grafana's form
     () => office.gaps('1h'),
-    // @ts-expect-error: as pandas has it
+    // @ts-expect-error: pandas' form
     () => office.delay({ on: '5min' }),
-    // @ts-expect-error: as pandas has it
+    // @ts-expect-error: pandas' form
     () => office.difference({ maxgap: '5min' }),
-    // @ts-expect-error: as pandas has it
+    // @ts-expect-error: pandas' form
     () => office.fill({ frequency: '5min' }),
-    // @ts-expect-error: as pandas has it
+    // @ts-expect-error: pandas' form
     () => office.sub(pipeline('outside'), { align: 'hold', maxhold: '1h' }),
-    // @ts-expect-error: as pandas has it
+    // @ts-expect-error: pandas' form
     () => office.holdLastValue({ interval: '15min' }),
-    // @ts-expect-error: a week is a duration, `1W` is none
+    // @ts-expect-error: `1W` is not a duration (a week is P1W)
     () => office.shift({ function: 'ShiftByTime', shift: '1W', direction: 'forward' }),
-    // @ts-expect-error: as pandas has it
+    // @ts-expect-error: pandas' form
     () => office.aggregate({ function: 'Integral', interval: 'Daily', unit: '1h' }),
   ];
   for (const write of refused) expect(() => createPlan([write().as('X')])).toThrow(RequestError);
@@ -106,19 +106,19 @@ test('what is no duration is refused by the compiler, wherever a duration is mea
   }
 });
 
-test('the parameters of a plain step are typed as those of the builder', () => {
+test('the parameters of a plain step are typed like those of the builder', () => {
   const window = { operation: 'MovingAverage', ...common, parameters: { window: '15M' } } as const;
   const none = { operation: 'MovingAverage', ...common } as const;
   const text = { operation: 'Round', ...common, parameters: { roundtodigits: '2' } } as const;
   const scalar = { operation: 'Add', ...common, parameters: { scalar: '2' } } as const;
   const refused = [
-    // @ts-expect-error: `15M` is no duration
+    // @ts-expect-error: `15M` is not a duration
     () => createPlan([{ ...item, operations: [window] }]),
-    // @ts-expect-error: which window?
+    // @ts-expect-error: no window
     () => createPlan([{ ...item, operations: [none] }]),
-    // @ts-expect-error: a text
+    // @ts-expect-error: not a number but text
     () => createPlan([{ ...item, operations: [text] }]),
-    // @ts-expect-error: a text
+    // @ts-expect-error: not a number but text
     () => createPlan([{ ...item, operations: [scalar] }]),
   ];
   for (const plan of refused) expect(plan).toThrow(RequestError);
@@ -129,7 +129,7 @@ test('the parameters of a plain step are typed as those of the builder', () => {
   expect(createPlan([{ ...item, operations }]).items).toHaveLength(1);
 });
 
-test('an Aggregate has an interval or a window, and a window what belongs to its type', () => {
+test('an Aggregate has an interval or a window, and a window only the fields of its type', () => {
   const sum = { function: 'Sum' } as const;
   const windows = [
     { type: 'sliding', size: 'PT1H', every: 'Daily' },
@@ -156,18 +156,18 @@ test('an Aggregate has an interval or a window, and a window what belongs to its
   expect(() => createPlan([pipeline('office').aggregate(sized).as('S')])).toThrow(RequestError);
 });
 
-test('a function of two inputs has them', () => {
+test('a function of two inputs needs both', () => {
   const parameters = { function: 'Correlation', interval: 'Daily', align: 'hold' } as const;
   const lab = { timeseriesId: 'lab', metric: 'Raw' };
   expect(createPlan([pipeline('office').aggregate(parameters, lab).as('C')]).sources).toHaveLength(2);
-  // @ts-expect-error: one is lacking
+  // @ts-expect-error: one input is missing
   expect(() => createPlan([pipeline('office').aggregate(parameters).as('C')])).toThrow(RequestError);
   const sum = { function: 'Sum', interval: 'Daily' } as const;
-  // @ts-expect-error: one too many
+  // @ts-expect-error: one input too many
   expect(() => createPlan([pipeline('office').aggregate(sum, lab).as('S')])).toThrow(RequestError);
 });
 
-test('names that are texts to the compiler are checked as the program runs', () => {
+test('names that the compiler knows only as string are checked at run time', () => {
   const imported = JSON.parse(JSON.stringify([{ ...item, operations: [] }])) as {
     metric: string;
     processingType: string;

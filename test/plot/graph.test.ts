@@ -15,7 +15,7 @@ const nodesArbitrary: fc.Arbitrary<LayoutNode[]> = fc
   );
 
 describe('the layout of a graph', () => {
-  it('has no node over another, and each below those that lead to it', () => {
+  it('has no overlapping nodes, and every node below those that lead to it', () => {
     fc.assert(
       fc.property(nodesArbitrary, (nodes) => {
         const { nodes: placed, width, height } = layOut(nodes, 10);
@@ -32,7 +32,7 @@ describe('the layout of a graph', () => {
     );
   });
 
-  it('leads every edge from its node to its node, and through no other', () => {
+  it('routes every edge from node to node, and through no other', () => {
     fc.assert(
       fc.property(nodesArbitrary, (nodes) => {
         const { nodes: placed, edges } = layOut(nodes, 10);
@@ -55,7 +55,7 @@ describe('the layout of a graph', () => {
 });
 
 describe('the picture of a plan', () => {
-  it('names what is read, each step with its window or look-back, and what is published', () => {
+  it('names the series read, each step with its window or look-back, and the results', () => {
     const spread = pipeline('supply').sub(
       { timeseriesId: 'return', metric: 'Raw' },
       { align: 'asof', maxhold: 'PT30M' },
@@ -74,7 +74,7 @@ describe('the picture of a plan', () => {
     expect(svg.match(/class="edge"/g)).toHaveLength(3);
   });
 
-  it('cuts a name that is too long in its middle, and has it whole for those who cannot see', () => {
+  it('shortens a long name in its middle, and keeps it whole for screen readers', () => {
     const id = `plant/${'very-'.repeat(20)}long`;
     const svg = drawGraph(createPlan([pipeline(id).abs().as('Abs')]));
     expect(svg).toMatch(/>plant\/very[^<]*\u2026[^<]*long\/Raw</);

@@ -18,7 +18,7 @@ export function linesOf(...series: Series[]): ChartLine[] {
   return data.lines();
 }
 
-/** `count` samples a minute apart. */
+/** `count` samples one minute apart. */
 export function minutes(
   count: number,
   valueAt: (index: number) => number,
@@ -27,7 +27,7 @@ export function minutes(
   return Array.from({ length: count }, (_, index) => [fromMs + index * 60_000, valueAt(index)]);
 }
 
-/** Fails unless every element is closed in order: enough of XML for what is drawn here. */
+/** Fails unless all elements are closed in order; no more of XML is needed for these pictures. */
 export function expectWellFormed(svg: string): void {
   const open: string[] = [];
   for (const [, close, name = '', rest = ''] of svg.matchAll(/<(\/?)([a-z]+)([^<>]*)>/g)) {

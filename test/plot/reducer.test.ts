@@ -4,7 +4,7 @@ import { createReducer } from '../../src/plot/reducer.js';
 import { linesOf, minutes, seriesOf } from './lines.js';
 
 describe('reducer', () => {
-  it('keeps few samples as they are', () => {
+  it('keeps a few samples as they are', () => {
     const samples = minutes(1000, (i) => Math.sin(i));
     const [line] = linesOf(seriesOf('x', samples));
     expect([...(line?.timeMs ?? [])]).toEqual(samples.map(([timeMs]) => timeMs));
@@ -12,7 +12,7 @@ describe('reducer', () => {
     expect(line?.isAfterGap.includes(1)).toBe(false);
   });
 
-  it('of any samples in any order, keeps first, last, least, greatest and the count, in bounded memory', () => {
+  it('keeps first, last, minimum, maximum and the count of any samples in any order, in bounded memory', () => {
     const sample = fc.tuple(fc.integer({ min: -1e12, max: 1e12 }), fc.integer({ min: -1000, max: 1000 }));
     fc.assert(
       fc.property(
@@ -42,7 +42,7 @@ describe('reducer', () => {
     );
   });
 
-  it('a distance of more than three usual steps is a gap, however many samples there are', () => {
+  it('a distance of more than three typical steps is a gap, however many samples there are', () => {
     for (const count of [50, 50_000]) {
       const before = minutes(count, () => 1);
       const after = minutes(count, () => 2, Date.UTC(2024, 2, 1) + (count * 2 + 10) * 60_000);
@@ -54,7 +54,7 @@ describe('reducer', () => {
     }
   });
 
-  it('three usual steps are no gap', () => {
+  it('three typical steps are not a gap', () => {
     const samples = minutes(20, (i) => i).filter((_, i) => i !== 10 && i !== 11);
     expect(linesOf(seriesOf('x', samples))[0]?.isAfterGap.includes(1)).toBe(false);
   });

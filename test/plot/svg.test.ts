@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { drawSvg } from '../../src/plot/index.js';
 import { expectWellFormed, linesOf, minutes, seriesOf } from './lines.js';
 
-/** Path data of lines, without those of the legend. */
+/** The paths of lines, without those of the legend. */
 function curvesIn(svg: string): string[] {
   return [...svg.matchAll(/<path class="line" d="([^"]*)"/g)].map((match) => match[1] ?? '');
 }
 
 describe('SVG chart', () => {
-  it('draws a small series as a person expects', () => {
+  it('draws a small series as expected', () => {
     const svg = drawSvg(
       linesOf(
         seriesOf(
@@ -29,7 +29,7 @@ describe('SVG chart', () => {
     expect(svg).toMatch(/<path class="dot" d="M[\d.]+ [\d.]+h0"\/>/);
   });
 
-  it('marks samples with dots where they have room, so that few samples are told from the lines between them', () => {
+  it('marks samples with dots where there is room, so that samples can be told from lines between them', () => {
     const dotCount = (count: number): number => {
       const svg = drawSvg(
         linesOf(
@@ -70,13 +70,13 @@ describe('SVG chart', () => {
     );
     const [steps = ''] = curvesIn(svg);
     const points = steps.slice(1).split(/[L ]/).map(Number);
-    // Every stroke runs along one axis.
+    // Every stroke is horizontal or vertical.
     for (let at = 2; at < points.length; at += 2) {
       expect(points[at] === points[at - 2] || points[at + 1] === points[at - 1]).toBe(true);
     }
   });
 
-  it('shares a panel among like values alone', () => {
+  it('shares a panel only among similar values', () => {
     const panelCount = (svg: string): number => svg.match(/class="grid"/g)?.length ?? 0;
     const warm = seriesOf(
       'warm',
@@ -94,7 +94,7 @@ describe('SVG chart', () => {
     expect(panelCount(drawSvg(linesOf(warm, power, warmer)))).toBe(2);
   });
 
-  it('is small for many samples, and keeps the greatest and the least', () => {
+  it('is small for many samples, and keeps the maximum and minimum', () => {
     const svg = drawSvg(
       linesOf(
         seriesOf(
@@ -109,7 +109,7 @@ describe('SVG chart', () => {
     expect(Math.min(...heights)).toBeLessThan(80);
   });
 
-  it('has a style for light and for dark, and words for those who cannot see it', () => {
+  it('has a light and a dark style, and a description for screen readers', () => {
     const svg = drawSvg(
       linesOf(
         seriesOf(
@@ -126,7 +126,7 @@ describe('SVG chart', () => {
     );
   });
 
-  it('takes one sample, equal samples, none, and names of any kind', () => {
+  it('draws one sample, equal samples, none, and names of any kind', () => {
     for (const samples of [minutes(1, () => 5), minutes(5, () => -7), [], minutes(3, (i) => (i - 1) * 1e300)]) {
       const svg = drawSvg(linesOf(seriesOf('<\u0007&"\ud83c\udf21>', samples)));
       expectWellFormed(svg);
@@ -136,7 +136,7 @@ describe('SVG chart', () => {
     expect(drawSvg([])).toContain('no samples');
   });
 
-  it('cuts no label off: names give way in their middle, times at the edge move inwards', () => {
+  it('cuts off no label: names are shortened in their middle, times at the edge move inwards', () => {
     const wide = '\u6e29\u5ea6';
     for (const name of [`plant/${'x'.repeat(300)}/outlet`, wide.repeat(80), 'short']) {
       const options = { title: name, timezone: 'America/Argentina/ComodRivadavia', width: 400 };

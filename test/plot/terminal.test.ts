@@ -8,11 +8,11 @@ describe('terminal chart', () => {
     minutes(121, (i) => 20 + 5 * Math.sin(i / 10)).filter((_, i) => i < 60 || i > 80),
   );
 
-  it('draws dots, marks and times, and leaves a gap open', () => {
+  it('draws dots, ticks and times, and leaves gaps open', () => {
     expect(drawTerminal(linesOf(wave), { columns: 60, rows: 6 })).toMatchSnapshot();
   });
 
-  it('does with plain characters', () => {
+  it('can use ASCII characters only', () => {
     const text = drawTerminal(
       linesOf(
         wave,
@@ -27,7 +27,7 @@ describe('terminal chart', () => {
     expect(text).toMatch(/^[\n -~]*$/);
   });
 
-  it('paints each line in its colour', () => {
+  it('draws each line in its colour', () => {
     const other = seriesOf(
       'other',
       minutes(121, (i) => 18 + i / 20),
@@ -39,7 +39,7 @@ describe('terminal chart', () => {
     expect(text).toMatch(/<1[\u2800-\u28ff]+>/);
   });
 
-  it('tells lines apart without colours: each has a panel of its own, or in ASCII its sign', () => {
+  it('distinguishes lines without colours: by panels or, in ASCII, by characters', () => {
     const others = Array.from({ length: 9 }, (_, index) =>
       seriesOf(
         `other${index}`,
@@ -59,14 +59,14 @@ describe('terminal chart', () => {
     }
   });
 
-  it('keeps to the width, down to a narrow one', () => {
+  it('keeps to the width, even a narrow one', () => {
     for (const columns of [30, 80, 200]) {
       const lines = drawTerminal(linesOf(wave), { columns }).split('\n');
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
     }
   });
 
-  it('says so when there is nothing to draw', () => {
+  it('says so if there is nothing to draw', () => {
     expect(drawTerminal([], { columns: 80 })).toBe('no samples\n');
   });
 });

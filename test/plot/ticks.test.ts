@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { timeTicks } from '../../src/plot/time-ticks.js';
 import { formatValue, valueTicks } from '../../src/plot/value-ticks.js';
 
-describe('marks of the value axis', () => {
-  it('are a few round numbers within the axis, which holds all values', () => {
+describe('ticks of the value axis', () => {
+  it('are a few round numbers on the axis, which covers all values', () => {
     const value = fc.double({ min: -1e15, max: 1e15, noNaN: true });
     fc.assert(
       fc.property(value, value, (a, b) => {
@@ -38,7 +38,7 @@ describe('marks of the value axis', () => {
   });
 });
 
-describe('marks of the time axis', () => {
+describe('ticks of the time axis', () => {
   const at = (text: string): number => Date.parse(text);
 
   it.each([
@@ -59,14 +59,14 @@ describe('marks of the time axis', () => {
     ['2024-02-26T00:00Z', '2024-03-18T00:00Z', 4, 'UTC', ['26 Feb (2024)', '4 Mar', '11 Mar', '18 Mar']],
     ['2013-07-04T00:00Z', '2014-05-28T00:00Z', 6, 'UTC', ['Sep (2013)', 'Nov', 'Jan (2014)', 'Mar', 'May']],
     ['1999-06-01T00:00Z', '2024-01-01T00:00Z', 8, 'UTC', ['2000', '2005', '2010', '2015', '2020']],
-    // Clocks go from 02:00 to 03:00: that hour has no mark.
+    // Clocks go from 02:00 to 03:00, so that hour has no tick.
     ['2024-03-31T00:00Z', '2024-03-31T03:00Z', 5, 'Europe/Berlin', ['01:00 (31 Mar 2024)', '03:00', '04:00', '05:00']],
   ])('%s to %s', (from, to, count, timezone, expected) => {
     const ticks = timeTicks({ min: at(from), max: at(to) }, count, timezone);
     expect(ticks.map(({ label, context }) => (context ? `${label} (${context})` : label))).toEqual(expected);
   });
 
-  it('lie within the extent, in order, and are never many', () => {
+  it('are within the extent, in order, and never many', () => {
     const time = fc.integer({ min: at('1900-01-01T00:00Z'), max: at('2100-01-01T00:00Z') });
     fc.assert(
       fc.property(

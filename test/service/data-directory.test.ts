@@ -45,14 +45,14 @@ describe('the data directory', () => {
     writeFileSync(join(folder, 'file'), 'x');
     symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
     const file = join(folder, 'file');
-    const said = (path: string, place: string, why: string) =>
-      `the data directory ${path}: nothing can be made in ${place} ${why}; give a folder elsewhere`;
-    expect(() => prepareDataDirectory(file)).toThrow(said(file, file, '(ENOTDIR): it is no folder'));
+    const refusal = (path: string, place: string, why: string) =>
+      `the data directory ${path}: cannot create files in ${place} ${why}; use another path`;
+    expect(() => prepareDataDirectory(file)).toThrow(refusal(file, file, '(ENOTDIR): it is not a folder'));
     const below = join(file, 'in', 'it');
-    expect(() => prepareDataDirectory(below)).toThrow(said(below, file, '(ENOTDIR): it is no folder'));
+    expect(() => prepareDataDirectory(below)).toThrow(refusal(below, file, '(ENOTDIR): it is not a folder'));
     const link = join(folder, 'link');
-    const problem = '(EEXIST): something that is no folder stands there';
-    expect(() => prepareDataDirectory(link)).toThrow(said(link, folder, problem));
+    const problem = '(EEXIST): a file or a broken link has this name';
+    expect(() => prepareDataDirectory(link)).toThrow(refusal(link, folder, problem));
   });
 
   it.runIf(process.platform === 'linux').each([
@@ -61,7 +61,7 @@ describe('the data directory', () => {
     ['/proc/windrow/data/here', '/proc'],
     ['/proc/self/windrow', '/proc/self'],
   ])('%s, where nothing can be made, is refused at once', async (path, place) => {
-    const refusal = `the data directory ${path}: nothing can be made in ${place} (ENOENT): it takes no files; `;
+    const refusal = `the data directory ${path}: cannot create files in ${place} (ENOENT): it does not accept files; `;
     expect(() => prepareDataDirectory(path)).toThrow(refusal);
     await expect(openService({ dataDirectory: path }, silentLog)).rejects.toThrow(refusal);
   });
@@ -69,7 +69,7 @@ describe('the data directory', () => {
   it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('that may not be written is refused', () => {
     mkdirSync(join(folder, 'closed'), { mode: 0o500 });
     for (const path of [join(folder, 'closed'), join(folder, 'closed', 'in')]) {
-      expect(() => prepareDataDirectory(path)).toThrow('check its permissions, and the user that this runs as');
+      expect(() => prepareDataDirectory(path)).toThrow('check its permissions and the user that windrow runs as');
     }
   });
 });

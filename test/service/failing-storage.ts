@@ -36,7 +36,7 @@ export function failingStorage(storage: Storage, trouble: Trouble): Storage {
     },
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs),
     release: (claim) => storage.release(claim),
-    keeps: (shard) => storage.keeps(shard),
+    maintains: (shard) => storage.maintains(shard),
     onCommit: (listener) => storage.onCommit(listener),
     close: () => storage.close(),
   };

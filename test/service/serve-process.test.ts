@@ -248,7 +248,7 @@ describe('what hinders a start is said, without a stack', () => {
       [2, /the data directory .*file: nothing can be made/, start('--port', '0', '--data-dir', join(folder, 'file'))],
       [
         2,
-        /the data directory .*file\/in: nothing can be made in .*file /,
+        /the data directory .*file\/in: cannot create files in .*file /,
         start('--port', '0', '--data-dir', join(folder, 'file/in')),
       ],
       [2, /expected --data-dir DIR/, start('--port', '0')],

@@ -8,28 +8,28 @@ import { describeRows } from './conformance/rows.js';
 import { suiteTables } from './conformance/tables.js';
 import { describeValues } from './conformance/values.js';
 
-/** A store of its own for one test. */
+/** A new store for one test. */
 export interface OpenedStorage {
   readonly storage: Storage;
-  /** Sets the clock of leases forward. */
+  /** Moves the clock of leases forward. */
   advance(ms: number): void | Promise<void>;
   /** Closes the store and opens the same one again. */
   reopen(): Promise<Storage>;
-  /** Closes what is open and removes all of it. */
+  /** Closes all that is open and deletes the store. */
   dispose(): Promise<void>;
 }
 
-/** Opens a new, empty store of these tables. */
+/** Opens a new, empty store with these tables. */
 export type OpenStorage = (tables: readonly Table<never>[]) => Promise<OpenedStorage>;
 
-/** The store of the test that runs. */
+/** The store of the running test. */
 export interface Current {
   storage: Storage;
   advance(ms: number): void | Promise<void>;
   reopen(): Promise<void>;
 }
 
-/** What every driver of `Storage` has to keep. */
+/** What every driver of `Storage` must do. */
 export function describeStorage(name: string, open: OpenStorage): void {
   describe(`${name} as a store`, () => {
     let opened: OpenedStorage;

@@ -35,7 +35,7 @@ describe('failures under the store', () => {
     await opened.dispose();
   });
 
-  it('a commit that finds no room is told to all of its group, and the store goes on without it', async () => {
+  it('a commit without disk space is reported to its whole group, and the store goes on without it', async () => {
     const { storage } = opened;
     const heard: number[] = [];
     storage.onCommit((_, commit) => heard.push(commit));
@@ -54,10 +54,10 @@ describe('failures under the store', () => {
     expect(await (await opened.reopen()).read(SHARD, ids)).toEqual(['c', 'kept']);
   });
 
-  it('a failure of the disk in one work is one of its group, even when the work does not look at it', async () => {
+  it('a disk failure in one work fails its whole group, even if that work ignores it', async () => {
     const { storage } = opened;
     held.before = (sql) => {
-      // The second of the group.
+      // The second work of the group.
       if (sql.startsWith('INSERT INTO "things"')) held.before = failAt('INSERT INTO "things"', 'full');
     };
     const first = storage.transaction(SHARD, insert('a'));
@@ -69,16 +69,16 @@ describe('failures under the store', () => {
     expect(await storage.read(SHARD, ids)).toEqual(['c', 'kept']);
   });
 
-  it('every statement of a commit may find no room or a lock, and the store goes on without it', async () => {
+  it('any statement may find the disk full or the database locked: the store goes on without its commit', async () => {
     const statements: string[] = [];
     held.before = (sql) => statements.push(sql);
     await opened.storage.transaction(SHARD, insert('counted'));
     held.before = () => {};
-    // Of what follows the COMMIT no caller hears.
+    // No caller hears of what follows the COMMIT.
     statements.splice(1 + statements.indexOf('COMMIT'));
     for (let at = 0; at < statements.length; at++) {
       for (const kind of ['full', 'busy'] as const) {
-        // A lock that lasts is waited for, and has a test of its own.
+        // A lock that lasts is waited for; another test covers that.
         if (kind === 'busy' && statements[at]!.startsWith('BEGIN')) continue;
         await opened.storage.transaction(SHARD, ids);
         let index = 0;
@@ -105,7 +105,7 @@ describe('failures under the store', () => {
   });
 
   it.each(['INSERT INTO "things"', 'UPDATE "windrow_shard"', 'COMMIT'])(
-    'after a write that failed (%s) no writes are taken, reads go on, and the next process goes on',
+    'after a failed write (%s) no writes are accepted, reads go on, and the next process can write',
     async (statement) => {
       const { storage } = opened;
       held.before = failAt(statement, 'io');
@@ -121,7 +121,7 @@ describe('failures under the store', () => {
     },
   );
 
-  it('a COMMIT that tells of a failure after it took effect does not put the numbers out of step', async () => {
+  it('a COMMIT that reports failure after it took effect does not upset the commit numbers', async () => {
     const { storage } = opened;
     held.after = failAt('COMMIT', 'full');
     await expect(storage.transaction(SHARD, insert('a'))).rejects.toBeInstanceOf(StorageFullError);
@@ -129,7 +129,7 @@ describe('failures under the store', () => {
     expect(await storage.transaction(SHARD, insert('b'))).toBe(3);
   });
 
-  it('a failing read is told, and the next one is answered; writes go on', async () => {
+  it('a failing read is reported, and the next one succeeds; writes go on', async () => {
     held.before = failAt('SELECT "organisation"', 'io');
     await expect(opened.storage.read(SHARD, ids)).rejects.toMatchObject({ code: 'storage.failed' });
     expect(await opened.storage.read(SHARD, ids)).toEqual(['kept']);
@@ -145,7 +145,7 @@ describe('failures under the store', () => {
     await opened.storage.check();
   });
 
-  it('a store that reached its greatest size is full: reads go on, and writes once there is room', async () => {
+  it('a store at its maximum size is full: reads go on, and so do writes once there is room', async () => {
     const { storage } = opened;
     const pages = Number(held.database!.all('PRAGMA page_count')[0]!.page_count);
     held.database!.all(`PRAGMA max_page_count = ${pages + 20}`);
@@ -158,10 +158,10 @@ describe('failures under the store', () => {
     expect(await storage.read(SHARD, (tx) => tx.count(blobs))).toBe(1);
   });
 
-  it('a work that waits for something else than its transaction is ended: it holds up nobody for ever', async () => {
+  it('work that waits for something else than its transaction is ended, so it blocks nobody for ever', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      // Opened anew, so that its timer is one of these.
+      // Reopened, so that its timer is one of these.
       const storage = await opened.reopen();
       const stuck = storage.transaction(SHARD, async (tx) => {
         await tx.insert(things, thing({ id: 'stuck' }));
@@ -184,7 +184,7 @@ describe('failures under the store', () => {
     }
   });
 
-  it('a work that takes long, but goes on, is not ended', async () => {
+  it('work that takes long but makes progress is not ended', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const storage = await opened.reopen();
@@ -201,7 +201,7 @@ describe('failures under the store', () => {
     }
   });
 
-  it('space that was freed is used again, and what is far too much given back while nobody writes', async () => {
+  it('freed space is used again, and a large excess is given back while nobody writes', async () => {
     const { storage } = opened;
     const fileBytes = () =>
       Number(held.database!.all('PRAGMA page_count')[0]!.page_count) *
@@ -224,7 +224,7 @@ describe('failures under the store', () => {
   });
 });
 
-/** A file system of some megabytes; only root may make one. */
+/** A file system of some megabytes, which only root can make. */
 function smallFileSystem(megabytes: number): { readonly path: string; remove(): void } | undefined {
   const { path, remove } = temporaryDirectory();
   try {
@@ -236,7 +236,7 @@ function smallFileSystem(megabytes: number): { readonly path: string; remove(): 
   return {
     path,
     remove: () => {
-      // Lazily: the file of a closed store is let go of when its statements are collected.
+      // Lazily: the file of a closed store stays open until its statements are garbage-collected.
       execFileSync('umount', ['-l', path]);
       remove();
     },
@@ -248,13 +248,13 @@ function fillUp(path: string): void {
   try {
     for (;;) writeSync(file, new Uint8Array(4096));
   } catch {
-    // There is no room any more.
+    // The disk is full.
   } finally {
     closeSync(file);
   }
 }
 
-describe('a disk that is full', () => {
+describe('a full disk', () => {
   const disk = smallFileSystem(48);
   let opened: OpenedStorage | undefined;
   afterEach(async () => {
@@ -263,7 +263,7 @@ describe('a disk that is full', () => {
   });
 
   it.skipIf(disk === undefined)(
-    'refuses writes; reads, what is small and what frees room go on; all goes on once there is room',
+    'refuses writes; reads, small writes and deletions go on; everything goes on once there is room',
     async () => {
       const directory = join(disk!.path, 'store');
       const options = { directory, tables: suiteTables, reserveBytes: 16 * 1024 * 1024 };
@@ -287,7 +287,7 @@ describe('a disk that is full', () => {
       const next = await opened.reopen();
       expect(await next.read(SHARD, (tx) => tx.count(blobs))).toBe(count);
       await next.transaction(SHARD, (tx) => tx.delete(blobs, [['series', '>', 1]]), { usesReserve: true });
-      // What was deleted goes back to the disk, and then to those that wait.
+      // Deleted space goes back to the disk, and then to those that wait.
       await expect
         .poll(() => {
           advance(2000);

@@ -8,13 +8,13 @@ import {
 
 export const openDatabase = await loadSqlite();
 
-/** A way to SQLite at which tests stand: `before` each statement, free to throw. */
+/** SQLite with hooks: `before` runs before each statement and may throw. */
 export interface Held {
   readonly open: OpenDatabase;
   before: (sql: string) => void;
-  /** After a statement took effect. */
+  /** Runs after a statement took effect. */
   after: (sql: string) => void;
-  /** The connection opened last, as it is without the hold. */
+  /** The connection opened last, without the hooks. */
   database: Database | undefined;
 }
 
@@ -46,7 +46,7 @@ export function hold(open: OpenDatabase = openDatabase): Held {
   return held;
 }
 
-/** Throws at the statements that begin so, `count` times. */
+/** Throws at statements that start with `start`, `count` times. */
 export function failAt(start: string, kind: FailureKind, count = 1): (sql: string) => void {
   let left = count;
   return (sql) => {

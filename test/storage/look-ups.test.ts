@@ -15,7 +15,7 @@ import { openDatabase } from './faults.js';
 import { openTemporary } from './open-temporary.js';
 import { hasPostgres, openTemporaryPostgres } from './postgres/open.js';
 
-// Look-ups by lists of ids, as the service makes them, in a shard with rows enough for an index to matter.
+// Look-ups by lists of ids, as the service makes them, in a shard with enough rows for an index to matter.
 
 const SHARD = 3;
 const ROWS = 6000;
@@ -25,7 +25,7 @@ const numbered = (i: number) => String(i).padStart(5, '0');
 const ofAcme = ['organisation', '=', 'acme'] as const;
 const listed = <Item>(itemOf: (i: number) => Item) => Array.from({ length: LISTED }, (_, i) => itemOf(i * 97));
 
-/** A row with a value in each column: what is not said is nothing much, or null. */
+/** A row with a value in each column; fields that are not given are plain or null. */
 function rowOf<Row>(table: Table<Row>, fields: Partial<Row>): Row {
   const plain: Readonly<Record<Column['type'], Value>> = {
     text: 'x',
@@ -37,7 +37,7 @@ function rowOf<Row>(table: Table<Row>, fields: Partial<Row>): Row {
   const entries = Object.entries<Column>(table.columns).map(([name, { type, isNullable }]) => {
     return [name, isNullable ? null : plain[type]];
   });
-  return { ...(Object.fromEntries(entries) as Row), ...fields }; // each column has a value
+  return { ...(Object.fromEntries(entries) as Row), ...fields }; // `as`: each column has a value
 }
 
 interface LookUp {
@@ -149,13 +149,13 @@ const lookUps: readonly LookUp[] = [
 
 /** Checkpoints are looked up without their states. */
 function stored(table: Table<never>): Table<never> {
-  // `as`: a table like others.
+  // `as`: a table like the others.
   return table.name === itemCheckpoints.name ? (itemCheckpoints as unknown as Table<never>) : table;
 }
 
 async function fill(storage: Storage): Promise<void> {
   for (const { table, rows } of lookUps) {
-    // `as`: each list of rows is of its table.
+    // `as`: each list of rows belongs to its table.
     await storage.transaction(SHARD, (tx) => tx.insertAll(stored(table), rows as never[]));
   }
 }
@@ -200,7 +200,7 @@ describe.runIf(hasPostgres)('PostgreSQL', () => {
     await store.dispose();
   });
 
-  // Tables are new for a while, and statements are planned without their values once they were run some times.
+  // A new table has no statistics yet, and a statement run several times is planned without its values.
   describe.each(['of new tables', 'of known tables'])('%s', (age) => {
     beforeAll(() => connection.exec(age === 'of known tables' ? 'ANALYZE' : 'SELECT 1'));
     it.each(lookUps.flatMap((one) => ['force_custom_plan', 'force_generic_plan'].map((mode) => ({ ...one, mode }))))(
@@ -216,7 +216,7 @@ describe.runIf(hasPostgres)('PostgreSQL', () => {
           `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE looked (${literals.join(', ')})`,
         );
         await connection.exec('DEALLOCATE looked');
-        // `as`: as PostgreSQL writes plans in JSON.
+        // `as`: PostgreSQL's JSON form of plans.
         const [{ Plan }] = JSON.parse(String(row!['QUERY PLAN'])) as [{ Plan: PlanNode }];
         const nodes = nodesOf(Plan);
         const readCount = (node: PlanNode) =>

@@ -9,7 +9,7 @@ export function temporaryDirectory(parent = tmpdir()): { readonly path: string; 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A store in a folder of its own, with a clock that stands. */
+/** A store in a new folder, with a clock that stands still. */
 export async function openTemporary(
   options: Partial<SqliteOptions> = {},
   parent = tmpdir(),

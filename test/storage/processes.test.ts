@@ -13,7 +13,7 @@ const insert = (id: string) => async (tx: Transaction) => {
 };
 const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
 
-// Two stores over one file are to each other as those of two processes.
+// Two stores over one file behave like two processes.
 describe('several processes over one file', () => {
   let directory: string;
   let remove: () => void;
@@ -34,7 +34,7 @@ describe('several processes over one file', () => {
     remove();
   });
 
-  it('what one has answered the others read at once, and number their commits after it', async () => {
+  it('the others read at once what one has acknowledged, and number their commits after it', async () => {
     const [a, b] = [await open(), await open()];
     const heard: number[] = [];
     a.onCommit((_, commit) => heard.push(commit));
@@ -46,7 +46,7 @@ describe('several processes over one file', () => {
         expect(await storage.read(SHARD, ids)).toHaveLength(i + 1);
       }
     }
-    // Listeners hear of the others' commits too, once each.
+    // Listeners also hear the commits of others, once each.
     expect(heard).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
   });
 
@@ -61,7 +61,7 @@ describe('several processes over one file', () => {
     expect(await b.read(SHARD, ids)).toHaveLength(200);
   });
 
-  it('a lock that is held for a while is waited for; readers go on; one that is held for ever is told of', async () => {
+  it('a lock held for a while is waited for, and readers go on; one held for ever is reported', async () => {
     const storage = await open();
     await storage.transaction(SHARD, insert('first'));
     const other = openDatabase(`${directory}/windrow.db`);
@@ -78,7 +78,7 @@ describe('several processes over one file', () => {
     expect(await storage.transaction(SHARD, insert('third'))).toBe(3);
   });
 
-  it('the claims of a process that lives hold until they run out; those of one that died end at once', async () => {
+  it('a live process keeps its claims until they expire; those of a dead one end at once', async () => {
     const [a, b] = [await open(), await open()];
     const claim = (await a.claim(SHARD, 'a', 1000))!;
     expect(await b.claim(SHARD, 'b', 1000)).toBeUndefined();
@@ -86,7 +86,7 @@ describe('several processes over one file', () => {
     expect(await b.claim(SHARD, 'b', 1000)).toEqual({ shard: SHARD, owner: 'b', sequence: 2 });
     await expect(a.transaction(SHARD, insert('late'), { claim })).rejects.toBeInstanceOf(StaleClaimError);
     expect(await a.claim(SHARD, 'a', 1000)).toBeUndefined();
-    // Without a word: its lock is let go of with it, and its claims are not given back.
+    // Its lock is released when it dies, but its claims are not given back.
     await a.close();
     storages.shift();
     const c = await open();
@@ -96,7 +96,7 @@ describe('several processes over one file', () => {
     ).rejects.toBeInstanceOf(StaleClaimError);
   });
 
-  it('readers that follow one another without a gap see what others commit meanwhile', async () => {
+  it('overlapping readers see what others commit meanwhile', async () => {
     const [a, b] = [await open(), await open()];
     await a.transaction(SHARD, insert('first'));
     let end = () => {};
@@ -112,11 +112,11 @@ describe('several processes over one file', () => {
     const later = b.read(SHARD, ids);
     end();
     expect(await later).toEqual(['first', 'second']);
-    // A reader's own state stays what it was.
+    // The snapshot of a reader does not change.
     expect(await long).toEqual([['first'], ['first']]);
   });
 
-  it('two that open a new store at once make one', async () => {
+  it('two processes that open a new store at once create one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
     await expect.poll(() => opened[0]!.read(SHARD, ids)).toHaveLength(3);

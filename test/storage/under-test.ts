@@ -3,10 +3,10 @@ import { openPostgresStorage } from '../../src/storage/postgres/open.js';
 import type { Storage, StorageClock } from '../../src/storage/storage.js';
 import { createDatabase, type TestDatabase } from './postgres/open.js';
 
-/** Where a test of the service keeps its data: in a directory, or in a database of its own (project `postgres`). */
+/** Where a test of the service keeps its data: in a directory, or in a database (vitest project `postgres`). */
 export interface StoreUnderTest {
   open(clock: StorageClock): Promise<Storage>;
-  /** Has leases end earlier, where the clock that they go by is not the test's. */
+  /** Ends leases earlier, where they do not go by the test's clock. */
   advanceLeases(ms: number): Promise<void>;
   remove(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function storeUnderTest(directory: string): Promise<StoreUnderTest>
 
 export function storeIn(database: TestDatabase): StoreUnderTest {
   return {
-    // Of a clock that stands no time limit ends.
+    // A clock that stands still would never reach a time limit.
     open: () => openPostgresStorage({ address: database.address, clock: { monotonicMs: () => performance.now() } }),
     advanceLeases: database.advanceLeases,
     remove: database.remove,

@@ -49,11 +49,11 @@ describe('the upkeep of a store', () => {
     while (await work());
   };
 
-  /** Changes bits of the file where these bytes stand in it, as a failing disk does. */
+  /** Flips bits wherever these bytes are in the file, as a failing disk does. */
   const flipWithin = (bytes: Uint8Array): void => {
     const path = join(directory, 'windrow.db');
     const file = readFileSync(path);
-    // In pages that are free now it may stand too.
+    // They may also be in pages that are free now.
     for (let at = file.indexOf(bytes); at >= 0; at = file.indexOf(bytes, at + 1))
       file[at + (bytes.length >> 1)]! ^= 0x10;
     writeFileSync(path, file);
@@ -62,11 +62,11 @@ describe('the upkeep of a store', () => {
     const database = openDatabase(join(directory, 'windrow.db'));
     const [row] = database.all(`SELECT "${column}" AS "bytes" FROM "${table}" WHERE ${where} LIMIT 1`);
     database.close();
-    // In one page, so that it stands in the file as it is.
+    // Short enough for one page, so that the file contains them unbroken.
     return (row!.bytes as Uint8Array).slice(0, 200);
   };
 
-  it('a backup made while samples arrive holds a moment of the store, and is a store once restored', async () => {
+  it('a backup made while samples arrive holds one moment of the store, and can be restored', async () => {
     const storage = await open();
     await append(storage, 'Raw', 0, 30_000);
     await compact(storage);
@@ -93,7 +93,7 @@ describe('the upkeep of a store', () => {
     });
   });
 
-  it('a restore replaces nothing without being told, and never a store that a process has open', async () => {
+  it('a restore overwrites only by force, and never a store that a process has open', async () => {
     await append(await open(), 'Raw', 0, 10);
     const file = join(folder, 'backup.db');
     await backupStore(directory, file);
@@ -105,7 +105,7 @@ describe('the upkeep of a store', () => {
       code: 'storage.locked',
       message: expect.stringContaining('a process has the store open'),
     });
-    // Over one that is damaged.
+    // Over a damaged store.
     const broken = join(folder, 'broken');
     mkdirSync(broken);
     writeFileSync(join(broken, 'windrow.db'), 'no store any more');
@@ -113,7 +113,7 @@ describe('the upkeep of a store', () => {
     expect((await read(await open(broken), 'Raw')).timeMs).toHaveLength(10);
   });
 
-  it('what is no backup is refused, and leaves nothing behind', async () => {
+  it('a file that is not a backup is refused, and leaves nothing behind', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, 'a text');
     await expect(restoreStore(file, directory, false)).rejects.toMatchObject({ code: 'storage.damaged' });
@@ -123,7 +123,7 @@ describe('the upkeep of a store', () => {
     expect(existsSync(join(directory, 'windrow.db'))).toBe(false);
   });
 
-  it('a flipped bit in a segment is named and refused, and all else is read', async () => {
+  it('a flipped bit in a segment is named and refused, and everything else is readable', async () => {
     const storage = await open();
     await append(storage, 'Raw', 0, 20_000);
     await append(storage, 'Other', 0, 20_000);
@@ -140,7 +140,7 @@ describe('the upkeep of a store', () => {
     await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged', message: faults[0] });
     expect((await read(again, 'Other')).timeMs).toHaveLength(20_000);
     expect((await read(again, 'Raw', { untilMs: 4096 * 60_000 })).timeMs).toHaveLength(4096);
-    // Deleted as a whole it is gone, and what was lost can be sent again.
+    // Deleting the whole range removes it, and what was lost can be sent again.
     const deleted = { fromMs: 4096 * 60_000, untilMs: 8192 * 60_000 };
     const none = new Float64Array(0);
     await again.transaction(SHARD, (tx) =>
@@ -152,7 +152,7 @@ describe('the upkeep of a store', () => {
     expect((await read(again, 'Raw')).value).toEqual(samplesOf('Raw', 0, 20_000).value);
   });
 
-  it('a flipped bit in the log is named and refused, and all else is read', async () => {
+  it('a flipped bit in the log is named and refused, and everything else is readable', async () => {
     const storage = await open();
     await append(storage, 'Raw', 0, 300);
     await append(storage, 'Other', 0, 300);
@@ -160,7 +160,7 @@ describe('the upkeep of a store', () => {
     flipWithin(storedBytes('sample_log', 'changes', '"commit" = 1'));
     const { faults } = await checkStore(directory);
     expect(faults).toEqual([
-      expect.stringMatching(/^300 samples of acme, part 0 of commit 1, are damaged.*"pump" Raw/),
+      expect.stringMatching(/^300 samples of acme, part 0 of commit 1, were damaged.*"pump" Raw/),
     ]);
     const again = await open();
     await expect(read(again, 'Raw')).rejects.toMatchObject({ code: 'storage.damaged' });
@@ -168,13 +168,13 @@ describe('the upkeep of a store', () => {
     expect((await read(again, 'Other')).timeMs).toHaveLength(300);
   });
 
-  it('a copy whose files do not belong together is refused when it is opened', async () => {
+  it('a copy whose files do not belong together is refused when opened', async () => {
     const storage = await open();
     await append(storage, 'Raw', 0, 20_000);
     await compact(storage);
     const copy = join(folder, 'copy');
     mkdirSync(copy);
-    // The database from now, the log from later: as `cp` does it, file after file.
+    // The database of now, the log of later: what `cp` does, one file after another.
     copyFileSync(join(directory, 'windrow.db'), join(copy, 'windrow.db'));
     for (let i = 0; i < 40; i++) {
       await append(storage, `metric ${i}`, 0, 20_000);
@@ -185,7 +185,7 @@ describe('the upkeep of a store', () => {
       code: 'storage.damaged',
       message: expect.stringContaining('backup'),
     });
-    // A whole one is not.
+    // A consistent copy is accepted.
     const whole = join(folder, 'whole');
     mkdirSync(whole);
     await storage.close();
@@ -193,7 +193,7 @@ describe('the upkeep of a store', () => {
     expect((await read(await open(whole), 'Raw')).timeMs).toHaveLength(20_000);
   });
 
-  it('retention deletes whole segments by the most special rule, and no item takes it for a change', async () => {
+  it('retention deletes whole segments by the most specific rule, and items do not see it as a change', async () => {
     const storage = await open();
     const dayMs = 86_400_000;
     const start = clock.nowMs() / 60_000 - 20 * 1440;

@@ -10,18 +10,18 @@ import { openDatabase } from './faults.js';
 import { temporaryDirectory } from './open-temporary.js';
 
 const SHARD = 1;
-// What the windrow of that version wrote: samples of the series 1, and a deletion with a sample of the series 2.
+// Written by windrow at that version: samples of series 1, and a deletion with a sample of series 2.
 const ROW_OF_VERSION_4 =
   '0219a984071b020000000000000000000000000088b3400100032d020101222200020000000000408f400000e8d000030700200000003400' +
   '00330000330000330000338000333400d340803f0000000000000000000000000088b340210000000000409f40210000000000001c40';
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 
-// A table as it was once, and as it became.
+// A table in its old and in its new form.
 const oldSigns = defineTable('signs', { id: text, word: text }, ['id']);
 const signs = defineTable('signs', { id: text, word: text, colour: textOrNull, length: integer }, ['id'], [['length']]);
 const places = defineTable('places', { id: text }, ['id']);
 
-// `as`: lists of tables of different rows.
+// `as`: lists of tables with different rows.
 const oldTables = [oldSigns] as unknown as readonly Table<never>[];
 const newTables = [signs, places] as unknown as readonly Table<never>[];
 const migrations: readonly Migration[] = [
@@ -54,21 +54,21 @@ describe('versions of a store', () => {
     await storage.transaction(SHARD, (tx) => tx.insert(oldSigns, { id: 'a', word: 'stop' }));
     await storage.close();
   };
-  /** Changes the file past the store. */
+  /** Changes the file behind the store's back. */
   const execute = (...statements: string[]) => {
     const database = openDatabase(file());
     for (const statement of statements) database.exec(statement);
     database.close();
   };
 
-  it('a new store has all the tables of windrow', async () => {
+  it('a new store has all tables of windrow', async () => {
     const storage = await open({});
     const counts = await storage.read(SHARD, (tx) => Promise.all(tables.map((table) => tx.count(table))));
     expect(counts).toEqual(tables.map(() => 0));
     await storage.close();
   });
 
-  it('an older store is brought up step by step, and keeps its rows and commit numbers', async () => {
+  it('an older store is migrated step by step, and keeps its rows and commit numbers', async () => {
     await makeOld();
     const storage = await open({ tables: newTables, migrations });
     const found = await storage.read(SHARD, async (tx) => [
@@ -78,13 +78,13 @@ describe('versions of a store', () => {
     ]);
     expect(found).toEqual([1, [{ id: 'a', word: 'stop', colour: null, length: 4 }], 0]);
     await storage.close();
-    // And once is enough.
+    // And only once.
     const again = await open({ tables: newTables, migrations });
     expect(await again.read(SHARD, (tx) => tx.count(signs))).toBe(1);
     await again.close();
   });
 
-  it('a store of the version between is brought up by the steps it lacks', async () => {
+  it('a store of a version in between is migrated by the steps it lacks', async () => {
     await makeOld();
     await (await open({ tables: newTables, migrations: migrations.slice(0, 1) })).close();
     const storage = await open({ tables: newTables, migrations });
@@ -92,7 +92,7 @@ describe('versions of a store', () => {
     await storage.close();
   });
 
-  it('the log of version 4 is read as it was written, and its shards go on from their last commits', async () => {
+  it('the log of version 4 is readable, and its shards continue after their last commits', async () => {
     await (await open({})).close();
     const [of, deleting] = [
       { key: 1, id: 'a' },
@@ -137,7 +137,7 @@ describe('versions of a store', () => {
     await again.close();
   });
 
-  it('a step that fails leaves the store as it was', async () => {
+  it('a failing step leaves the store as it was', async () => {
     await makeOld();
     const failing: Migration = (database) => database.exec('INSERT INTO "nowhere" VALUES (1)');
     const opening = open({ tables: newTables, migrations: [migrations[0]!, failing] });
@@ -150,7 +150,7 @@ describe('versions of a store', () => {
     await storage.close();
   });
 
-  it('a store of a newer version is refused and left as it is', async () => {
+  it('a store of a newer version is refused and left unchanged', async () => {
     await (await open({ tables: newTables, migrations })).close();
     const before = readFileSync(file());
     await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('versions of a store', () => {
     expect(readFileSync(file()).equals(before)).toBe(true);
   });
 
-  it('a store with another count of shards is refused', async () => {
+  it('a store with another number of shards is refused', async () => {
     await makeOld();
     execute(`UPDATE "windrow_meta" SET "value" = '64' WHERE "name" = 'shardCount'`);
     await expect(open({ tables: oldTables, migrations: [] })).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe('versions of a store', () => {
     });
   });
 
-  it('an SQLite file of another program is refused and left as it is', async () => {
+  it('the SQLite file of another program is refused and left unchanged', async () => {
     execute('CREATE TABLE "theirs" ("id" INTEGER)', 'PRAGMA user_version = 1');
     await expect(open({})).rejects.toMatchObject({
       code: 'storage.damaged',

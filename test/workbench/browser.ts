@@ -1,4 +1,4 @@
-// The page in a real browser. Where there is none, tests are skipped, but not in CI, which installs one.
+// The page in a real browser. Without one, tests are skipped, except in CI, which installs one.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import axe from 'axe-core';
@@ -8,20 +8,20 @@ import { afterAll, beforeAll, expect } from 'vitest';
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = places.find((path) => existsSync(path));
 
-/** Why the tests of the page cannot run here; undefined where they can. */
+/** Why the tests of the page cannot run here; undefined if they can. */
 export const missingBrowser =
   executablePath === undefined && process.env.CI !== 'true' ? 'no chromium is installed' : undefined;
 if (missingBrowser !== undefined) console.warn(`tests of the workbench are skipped: ${missingBrowser}`);
 
 const pagePath = fileURLToPath(new URL('../../dist/workbench.html', import.meta.url));
 
-/** The page as one file, from the disk. */
+/** The page as one file on disk. */
 export const fileUrl = pathToFileURL(pagePath).href;
 export const fileHtml = (): string => readFileSync(pagePath, 'utf8');
 
 /**
- * How long anything may take before a test says what it waits for. Many browsers start at once on a busy machine: the
- * half minute that playwright gives one by itself was not enough there. The bound of the test as a whole comes later.
+ * How long to wait for anything before the test fails and says what it waited for. Playwright's 30 seconds were not
+ * enough when many browsers started on a busy machine. The time limit of the whole test is longer.
  */
 const WAIT_MS = 120_000;
 
@@ -41,7 +41,7 @@ export function useBrowser() {
   });
   afterAll(() => browser?.close());
 
-  /** A page of its own; `faults` has what the browser said of it that it should not have. */
+  /** A new page; `faults` collects errors that the browser reports. */
   return async (url: string, options: BrowserContextOptions = {}) => {
     const context = await browser!.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     context.setDefaultTimeout(WAIT_MS);
@@ -57,12 +57,12 @@ export function useBrowser() {
   };
 }
 
-/** What axe finds wrong with the page as it stands. */
+/** What axe finds wrong with the page in its current state. */
 export async function violations(page: Page): Promise<string[]> {
-  // Not by a script element, which the page's policy forbids.
+  // Not a script element: the page's policy forbids it.
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // Put there by the line before.
+    // `as`: the line above defines it.
     const page = globalThis as unknown as { axe: { run(): Promise<AxeResults> } };
     const { violations: found } = await page.axe.run();
     return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
@@ -79,7 +79,7 @@ export async function openCsv(page: Page, name: string, text: string): Promise<v
   await page.getByRole('region', { name, exact: true }).waitFor();
 }
 
-/** Adds a step by its name, with the keys alone. */
+/** Adds a step by its name, using only the keyboard. */
 export async function addStep(page: Page, operation: string): Promise<void> {
   const isFirst = await page.getByRole('button', { name: 'Add the first step' }).isVisible();
   await page
@@ -91,12 +91,12 @@ export async function addStep(page: Page, operation: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The text of the request as it stands on the page. */
+/** The text of the request on the page. */
 export function requestText(page: Page): Promise<string> {
   return page.getByLabel('Request as JSON').inputValue();
 }
 
-/** What a button downloads, as bytes. */
+/** The file that a button downloads. */
 export async function downloaded(page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> {
   const [download] = await Promise.all([page.waitForEvent('download'), press()]);
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };

@@ -25,12 +25,12 @@ const examples = fileURLToPath(new URL('../../docs/examples/', import.meta.url))
 const office = readFileSync(join(examples, 'office-temperature.csv'), 'utf8');
 const csv = 'timestamp,value\n2024-03-01T00:00:00Z,1\n2024-03-01T00:30:00Z,3\n2024-03-01T01:10:00Z,8\n';
 
-/** The line that runs the request with the command. */
+/** The command that runs the request. */
 function commandLine(page: Page): Promise<string | null> {
   return page.getByRole('region', { name: 'Run it with the command' }).locator('pre').textContent();
 }
 
-/** What a link holds. */
+/** What a link contains. */
 function linkText(url: string): string {
   const [, letters = ''] = url.split('#1.');
   return letters === '' ? '' : inflateRawSync(Buffer.from(letters, 'base64url')).toString();
@@ -39,7 +39,7 @@ function linkText(url: string): string {
 describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => {
   const open = useBrowser();
 
-  it('is one file under 150 kB packed, whose policy names what is in it', () => {
+  it('is one file under 150 kB packed, and its policy names its content', () => {
     const html = fileHtml();
     expect(gzipSync(html, { level: 9 }).length).toBeLessThan(150_000);
     const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
@@ -75,7 +75,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
-  it('finds recipes by what they are for, and adds all their steps over the series that is open', async () => {
+  it('finds recipes by their purpose, and adds their steps over the open series', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'office.csv', office);
     await addStep(page, 'comfort');
@@ -84,7 +84,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
       1,
     );
     expect(await page.getByLabel('lower').inputValue()).toBe('68');
-    // Of several steps, one reads the series and the result of another.
+    // A recipe of several steps: one of them reads the series and another step's result.
     await page.getByRole('button', { name: 'Add another result' }).click();
     await page.keyboard.type('last week');
     await page.getByRole('option', { name: /^Last week beside this/, selected: true }).waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
-  it('leaves out columns of texts, and says so', async () => {
+  it('leaves out text columns, and says so', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'room.csv', 'timestamp,note,temp\n2024-03-01T00:00Z,,20\n2024-03-01T01:00Z,cold,19\n');
     const set = page.getByRole('region', { name: 'room.csv' });
@@ -110,7 +110,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => set.textContent()).toContain('texts left out: note');
   });
 
-  it('reads Parquet as the page that the command writes, and says plainly where the reader is not', async () => {
+  it('reads Parquet on the page that the command writes, and says clearly where the reader is missing', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'windrow-workbench-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'daily.parquet');
@@ -123,7 +123,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     const set = page.getByRole('region', { name: 'daily.parquet' });
     await eventually(() => set.textContent()).toContain('311 rows');
     await eventually(() => page.locator('.legend').textContent()).toContain('office-temperature/DailyMean');
-    // Packed by Snappy, and by Zstandard.
+    // Compressed with Snappy and with Zstandard.
     const others = ['duckdb.parquet', 'duckdb-zstd.parquet'];
     const formats = new URL('../formats/files/', import.meta.url);
     await page.getByLabel('Files to open').setInputFiles(others.map((name) => fileURLToPath(new URL(name, formats))));
@@ -135,7 +135,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await violations(bare.page)).toEqual([]);
   });
 
-  it('shows what is wrong at the field it belongs to, and goes on with what is sound', async () => {
+  it('shows each issue at its field, and goes on with the valid steps', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await addStep(page, 'mul');
@@ -152,7 +152,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => page.getByRole('listitem', { name: 'Step 2, Aggregate' }).getByRole('img').count()).toBe(1);
   });
 
-  it('takes the request as JSON, and gives it', async () => {
+  it('accepts the request as JSON, and shows it', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await addStep(page, 'round');
@@ -172,7 +172,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => page.getByLabel('roundtodigits').inputValue()).toBe('-1');
   });
 
-  it('has a form for every operation, made from what it says of itself', async () => {
+  it('has a form for every operation, made from its description', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     await addStep(page, 'abs');
@@ -214,7 +214,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(names).toEqual(['Abs', 'Add', 'Round']);
   });
 
-  it('moves its chart with keys, tells the values under the cursor, and has the samples as a table', async () => {
+  it('moves its chart with keys, shows the values under the cursor, and has the samples as a table', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'office-temperature.csv', office);
     const chart = page.getByRole('application');
@@ -247,7 +247,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await violations(page)).toEqual([]);
   });
 
-  it('runs a pattern for each series that it matches, as the command does', async () => {
+  it('runs a pattern for each matching series, as the command does', async () => {
     const { page, faults } = await open(fileUrl);
     const wide =
       'timestamp,zone-1,zone-2,zone-3\n2024-03-01T00:00Z,1,2,3\n2024-03-01T00:30Z,3,,5\n2024-03-01T01:10Z,8,9,7\n';
@@ -277,7 +277,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
       spawnSync(process.execPath, [commandPath, ...String(line).split(' ').slice(2)], { cwd: folder }).status,
     ).toBe(0);
     expect(results.bytes.toString()).toBe(readFileSync(join(folder, 'results.csv'), 'utf8'));
-    // A result of one member tells where it comes from, and a stream gives the same for all of them.
+    // The result of a member shows its origin, and a stream gives the same for all members.
     await last.getByText('Data table').click();
     await last.getByRole('combobox', { name: /^Series/ }).selectOption({ label: 'zone-2/Tenfold' });
     await last.getByRole('button', { name: 'Why the value at 2024-03-01 00:00:00?' }).click();
@@ -288,10 +288,10 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
-  it('has forms for windows that slide, and shows the fields that a function wants', async () => {
+  it('has forms for sliding windows, and shows the fields that a function needs', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
-    // What is searched for by the name of a function is that function.
+    // A search for the name of a function finds that function.
     await addStep(page, 'timein');
     await eventually(() => page.getByLabel('function').inputValue()).toBe('TimeInState');
     await page.getByLabel('lower').fill('2');
@@ -311,7 +311,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(await violations(page)).toEqual([]);
   });
 
-  it('gives the chart as SVG and PNG', async () => {
+  it('exports the chart as SVG and PNG', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'meter.csv', csv);
     const svg = await downloaded(page, () => page.getByRole('button', { name: 'SVG' }).click());
@@ -322,7 +322,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
-  it('opens a link with the pipeline and the sample that it was built on', async () => {
+  it('opens a link with the pipeline and the sample it was built on', async () => {
     const { page } = await open(fileUrl);
     await page.getByRole('button', { name: 'Heating circuit' }).click();
     await page.getByRole('region', { name: 'heating-circuit.csv' }).waitFor();
@@ -334,13 +334,13 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     await eventually(() => again.page.locator('.dropped').textContent()).toContain('without a partner');
     await eventually(() => requestText(again.page)).toBe(await requestText(page));
     expect(await violations(again.page)).toEqual([]);
-    // A link that is put into the address of an open page does the same.
+    // So does a link entered into the address of an open page.
     const other = await open(fileUrl);
     await other.page.evaluate(`location.hash = ${JSON.stringify(new URL(page.url()).hash)}`);
     await eventually(() => requestText(other.page)).toBe(await requestText(page));
   });
 
-  it('has as its sample the file that stands under the same name in docs/examples', async () => {
+  it('has as its sample the file of the same name in docs/examples', async () => {
     const { page } = await open(fileUrl);
     await page.getByRole('button', { name: 'Office temperature' }).click();
     await addStep(page, 'abs');
@@ -354,7 +354,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(results.bytes.toString().trim().split('\n').slice(1)).toEqual(expected);
   });
 
-  it('replays as a stream, whose end is that of the batch', async () => {
+  it('replays as a stream, which ends with the results of the batch', async () => {
     const { page, faults } = await open(fileUrl);
     await openCsv(page, 'office-temperature.csv', office);
     await addStep(page, 'aggregate');
@@ -370,7 +370,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench, as a file', () => 
     expect(faults).toEqual([]);
   });
 
-  it('is whole in the dark and on a phone', async () => {
+  it('is complete in dark mode and on a phone', async () => {
     const { page } = await open(fileUrl, {
       colorScheme: 'dark',
       viewport: { width: 390, height: 800 },

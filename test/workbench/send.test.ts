@@ -10,7 +10,7 @@ const demoIsReady = /\/core\/events"\n\n$/;
 const examples = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
 const office = readFileSync(`${examples}office-temperature.csv`, 'utf8');
 
-/** More samples than go into two parts: one a second, the last twice, one without a value. */
+/** More samples than fit into two parts: one a second; the last time comes twice, one has no value. */
 const SAMPLES = 201_000;
 const START_MS = Date.parse('2024-03-01T00:00Z');
 const times = Array.from({ length: SAMPLES }, (_, i) => new Date(START_MS + 1000 * Math.min(i, SAMPLES - 2)));
@@ -37,7 +37,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  it('goes there whole, over a broken connection and after a stop, and its results are those of the page', async () => {
+  it('arrives complete, over a broken connection and after a stop, with the results of the page', async () => {
     const demo = await openDemo();
     const { page, faults } = demo;
     await openCsv(page, 'meter.csv', meter);
@@ -54,7 +54,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
       count++;
       if (count === 2) return route.abort('connectionreset');
       if (count === 3) await new Promise<void>((resolve) => (release = resolve));
-      await route.continue().catch(() => undefined); // that one was cancelled
+      await route.continue().catch(() => undefined); // the cancelled one
     });
     await sendButton(page).click();
     await eventually(() => page.getByRole('alert').allTextContents()).toContainEqual(expect.stringMatching(/fetch/i));
@@ -91,10 +91,10 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     expect(faults.filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
   });
 
-  it('asks before samples that are stored are replaced, and says where the results differ', async () => {
+  it('asks before it replaces stored samples, and shows where the results differ', async () => {
     const demo = await openDemo();
     const { page, faults } = demo;
-    // Of the samples that the demo has stored the first thousand, the first of them another.
+    // The first thousand samples that the demo has stored, the first of them changed.
     const [header = '', , ...others] = office.split('\n').slice(0, 1001);
     await openCsv(page, 'office-temperature.csv', [header, '2013-07-04 00:00:00,99', ...others, ''].join('\n'));
     await addStep(page, 'gte');
@@ -113,7 +113,7 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     expect(faults).toEqual([]);
   });
 
-  it('opens signed in by the link that the demo prints, and sends nothing that is stored already', async () => {
+  it('opens signed in by the link that the demo prints, and does not send what is stored already', async () => {
     const { url, stderr } = await serve(
       ['--demo', '--data-dir', temporaryFolder(), '--log-level', 'error'],
       demoIsReady,
@@ -130,13 +130,13 @@ describe.skipIf(missingBrowser !== undefined)('a file of the page, in the servic
     await sendButton(page).click();
     await eventually(() => verdict(page).textContent()).toMatch(/^The service has the same: all 7,888 results equal/);
     await eventually(() => page.getByText('the service has these 7,267 samples already').count()).toBe(1);
-    // Lines keep their places, and so their colours; the stored one comes last.
+    // Lines keep their places and so their colours; the stored one comes last.
     const names = await page.locator('.legend tbody th').allTextContents();
     expect(names).toEqual(['Raw', 'Aggregate', 'Aggregate, stored'].map((metric) => `office-temperature/${metric}`));
     expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
 
-    // A link of an earlier start signs nobody in, and the page says so; what it holds leaves the address all the same.
+    // The link of an earlier start does not sign in, and the page says so; its content leaves the address all the same.
     const old = await open(`${url}/#sign-in=${clientId}:of-an-earlier-start`);
     expect(old.page.url()).toBe(`${url}/`);
     await old.page.getByRole('button', { name: 'Service', exact: true }).click();

@@ -43,7 +43,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByRole('button', { name: 'Submit' }).click();
     const timeline = page.locator('.timeline');
     await eventually(() => timeline.textContent()).toMatch(/Active.*office-temperature\/IsComfortable/);
-    // Its result is in the list without being asked for.
+    // Its result is in the list without a reload.
     await eventually(() => page.getByRole('button', { name: 'Draw office-temperature/IsComfortable' }).count()).toBe(1);
     expect(JSON.parse(await requestText(page))[0].processingType).toBe('stream');
 
@@ -52,7 +52,7 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await page.getByLabel('A page has').selectOption('10');
     await page.getByRole('button', { name: 'Read events' }).click();
     await eventually(() => page.getByText('5 events match').count()).toBe(1);
-    // More events than a page has; those of the first page are not on the second.
+    // More events than fit on a page; the second page does not repeat the first.
     const authorized = await tokenOf(demo.url, { clientId, clientSecret });
     const more = Array.from({ length: 12 }, (_, i) => ({
       occurredAt: new Date(Date.UTC(2026, 0, 1, i)).toISOString(),
@@ -79,13 +79,13 @@ describe.skipIf(missingBrowser !== undefined)('the workbench of windrow serve', 
     await eventually(() => page.getByText(/did you mean `severity`/).count()).toBeGreaterThan(0);
     expect(await violations(page)).toEqual([]);
 
-    // What the browser itself says of the two answers that were meant to fail.
+    // The browser reports the two responses that had to fail.
     expect(faults.filter((fault) => !/status of (400|401)/.test(fault))).toEqual([]);
     expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')).toBe(
       '[{},{},""]',
     );
 
-    // The reader of Parquet comes from the service, with the first such file.
+    // The service delivers the Parquet reader, with the first such file.
     const answered = await fetch(`${demo.url}/workbench-parquet.js`);
     expect(answered.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     await page.getByRole('button', { name: 'Build' }).click();

@@ -28,7 +28,7 @@ const meter = [
   '',
 ].join('\n');
 
-describe.skipIf(missingBrowser !== undefined)('why, in the page', () => {
+describe.skipIf(missingBrowser !== undefined)('why, on the page', () => {
   const open = useBrowser();
   const panel = (page: Page) => page.getByRole('region', { name: /^Why / });
 
@@ -70,7 +70,7 @@ describe.skipIf(missingBrowser !== undefined)('why, in the page', () => {
       'left out 1 sample of meter/Raw' + '2024-03-01 00:20:002sample 2: a later sample of the same time replaced it',
     ]);
     expect(await violations(page)).toEqual([]);
-    // The keys go there, and back again.
+    // The focus goes there, and back again.
     await eventually(() => page.evaluate('document.activeElement.id')).toBe('why-title');
     await page.keyboard.press('Escape');
     await eventually(() => panel(page).count()).toBe(0);
@@ -111,7 +111,7 @@ describe.skipIf(missingBrowser !== undefined)('why, in the page', () => {
     expect(faults).toEqual([]);
   });
 
-  it('says of a sample that was read where it was read from', async () => {
+  it('says of a source sample where it was read from', async () => {
     const { page } = await open(fileUrl);
     await openCsv(page, 'meter.csv', meter);
     await page.locator('.chart-host .u-over').click({ position: { x: 20, y: 200 } });

@@ -4,20 +4,20 @@ import { copyInto } from '../../kernels/columns.js';
 import type { Inlet, Sink } from '../graph/node.js';
 import { takeColumn } from './free-list.js';
 
-/** Gathers the results of one item of a batch, in arrays that are handed over. */
+/** Gathers the results of one item of a batch in arrays that will belong to the caller. */
 export class BatchSink implements Sink {
   readonly #reference: SeriesReference;
   readonly #timeMs: GatheredColumn;
   readonly #value: GatheredColumn;
   readonly #sharesTimes: boolean;
-  /** The input's array of times, while the results have just these times from its start on. */
+  /** The input's array of times, as long as the results have exactly its times, from the first one on. */
   #inputTimeMs: Float64Array | undefined;
-  /** Whether the times that `take` gave are the input's own array. */
+  /** Whether the times that `take` returned are the input's own array. */
   isTimeShared = false;
 
   /**
-   * @param expectedCount how many samples are likely to come: with this number nothing is copied twice.
-   * @param sharesTimes whether a result with all times of its input may have the input's own array of them.
+   * @param expectedCount the likely number of samples; if it is exact, nothing is copied twice.
+   * @param sharesTimes whether a result with all times of its input may use the input's own array of times.
    */
   constructor(reference: SeriesReference, expectedCount: number, sharesTimes: boolean) {
     this.#reference = reference;
@@ -49,7 +49,7 @@ export class BatchSink implements Sink {
     return { timeseriesId, metric, timeMs, value: this.#value.take() };
   }
 
-  // Whether all times so far, with those of the chunk, are the input's.
+  // Whether all times so far, including those of the chunk, are the input's.
   #hasInputTimes({ inputTimeMs }: Chunk): boolean {
     if (!this.#sharesTimes || inputTimeMs === undefined) return false;
     const count = this.count();
@@ -98,7 +98,7 @@ class GatheredColumn {
     this.#count = end;
   }
 
-  /** An array of its own, exactly as long as the result. */
+  /** The results in an array exactly as long as they are. */
   take(): Float64Array {
     return this.#column.length === this.#count ? this.#column : this.#column.slice(0, this.#count);
   }

@@ -14,8 +14,8 @@ export interface Expected {
 }
 
 /**
- * Stops a batch that is certain to make too many samples before any memory is taken: steps that make a result
- * at each point of a grid, over inputs whose span is known.
+ * Stops a batch that is certain to make too many samples before it takes any memory. Certain are steps that give a
+ * result at each point of a grid, over inputs whose span is known.
  */
 export function checkExpectedCounts(plan: Plan, inputs: readonly Series[], settings: RunSettings): void {
   const spans = inputs.map((input) => spanInRun(input, settings));
@@ -36,8 +36,8 @@ export function checkExpectedCounts(plan: Plan, inputs: readonly Series[], setti
 }
 
 /**
- * How many results each item is likely to have: a map as many as its samples, a filter at most as many, a grid as many
- * as it has points in the span of its input. A result of just this length is copied once, any other twice.
+ * How many results each item is likely to have: a map as many as its input has samples, a filter at most as many, a
+ * grid as many as it has points in the span of its input. A result of exactly this length is copied once, others twice.
  */
 export function expectedCounts(plan: Plan, inputs: readonly Series[], settings: RunSettings): Expected[] {
   const ofSteps: (Expected & { readonly timeMs: Float64Array })[] = [];
@@ -66,7 +66,7 @@ function operationOf({ operation }: PlanStep): Operation {
   return found;
 }
 
-// `timeMs`: the times that the step's samples come from, if not just theirs.
+// `timeMs` are the times of the source that the step's samples come from.
 function regridCount(
   { results, windows, pointsEveryMs }: Operation,
   { parameters }: PlanStep,
@@ -82,7 +82,7 @@ function regridCount(
   const last = Math.floor(timeMs[timeMs.length - 1]! / everyMs);
   const count = last - (results === undefined ? Math.ceil(first) : Math.floor(first)) + 1;
   const countMax = pointsEveryMs?.(parameters) === undefined ? sampleCount : settings.maxOutputSamples;
-  // Times may not rise, and need not be numbers: that is seen later.
+  // Times are not checked yet: they may be unsorted or NaN.
   return count > 0 ? Math.min(count, countMax) : 0;
 }
 
@@ -91,8 +91,8 @@ interface Span {
   readonly lastMs: number;
 }
 
-// The samples at both ends that a run takes, none of them outside the known years: those have an error of their own.
-// Unsorted input is looked at again once it is sorted.
+// From the first sample that the run takes to the last. Samples outside the known years raise their own error later,
+// and unsorted input comes here again once it is sorted.
 function spanInRun({ timeMs, value }: Series, { fromMs, untilMs = Number.POSITIVE_INFINITY }: RunSettings): Span {
   const firstMs = Math.max(fromMs, TIME_MS_MIN);
   const endMs = Math.min(untilMs, TIME_MS_END);

@@ -1,17 +1,17 @@
 /**
- * Buffers of results that were given back (`Run.dispose`), for the results of later runs. Memory that a process has
- * used before costs nothing; a fresh page of it costs a fault, and all of them together more than the work of most
- * plans. A buffer comes here by a move, so nobody else can see it any more, and serves a result of just its length.
+ * Buffers of disposed results (`Run.dispose`), for the results of later runs. Memory that the process has used before
+ * costs nothing; each fresh page costs a page fault, and together these cost more than the work of most plans. A buffer
+ * is moved here, so nobody else can see it any more, and is used again for a result of exactly its length.
  */
 const free = new Map<number, ArrayBuffer[]>();
 let freeBytes = 0;
 
-/** The most that is kept; the lengths that have not been used for longest go first. */
+/** The most that is kept; the least recently used lengths go first. */
 const FREE_BYTES_MAX = 2 ** 29;
-/** Smaller buffers come from memory that the process has anyway. */
+/** Smaller buffers are not kept: they rarely need fresh pages. */
 const BUFFER_BYTES_MIN = 2 ** 17;
 
-/** A column of so many entries, whatever they are at first: who takes it writes to all of them. */
+/** A column of this length with arbitrary contents: the caller must write to every entry. */
 export function takeColumn(length: number): Float64Array<ArrayBuffer> {
   const buffer = free.get(8 * length)?.pop();
   if (buffer === undefined) return new Float64Array(length);
@@ -19,15 +19,15 @@ export function takeColumn(length: number): Float64Array<ArrayBuffer> {
   return new Float64Array(buffer);
 }
 
-/** Moves a result's buffer here, which leaves every array over it empty. */
+/** Moves a result's buffer to the free list, which empties every array over it. */
 export function giveBack({ buffer }: Float64Array): void {
-  // `as`: the library makes its results over buffers that are not shared.
+  // `as`: results never lie in shared memory.
   const moved = move(buffer as ArrayBuffer);
   const { byteLength } = moved;
   if (byteLength < BUFFER_BYTES_MIN || byteLength > FREE_BYTES_MAX) return;
   const alike = free.get(byteLength) ?? [];
   alike.push(moved);
-  // The last in the order of the map is the last that was used.
+  // The map's order is that of use, most recent last.
   free.delete(byteLength);
   free.set(byteLength, alike);
   freeBytes += byteLength;

@@ -18,22 +18,22 @@ export interface Loaded {
 const loadedSeries = new WeakMap<Series, Loaded>();
 
 /**
- * Loads series for many runs: copies them once to where the engine works, sorted and checked, so that `runBatch` need
- * neither check nor copy them again. Runs give the same results and the same report as over the series themselves, and
- * are fastest over series that were loaded together. They take 16 bytes a sample (8 where series share one array of
- * times) for as long as one of them is held. Their columns are views of one memory, so to post one to a worker copies
- * all of it; results are ordinary arrays.
+ * Loads series for many runs: copies them, sorted and checked, into the memory that the engine works in, so `runBatch`
+ * need not check or copy them again. Runs give the same results and the same report as over the original series, and
+ * are fastest over series that were loaded together. Loaded series take 16 bytes a sample (8 if they share one array of
+ * times) for as long as the program keeps any of them. Their columns are views of one memory, so posting one to a
+ * worker copies all of it; results are ordinary arrays.
  *
- * @param series as `runBatch` takes them: in any order, with missing values. They are not changed, nor needed any more.
- * @returns the same series, in the same order; whoever writes to their columns breaks what later runs rely on.
- * @throws InputError for columns or times that cannot be taken.
+ * @param series as `runBatch` takes them: in any order, with missing values. They are not changed, and may be dropped.
+ * @returns the same series, in the same order. Do not write to their columns: later runs rely on them.
+ * @throws InputError for columns that do not fit together or invalid times.
  */
 export function loadSeries(series: readonly Series[]): readonly Series[] {
   checkList(series);
   for (const one of series) checkColumns(one);
   const given = series.map((one) => ({ series: one, missing: 0, outOfRun: 0, duplicateMs: [], ...loadedOf(one) }));
   const loaded = layOut(given);
-  // Most series are clean, which is told fastest where kernels read them.
+  // Most series are clean, and kernels find that out fastest inside the arena.
   if (workIn(loaded.arena, () => loaded.series.every(isClean))) return remember(loaded, given);
   for (const one of series) checkTimes(one);
   const inputs = given.map((one) =>
@@ -47,7 +47,7 @@ interface LaidOut {
   readonly series: readonly Series[];
 }
 
-// Copies series into an arena. Those that share their times go on sharing them.
+// Copies series into an arena. Series that share their times still do so there.
 function layOut(inputs: readonly SortedInput[]): LaidOut {
   const sources = [...new Set(inputs.flatMap(({ series: { timeMs, value } }) => [timeMs, value]))];
   const { arena, columns } = openArena(sources.map(({ length }) => length));
@@ -76,12 +76,12 @@ function isClean({ timeMs, value }: Series): boolean {
   return isRising(timeMs, 0, count, Number.NEGATIVE_INFINITY) && isAllFinite(value, 0, count);
 }
 
-/** What is known of a series, if it is one that was loaded. */
+/** What is known of a loaded series; undefined for any other. */
 export function loadedOf(series: Series): Loaded | undefined {
   return loadedSeries.get(series);
 }
 
-/** The same samples under another name; a loaded series stays one. */
+/** The same samples under another name. A loaded series stays loaded. */
 export function renamed(series: Series, { timeseriesId, metric }: SeriesReference): Series {
   const own = { timeseriesId, metric, timeMs: series.timeMs, value: series.value };
   const loaded = loadedSeries.get(series);

@@ -21,13 +21,13 @@ import { type SortedInput, sortInput } from './sorted-input.js';
 
 export interface BatchOptions extends RunOptions {
   /**
-   * Whether a result with a sample at each time of its input has the input's own array of times, instead of a copy:
-   * false by default. It saves memory and time where nobody changes, transfers or gives away these arrays.
+   * Whether a result with a sample at each time of its input uses the input's own array of times instead of a copy;
+   * false by default. It saves memory and time if nobody changes or transfers these arrays.
    */
   readonly shareTimes?: boolean;
   /**
-   * How far before `from` samples are taken as a stream would have taken them by then: an ISO 8601 duration, or `all`.
-   * The results are those that were not final at `from`, so runs one after another give what one run gives.
+   * How far before `from` the run reads samples to warm up, as a stream would have by then: an ISO 8601 duration, or
+   * `all`. The results are those that were not final at `from`, so consecutive runs together give what one run gives.
    */
   readonly warmup?: string;
 }
@@ -36,10 +36,11 @@ export interface BatchOptions extends RunOptions {
  * Runs a plan over whole series.
  *
  * @param plan from `createPlan`.
- * @param inputs the series that the plan reads, in any order; more than one part of a series are joined in the
- *   order given. They are never changed, and results do not share their memory unless `shareTimes` says so.
- * @throws InputError for options, columns or times that cannot be taken, or a series that is not there.
- * @throws OutputLimitError when a step would make more than `maxOutputSamples`.
+ * @param inputs the series that the plan reads, in any order; parts of one series are joined in the order given. They
+ *   are never changed, and results do not share their memory unless `shareTimes` is set.
+ * @returns one series for each item of the request, and a report.
+ * @throws InputError for invalid options, columns or times, and for a missing series.
+ * @throws OutputLimitError if a step would make more than `maxOutputSamples`.
  */
 export function runBatch(plan: Plan, inputs: readonly Series[], options: BatchOptions = {}): Run {
   const planned = planInTimezone(plan, options.timezone);
@@ -66,7 +67,7 @@ interface Job {
 interface Results {
   readonly series: readonly Series[];
   readonly report: Report;
-  /** Times that are an input's. */
+  /** Arrays of times that belong to an input. */
   readonly shared: ReadonlySet<Float64Array>;
 }
 
@@ -79,7 +80,7 @@ function runGiven(job: Job, given: readonly SortedInput[]): Results {
   return again;
 }
 
-// Loaded series are worked on where they lie, the longest of them if they lie apart.
+// The arena of the loaded series; of the longest one if they lie in several.
 function arenaOf(given: readonly SortedInput[]): Arena {
   let arena: Arena | undefined;
   let length = -1;
@@ -110,7 +111,7 @@ function chooseInputs(plan: Plan, inputs: readonly Series[]): { given: SortedInp
   return { given, unused };
 }
 
-// Of a series that was loaded, also those that loading left out.
+// Of a loaded series this includes the samples that loading left out.
 function sampleCountOf(series: Series): number {
   const loaded = loadedOf(series);
   return series.timeMs.length + (loaded === undefined ? 0 : loaded.missing + loaded.duplicateMs.length);
@@ -135,14 +136,14 @@ function sorted(given: SortedInput, settings: RunSettings): SortedInput {
   return { ...own, missing: given.missing + own.missing, duplicateMs };
 }
 
-// Undefined when an input does not rise in time: then nothing has been lost but the time until it was seen.
+// Undefined if the times of an input do not rise: that costs only the time until it was noticed.
 function tryRun(job: Job, inputs: readonly SortedInput[]): Results | undefined {
   const { plan, settings, warmUntilMs } = job;
   const whole = inputs.map((input) => input.series);
   checkExpectedCounts(plan, whole, settings);
-  const machine = graphs.take(plan, settings) ?? buildMachine(plan, settings);
-  const { graph, sinks } = machine;
-  const isWarm = warmUntilMs === undefined || warmUp(plan, machine, whole, warmUntilMs);
+  const wired = graphs.take(plan, settings) ?? wire(plan, settings);
+  const { graph, sinks } = wired;
+  const isWarm = warmUntilMs === undefined || warmUp(plan, wired, whole, warmUntilMs);
   const series =
     warmUntilMs === undefined ? whole : whole.map((one) => partOf(one, warmUntilMs, Number.POSITIVE_INFINITY));
   // Parts do not have the times of their input.
@@ -152,7 +153,7 @@ function tryRun(job: Job, inputs: readonly SortedInput[]): Results | undefined {
     warmUntilMs === undefined &&
     expected.some(({ count, isFiltered }) => isFiltered && count >= COUNTED_MIN) &&
     isElementwise(plan);
-  const counts = isCounted ? countResults(plan, machine, series) : expected.map(({ count }) => count);
+  const counts = isCounted ? countResults(plan, wired, series) : expected.map(({ count }) => count);
   if (counts === undefined) return undefined;
   const own = plan.items.map(({ output }, item) => new BatchSink(output, counts[item]!, shareTimes));
   sinks.push(...own);
@@ -163,12 +164,12 @@ function tryRun(job: Job, inputs: readonly SortedInput[]): Results | undefined {
   const shared = new Set(results.flatMap(({ timeMs }, item) => (own[item]!.isTimeShared ? [timeMs] : [])));
   const report = createReport(plan, graph, 0, 0);
   sinks.length = 0;
-  graphs.keep(plan, settings, machine);
+  graphs.keep(plan, settings, wired);
   return isRising ? { series: results, report, shared } : undefined;
 }
 
-// Takes the samples before a time as a stream would, to its advance; false when an input does not rise in time.
-function warmUp(plan: Plan, { graph, sinks }: Machine, inputs: readonly Series[], untilMs: number): boolean {
+// Takes the samples before a time as a stream that advances to it would. False if the times of an input do not rise.
+function warmUp(plan: Plan, { graph, sinks }: WiredPlan, inputs: readonly Series[], untilMs: number): boolean {
   sinks.push(...plan.items.map(() => new CountingSink()));
   const before = inputs.map((one) => partOf(one, Number.NEGATIVE_INFINITY, untilMs));
   const isRising = pushAll(plan, graph, before, false);
@@ -188,8 +189,8 @@ function partOf(series: Series, fromMs: number, untilMs: number): Series {
 /** Fewer results are copied as fast as they are counted. */
 const COUNTED_MIN = 131_072;
 
-// How many results each item has; undefined when an input does not rise in time.
-function countResults(plan: Plan, { graph, sinks }: Machine, inputs: readonly Series[]): number[] | undefined {
+// How many results each item has; undefined if the times of an input do not rise.
+function countResults(plan: Plan, { graph, sinks }: WiredPlan, inputs: readonly Series[]): number[] | undefined {
   const counting = plan.items.map(() => new CountingSink());
   sinks.push(...counting);
   const isRising = pushAll(plan, graph, inputs, false);
@@ -199,13 +200,13 @@ function countResults(plan: Plan, { graph, sinks }: Machine, inputs: readonly Se
   return isRising ? counting.map((sink) => sink.count()) : undefined;
 }
 
-// Whether every step takes sample by sample: then to run it twice, first to count, costs less than memory for all
-// samples of which only some come through.
+// Whether every step works sample by sample. Such a plan is cheap: running it twice, first to count its results, costs
+// less than fresh memory for samples that a filter then drops.
 function isElementwise({ steps }: Plan): boolean {
   return steps.every(({ operation }) => operationsByName.get(operation)?.shape !== 'regrid');
 }
 
-// What sorting or loading left out of an input.
+// Counts what sorting or loading left out of an input.
 function addCounts(counts: SourceCounts, { missing, outOfRun, duplicateMs }: SortedInput, settings: RunSettings): void {
   const duplicate = countWithin(duplicateMs, settings);
   counts.samplesIn += missing + outOfRun + duplicateMs.length;
@@ -220,16 +221,16 @@ function countWithin(timesMs: readonly number[], { fromMs, untilMs = Number.POSI
   return count;
 }
 
-/** A graph and where its results go: set anew for each run. */
-interface Machine {
+/** A graph, and its sinks, which each run replaces. */
+interface WiredPlan {
   readonly graph: Graph;
   readonly sinks: (BatchSink | CountingSink)[];
 }
 
-const graphs = new GraphCache<Machine>();
+const graphs = new GraphCache<WiredPlan>();
 
-function buildMachine(plan: Plan, settings: RunSettings): Machine {
-  const sinks: Machine['sinks'] = [];
+function wire(plan: Plan, settings: RunSettings): WiredPlan {
+  const sinks: WiredPlan['sinks'] = [];
   const inlets = plan.items.map((_, item) => ({
     receive: (chunk: Chunk): void => sinks[item]!.receive(chunk),
     get isCounting(): boolean {
@@ -239,8 +240,8 @@ function buildMachine(plan: Plan, settings: RunSettings): Machine {
   return { graph: buildGraph(plan, settings, inlets), sinks };
 }
 
-// Chunk by chunk, the source that lies furthest back first, so that steps with two inputs wait for little.
-// With a `frequency` no chunk reaches over a boundary between two runs. False when an input does not rise in time.
+// Pushes chunk by chunk, always to the source that is furthest behind, so that steps with two inputs hold little back.
+// With a `frequency` no chunk crosses a boundary between two runs. False if the times of an input do not rise.
 function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[], areChecked: boolean): boolean {
   const frequencyMs = shortestFrequencyMs(plan);
   const order = pushOrder(plan);
@@ -255,7 +256,7 @@ function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[], areChecked
     const { timeMs } = input;
     const from = position[at]!;
     const nextMs = timeMs[from]!;
-    // Chunks that begin together go in together: then their samples meet without waiting in lists.
+    // Chunks that begin at the same time go in with no advance between them, so their samples need not wait in lists.
     if (nextMs !== lastMs) graph.advance();
     lastMs = nextMs;
     let to = Math.min(from + graph.sources[at]!.chunkLength, timeMs.length);
@@ -263,7 +264,7 @@ function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[], areChecked
       const boundaryMs = (Math.floor(nextMs / frequencyMs) + 1) * frequencyMs;
       to = Math.max(from + 1, firstAtOrAfter(timeMs, from, to, boundaryMs));
     }
-    // Series that share one column of times have it checked once.
+    // A column of times that several series share is checked once.
     const isChecked = checked !== undefined && checked.timeMs === timeMs && checked.from === from && checked.to === to;
     const known = areLoaded[at] === true ? 'all' : isChecked || areChecked ? 'times' : 'nothing';
     if (!graph.sources[at]!.pushRising(input, from, to, known)) return false;
@@ -272,7 +273,7 @@ function pushAll(plan: Plan, graph: Graph, inputs: readonly Series[], areChecked
   }
 }
 
-// The input whose next sample is the earliest, −1 when all are used up; among equals the first in the order.
+// The input whose next sample is the earliest, the first in `order` among equals; −1 if none has any left.
 function furthestBack(inputs: readonly Series[], position: readonly number[], order: readonly number[]): number {
   let at = -1;
   let earliestMs = Number.POSITIVE_INFINITY;
@@ -285,8 +286,8 @@ function furthestBack(inputs: readonly Series[], position: readonly number[], or
   return at;
 }
 
-// Sources that a step with two inputs reads go first: such a step can hold their chunks as they lie, but has to copy
-// what other steps made.
+// Sources that a step with two inputs reads directly go first: the step can hold their chunks without copying them, but
+// has to copy the results of other steps.
 function pushOrder({ sources, steps }: Plan): number[] {
   const isHeld = (source: number): boolean =>
     steps.some(

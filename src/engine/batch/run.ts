@@ -2,20 +2,20 @@ import type { Series } from '../../core/series.js';
 import type { Report } from '../report.js';
 import { giveBack } from './free-list.js';
 
-/** What a run gives: one series for each item of the request, in its order, and what became of every sample. */
+/** The outcome of a run: one series for each item of the request, in its order, and what became of every sample. */
 export interface Run extends Disposable {
   /** Ordinary arrays that belong to the caller; the library never writes to them again. */
   readonly series: readonly Series[];
   readonly report: Report;
   /**
    * Gives the arrays of `series` back, so that later runs need no fresh memory for results of the same lengths. Their
-   * buffers move: whoever still holds one of the arrays finds it empty (length 0). Times that are shared with an input
-   * (`shareTimes`) stay. `using run = runBatch(plan, series)` does it at the end of the block.
+   * buffers move, so these arrays are empty (length 0) from then on. Times shared with an input (`shareTimes`) stay.
+   * `using run = runBatch(plan, series)` does this at the end of the block.
    */
   dispose(): void;
 }
 
-/** A run whose `series` are its own, but for the columns in `shared`. */
+/** A run that owns the columns of `series`, except those in `shared`. */
 export class FinishedRun implements Run {
   readonly series: readonly Series[];
   readonly report: Report;

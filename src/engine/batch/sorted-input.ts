@@ -1,18 +1,18 @@
 import type { Series } from '../../core/series.js';
 import { firstNotRising } from '../../kernels/check.js';
 
-/** A series whose times rise, and how many samples that took out. */
+/** A series whose times rise, and what was left out to make them rise. */
 export interface SortedInput {
   readonly series: Series;
   readonly missing: number;
   readonly outOfRun: number;
-  /** The times of those that a later one of the same time replaced. */
+  /** The times of samples that a later one of the same time replaced. */
   readonly duplicateMs: readonly number[];
 }
 
 /**
- * The samples of `[fromMs, untilMs)` in time order, missing ones left out, and of those with one time the last
- * given: O(n log n).
+ * The samples of `[fromMs, untilMs)` in time order, without missing ones. Of several samples of one time the last given
+ * is kept. O(n log n).
  */
 export function sortInput(series: Series, fromMs: number, untilMs: number): SortedInput {
   const { timeMs, value } = series;
@@ -43,7 +43,7 @@ export function sortInput(series: Series, fromMs: number, untilMs: number): Sort
   return { series: sorted, missing, outOfRun, duplicateMs };
 }
 
-// By time and then by place. Nearly sorted input is the usual disorder, and the sort uses the runs that it has.
+// By time, then by index. Unsorted input is usually nearly sorted, which the sort makes use of.
 function orderByTime(timeMs: Float64Array, indices: Uint32Array): Uint32Array {
   const times = Float64Array.from(indices, (i) => timeMs[i]!);
   if (firstNotRising(times, 0, times.length, Number.NEGATIVE_INFINITY) === times.length) return indices;

@@ -4,8 +4,8 @@ import type { Plan } from '../../plan/plan.js';
 import type { RunSettings } from '../options.js';
 
 /**
- * The form of a checkpoint: a header, then numbers, then a sum over all. Most numbers of a state are zero or small
- * counts, so a number is a tag and as many bytes as it needs.
+ * The format of a checkpoint: a header, numbers, and a hash of everything before it. Most numbers of a state are zero
+ * or small counts, so a number is a tag and as many bytes as it needs.
  *
  * Layout, little-endian: four letters, version (1 byte), hash of plan and options (8 bytes), numbers, hash of all
  * bytes before it (8 bytes).
@@ -16,16 +16,16 @@ const HEADER_LENGTH = 13;
 const SUM_LENGTH = 8;
 const NUMBER_LENGTH_MAX = 9;
 
-/** What a checkpoint is of: `WRCP` a stream, `WRFC` a fleet. */
+/** The kind of a checkpoint: `WRCP` of a stream, `WRFC` of a fleet. */
 export type Letters = 'WRCP' | 'WRFC';
 
 export interface CheckpointWriter {
   add(value: number): void;
-  /** The checkpoint, whole. Nothing can be added after. */
+  /** The whole checkpoint. Nothing can be added after this. */
   finish(): Uint8Array;
 }
 
-/** @param sizeHint how many bytes there may be, so that room is taken once. */
+/** @param sizeHint the likely number of bytes, so that memory is allocated once. */
 export function createWriter(letters: Letters, plan: Plan, settings: RunSettings, sizeHint: number): CheckpointWriter {
   let bytes = new Uint8Array(Math.max(sizeHint, 256));
   let view = new DataView(bytes.buffer);
@@ -51,23 +51,23 @@ export function createWriter(letters: Letters, plan: Plan, settings: RunSettings
 }
 
 /**
- * Checks a checkpoint, and gives a function that reads its numbers one after another.
+ * Checks a checkpoint and returns a function that reads its numbers one after another.
  *
- * @throws CheckpointError for bytes that are no checkpoint of this kind, version, plan and options; the function, when
- *   there are no more numbers.
+ * @throws CheckpointError for bytes that are not a checkpoint of this kind, version, plan and options. The returned
+ *   function throws it when there are no more numbers.
  */
 export function openCheckpoint(letters: Letters, bytes: Uint8Array, plan: Plan, settings: RunSettings): () => number {
   checkHeader(letters, bytes);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = bytes.length - SUM_LENGTH;
   if (view.getBigUint64(end, true) !== hashBytes(bytes, end)) {
-    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged: its sum does not fit its bytes');
+    throw new CheckpointError('checkpoint.format', 'the checkpoint is damaged: its hash does not match its bytes');
   }
   if (view.getBigUint64(5, true) !== planHash(plan, settings)) {
     throw new CheckpointError(
       'checkpoint.plan',
       'the checkpoint belongs to another plan, or to other options (timezone, from, until, allowedLateness); ' +
-        'restore it with those that it was made with',
+        'restore it with the plan and the options that it was written with',
     );
   }
   let at = HEADER_LENGTH;
@@ -127,7 +127,7 @@ function writeNumber(view: DataView, at: number, value: number): number {
   return at + (isWhole ? 5 : NUMBER_LENGTH_MAX);
 }
 
-/** The last hash of each plan, and the settings it is of: a run makes many checkpoints, and most runs have the same. */
+/** The last hash of each plan, with its settings: a run writes many checkpoints, and most runs of a plan are alike. */
 const hashes = new WeakMap<Plan, { readonly key: string; readonly hash: bigint }>();
 
 function planHash(plan: Plan, { fromMs, untilMs, allowedLatenessMs }: RunSettings): bigint {

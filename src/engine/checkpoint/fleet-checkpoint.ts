@@ -13,7 +13,7 @@ export interface FleetMemory {
   readonly names: readonly string[];
   readonly progress: { advancedMs: number };
   readonly blank: BlankMember;
-  /** Adds a member as it was, whose number it gives. */
+  /** Adds a member to be restored and returns its number. */
   readonly add: (name: string) => number;
 }
 
@@ -46,7 +46,7 @@ export function readFleetCheckpoint(bytes: Uint8Array, plan: Plan, settings: Run
 
 const PIECE_LENGTH = 1000;
 
-// Made in pieces, not letter by letter: a text remembers what it was put together from.
+// In pieces, not letter by letter: V8 keeps a concatenated text as a tree of its parts.
 function readName(next: () => number): string {
   let name = '';
   for (let left = next(); left > 0; left -= PIECE_LENGTH) {

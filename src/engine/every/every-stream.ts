@@ -7,8 +7,9 @@ import { planEveryIn } from '../../plan/patterns.js';
 import type { Plan } from '../../plan/plan.js';
 import { FinishedRun, type Run } from '../batch/run.js';
 import { checkColumns, checkList, checkTimes } from '../check-input.js';
-import { type Fleet, openFleet, restoreFleet } from '../fleet/fleet.js';
+import type { Fleet } from '../fleet/fleet.js';
 import type { FleetSamples } from '../fleet/fleet-sink.js';
+import { openFleet, restoreFleet } from '../fleet/live-fleet.js';
 import type { StreamOptions } from '../options.js';
 import type { Report } from '../report.js';
 import { openStream, restoreStream, type Stream } from '../stream/stream.js';
@@ -16,11 +17,12 @@ import { type Part, partsOf } from './parts.js';
 import { joinReports } from './reports.js';
 
 /**
- * Opens a stream of a plan whose ids may be patterns: a member comes with its first series, and is a stream of its own,
- * but all share one plan, and memory is what they remember. A plan without patterns is opened as by `openStream`.
+ * Opens a stream of a plan whose ids may be patterns. A member joins with its first series and is a stream of its own;
+ * all share one plan, so a member costs only the memory of its state. A plan without patterns is opened as by
+ * `openStream`.
  *
- * @returns a stream whose results are series of the members; `close` and `preview` give one of each item and member.
- * @throws InputError for options that cannot be taken.
+ * @returns a stream whose results are series of the members; `close` and `preview` give one for each item and member.
+ * @throws InputError for invalid options.
  */
 export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
   const planned = planEveryIn(plan, options.timezone);
@@ -34,14 +36,14 @@ export function openEvery(plan: Plan, options: StreamOptions = {}): Stream {
  * Opens a stream where another left off.
  *
  * @param bytes from `checkpoint` of a stream of the same plan and options.
- * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
+ * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
   const planned = planEveryIn(plan, options.timezone);
   const { timezone, ...own } = options;
   if (planned.every === undefined) return restoreStream(planned, bytes, own);
   const { plain, template } = partsOf(planned);
-  const { unused, first, second } = divide(bytes);
+  const { unused, first, second } = splitCheckpoint(bytes);
   return new EveryStream(
     planned,
     plain && restoreStream(plain.plan, first, own),
@@ -53,8 +55,11 @@ export function restoreEvery(plan: Plan, bytes: Uint8Array, options: StreamOptio
 const HEADER_LENGTH = 16;
 const LETTERS = 'WREV';
 
-/** Four letters, the length of the stream's checkpoint (uint32), samples that were not used (double), then both. */
-function unite(unused: number, first: Uint8Array, second: Uint8Array): Uint8Array {
+/**
+ * Four letters, the length of the stream's checkpoint (uint32), the number of unused samples (double), then the
+ * checkpoints of the stream and the fleet.
+ */
+function joinCheckpoints(unused: number, first: Uint8Array, second: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(HEADER_LENGTH + first.length + second.length);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < LETTERS.length; i++) bytes[i] = LETTERS.charCodeAt(i);
@@ -65,10 +70,10 @@ function unite(unused: number, first: Uint8Array, second: Uint8Array): Uint8Arra
   return bytes;
 }
 
-function divide(bytes: Uint8Array): { unused: number; first: Uint8Array; second: Uint8Array } {
+function splitCheckpoint(bytes: Uint8Array): { unused: number; first: Uint8Array; second: Uint8Array } {
   const isOurs = bytes instanceof Uint8Array && bytes.length >= HEADER_LENGTH;
   if (!isOurs || String.fromCharCode(...bytes.subarray(0, 4)) !== LETTERS) {
-    const expected = 'a checkpoint of a stream of windrow for every series';
+    const expected = 'a checkpoint of a plan with patterns';
     throw new CheckpointError('checkpoint.format', `the bytes are not ${expected}`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -84,7 +89,7 @@ class EveryStream implements Stream {
   readonly #fleet: Fleet | undefined;
   readonly #plain: Part | undefined;
   readonly #template: Part | undefined;
-  /** Of the template's sources. */
+  /** Finds the template's sources. */
   readonly #matcher: SourceMatcher;
   readonly #plainKeys: ReadonlySet<string>;
   readonly #places = new Map<string, readonly Place[]>();
@@ -147,7 +152,8 @@ class EveryStream implements Stream {
   }
 
   checkpoint(): Uint8Array {
-    return unite(this.#unused, this.#stream?.checkpoint() ?? NOTHING, this.#fleet?.checkpoint() ?? NOTHING);
+    const stream = this.#stream?.checkpoint() ?? NOTHING;
+    return joinCheckpoints(this.#unused, stream, this.#fleet?.checkpoint() ?? NOTHING);
   }
 
   report(): Report {
@@ -187,7 +193,7 @@ class EveryStream implements Stream {
     for (const late of fleet.late) {
       if (late.timeMs.length === 0) continue;
       if (isShared) this.#late.push({ ...reference, timeMs: late.timeMs, value: late.value });
-      else this.#late.push(...divided(late, (member) => this.#nameOf(reference, member)));
+      else this.#late.push(...seriesOf(late, (member) => this.#nameOf(reference, member)));
     }
     return results;
   }
@@ -199,11 +205,11 @@ class EveryStream implements Stream {
   #named(results: readonly PlacedSamples[]): Series[] {
     return results.flatMap((own) => {
       const { output } = this.#template!.plan.items[own.item]!;
-      return divided(own, (member) => this.#nameOf(output, member));
+      return seriesOf(own, (member) => this.#nameOf(output, member));
     });
   }
 
-  /** In the order of the items, and of an item in that of its members, also those without samples. */
+  /** All results by item and then by member, with an empty series for each that has no samples. */
   #ordered(plain: readonly Series[], results: readonly PlacedSamples[]): Series[] {
     const ofItems = this.#plan.items.map((): Series[] => []);
     for (const [place, item] of (this.#plain?.items ?? []).entries()) ofItems[item]!.push(plain[place]!);
@@ -212,7 +218,7 @@ class EveryStream implements Stream {
       const names = Array.from({ length: this.#fleet!.size }, (_, member) => this.#nameOf(output, member));
       const given = results
         .filter((own) => own.item === place)
-        .flatMap((own) => divided(own, (member) => names[member]!));
+        .flatMap((own) => seriesOf(own, (member) => names[member]!));
       const byName = new Map(given.map((one) => [one.timeseriesId, one]));
       const empty = { timeMs: new Float64Array(0), value: new Float64Array(0) };
       for (const name of names) ofItems[item]!.push(byName.get(name.timeseriesId) ?? { ...name, ...empty });
@@ -221,7 +227,7 @@ class EveryStream implements Stream {
   }
 }
 
-/** A part of a series on its way to a source, of a member or of all. */
+/** A series pushed to a source, of one member or of all. */
 interface Placed {
   readonly series: Series;
   readonly member: number | undefined;
@@ -229,8 +235,8 @@ interface Placed {
 
 type PlacedSamples = FleetSamples & { readonly item: number };
 
-/** Samples of many members by member, in the order of their numbers. */
-function divided({ member, timeMs, value }: FleetSamples, nameOf: (member: number) => SeriesReference): Series[] {
+/** Splits samples of many members into a series for each, in the order of their numbers. */
+function seriesOf({ member, timeMs, value }: FleetSamples, nameOf: (member: number) => SeriesReference): Series[] {
   const runs = new Map<number, { from: number; to: number }[]>();
   for (let from = 0; from < member.length; ) {
     const number = member[from]!;

@@ -2,7 +2,7 @@ import { patternOf } from '../../core/pattern.js';
 import type { SeriesReference } from '../../core/series.js';
 import type { Plan, PlanInput } from '../../plan/plan.js';
 
-/** Some items as a plan of their own, in which patterns are ids like others, and their places in the whole. */
+/** Some items as a plan of their own, in which patterns are plain ids, and their indices in the whole plan. */
 export interface Part {
   readonly plan: Plan;
   readonly sources: readonly number[];
@@ -10,7 +10,7 @@ export interface Part {
   readonly items: readonly number[];
 }
 
-/** The items of a plan whose results are one series, and those with one for each member. */
+/** The items of a plan that give one series, and those that give one for each member. */
 export interface Parts {
   readonly plain: Part | undefined;
   readonly template: Part | undefined;
@@ -18,7 +18,7 @@ export interface Parts {
 
 const known = new WeakMap<Plan, Parts>();
 
-/** Of a plan always the same parts, so that what is kept with a plan is kept with them. */
+/** A plan's parts, always the same objects, so that graphs cached by plan are found again. */
 export function partsOf(plan: Plan): Parts {
   const parts = known.get(plan) ?? { plain: partOf(plan, false), template: partOf(plan, true) };
   known.set(plan, parts);
@@ -29,10 +29,11 @@ function partOf(plan: Plan, isTemplate: boolean): Part | undefined {
   const isOfPart = ({ output }: { readonly output: SeriesReference }): boolean =>
     (patternOf(output.timeseriesId) !== undefined) === isTemplate;
   const items = [...plan.items.keys()].filter((item) => isOfPart(plan.items[item]!));
-  // Also steps whose results nobody reads: they are counted. A set's loop goes on over what is added to it.
+  // Steps whose results nobody reads are included, as the report counts them.
   const needed = new Set([...plan.steps.keys()].filter((step) => isOfPart(plan.steps[step]!)));
   if (needed.size === 0) return undefined;
   const read = new Set<number>();
+  // The loop also visits the steps that it adds to the set.
   for (const step of needed) {
     for (const { from, index } of plan.steps[step]!.inputs) (from === 'step' ? needed : read).add(index);
   }

@@ -2,13 +2,13 @@ import type { Plan } from '../../plan/plan.js';
 import type { Report, SourceReport, StepReport } from '../report.js';
 import type { Part } from './parts.js';
 
-/** A report of some items of a plan: undefined where there are none. */
+/** One part of a plan and its report; both undefined if the plan has no such part. */
 export interface PartReport {
   readonly part: Part | undefined;
   readonly report: Report | undefined;
 }
 
-/** The report of a whole plan: of a step or a source that both parts have, what the first counted. */
+/** The report of a whole plan. A step or source that is in both parts is reported as the first counted it. */
 export function joinReports(plan: Plan, parts: readonly PartReport[], unused: number, durationMs: number): Report {
   const sources: SourceReport[] = [];
   const steps: StepReport[] = [];
@@ -20,7 +20,7 @@ export function joinReports(plan: Plan, parts: readonly PartReport[], unused: nu
   return { sources, steps, unused, durationMs };
 }
 
-/** Two reports of one plan, added up; of sources that all members share the first is kept. */
+/** The sum of two reports of one plan, in which sources that all members share are counted once. */
 export function addReports(a: Report, b: Report, isShared: readonly boolean[]): Report {
   return {
     sources: a.sources.map((source, index) => (isShared[index] === true ? source : sum(source, b.sources[index]!))),
@@ -30,7 +30,7 @@ export function addReports(a: Report, b: Report, isShared: readonly boolean[]): 
   };
 }
 
-/** Data of one shape: numbers are added, all else is the same. */
+/** Adds two objects of one shape: numbers are added, everything else is taken from the first. */
 function sum<Data>(a: Data, b: Data): Data {
   const add = (x: unknown, y: unknown): unknown => {
     if (typeof x === 'number' && typeof y === 'number') return x + y;
@@ -38,6 +38,6 @@ function sum<Data>(a: Data, b: Data): Data {
     const entries = Object.entries(x).map(([name, part]) => [name, add(part, Object(y)[name])] as const);
     return Array.isArray(x) ? entries.map(([, part]) => part) : Object.fromEntries(entries);
   };
-  // Its parts are those of `a`.
+  // `as`: the sum has the shape of `a`.
   return add(a, b) as Data;
 }

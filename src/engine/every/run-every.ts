@@ -14,15 +14,15 @@ import { type Part, partsOf } from './parts.js';
 import { addReports, joinReports } from './reports.js';
 
 /**
- * Runs a plan over whole series, whose ids may be patterns: then it runs for every way to fill in the name, and gives
- * what as many plans with plain ids would give, to the bit. A plan without patterns runs as by `runBatch`.
+ * Runs a plan whose ids may be patterns over whole series. It runs once for each member, and gives what as many plans
+ * with plain ids would give, bit for bit. A plan without patterns runs as by `runBatch`.
  *
  * @param plan from `planEvery`, or from `createPlan`.
  * @param inputs as `runBatch` takes them. Series that no pattern matches are counted as unused.
- * @returns for each item its series: of an item with a pattern one for each member, in the order of their first series.
- *   The report adds all members up.
- * @throws InputError as `runBatch`, and for a pattern that no series matches.
- * @throws OutputLimitError when a step would make more than `maxOutputSamples`, for all members together.
+ * @returns the series of each item; an item with a pattern has one for each member, in the order of their first series.
+ *   The report is the sum over all members.
+ * @throws InputError as `runBatch` does, and for a pattern that no series matches.
+ * @throws OutputLimitError if a step would make more than `maxOutputSamples` for all members together.
  * @example
  * const plan = planEvery([pipeline('zone-{n}').aggregate({ function: 'Average', interval: 'Daily' }).as('Mean')]);
  * const means = runEvery(plan, series).series; // zone-1/Mean, zone-2/Mean, …
@@ -50,7 +50,7 @@ export function runEvery(plan: Plan, inputs: readonly Series[], options: BatchOp
 }
 
 interface Members {
-  /** Of each item, one for each member. */
+  /** By item and member. */
   readonly series: readonly (readonly Series[])[];
   readonly report: Report;
 }
@@ -79,7 +79,7 @@ function runMembers({ plan }: Part, inputs: readonly Series[], options: BatchOpt
   return { series, report: report! };
 }
 
-/** Parts of series, by their source. */
+/** Inputs by their source. */
 type BySource = Map<number, Series[]>;
 
 function gather(plan: Plan, inputs: readonly Series[]): { shared: BySource; members: Map<string, BySource> } {

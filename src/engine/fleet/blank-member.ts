@@ -4,19 +4,19 @@ import type { CurrentMember, FleetSink } from './fleet-sink.js';
 import { BLANK, type Rows } from './rows.js';
 
 /**
- * The member without samples of its own, whom all that is told to every member reaches too. Who joins later goes on
- * from its state, has its results, and counts what it has counted: as if they had been there from the start.
+ * A member without samples of its own, which takes part in everything that concerns all members. A new member starts
+ * as a copy of it, with its state, results and counts, as if the new member had been there from the start.
  */
 export class BlankMember {
   readonly #graph: Graph;
   readonly #rows: Rows;
   readonly #sinks: readonly FleetSink[];
   readonly #current: CurrentMember;
-  /** What it has counted, in the order of the graph: the graph counts what members do. */
+  /** Its counts, in the order of the graph. The graph's own counts are those of the members. */
   readonly counts: readonly Record<string, number>[];
-  /** Results without samples of their own, of each item. Most plans have none. */
+  /** Its results by item. Few plans give results without samples of their own. */
   readonly #results: readonly { readonly timeMs: DoubleList; readonly value: DoubleList }[];
-  /** So many members have been given its results. */
+  /** How many members have been given its results. */
   #givenCount = 0;
 
   constructor(graph: Graph, rows: Rows, sinks: readonly FleetSink[], current: CurrentMember) {
@@ -28,7 +28,7 @@ export class BlankMember {
     this.#results = sinks.map(() => ({ timeMs: new DoubleList(), value: new DoubleList() }));
   }
 
-  /** Does in its name what is done for all members, before it is done for each. */
+  /** Does some work for the blank member; the caller then does the same for each member. */
   act(work: () => void): void {
     const before = this.#graph.counts.map((counts) => ({ ...counts }));
     this.#rows.load(BLANK);
@@ -41,7 +41,7 @@ export class BlankMember {
       }
     }
     const taken = this.#sinks.map((sink) => (sink.count() === 0 ? undefined : sink.take()));
-    // Members that have joined since are given what was there when they did: the rest they compute themselves.
+    // New members get the results from before they joined; later ones they compute themselves.
     this.giveResults();
     for (const [item, results] of taken.entries()) {
       if (results === undefined) continue;
@@ -51,7 +51,7 @@ export class BlankMember {
     }
   }
 
-  /** Adds a member as it is. */
+  /** Adds a member as a copy of this one and returns its number. */
   copy(): number {
     for (const [index, counts] of this.#graph.counts.entries()) {
       for (const [name, count] of Object.entries(this.counts[index]!)) counts[name]! += count;
@@ -59,7 +59,7 @@ export class BlankMember {
     return this.#rows.add();
   }
 
-  /** Gives its results to the members that have joined since. @param isLasting false where this is taken back */
+  /** Gives its results to members that joined since the last time. @param isLasting false if this will be undone. */
   giveResults(isLasting = true): void {
     for (let member = this.#givenCount; member < this.#rows.count; member++) {
       this.#current.member = member;

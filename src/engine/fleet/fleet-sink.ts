@@ -1,21 +1,21 @@
 import type { Chunk } from '../../core/chunk.js';
 import { DoubleList } from '../../core/list.js';
 
-/** Samples of many members: entry by entry, whose it is, when, and what. Those of one member rise in time. */
+/** Samples of many members in three columns of equal length. The times of one member rise. */
 export interface FleetSamples {
-  /** Numbers of members. */
+  /** The number of the member that each sample belongs to. */
   readonly member: Uint32Array;
   /** UTC epoch milliseconds. */
   readonly timeMs: Float64Array;
   readonly value: Float64Array;
 }
 
-/** The member whose samples are worked on. */
+/** The member whose samples are in the graph. */
 export interface CurrentMember {
   member: number;
 }
 
-/** Calls for many members give many results: room for so many is kept from call to call. */
+/** Calls for many members give many results, so memory for this many is kept from call to call. */
 const KEPT_MAX = 1_048_576;
 
 /** Gathers samples of the current member. */
@@ -39,7 +39,7 @@ export class FleetSink {
     return this.#value.length;
   }
 
-  /** What has come since this was last asked. */
+  /** What has come since the last `take`. */
   take(): FleetSamples {
     const member = new Uint32Array(this.#member.view());
     this.#member.clear();

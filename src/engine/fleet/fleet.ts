@@ -1,17 +1,7 @@
-import { describeValue, InputError } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
-import { planInTimezone } from '../../plan/create-plan.js';
-import type { Plan } from '../../plan/plan.js';
-import { type FleetMemory, readFleetCheckpoint, writeFleetCheckpoint } from '../checkpoint/fleet-checkpoint.js';
-import type { Progress } from '../checkpoint/stream-checkpoint.js';
-import { buildGraph, type Graph } from '../graph/graph.js';
-import { type RunSettings, readOptions, type StreamOptions, toMs } from '../options.js';
 import type { Report } from '../report.js';
-import { LiveRun, newProgress } from '../stream/live-run.js';
-import { BlankMember } from './blank-member.js';
-import { type CurrentMember, type FleetSamples, FleetSink } from './fleet-sink.js';
-import { type FleetInput, type TakenInput, takeInput } from './input.js';
-import { Rows } from './rows.js';
+import type { FleetSamples } from './fleet-sink.js';
+import type { FleetInput } from './input.js';
 
 /** Results of many members for one item of the request. */
 export interface FleetSeries extends FleetSamples {
@@ -20,7 +10,7 @@ export interface FleetSeries extends FleetSamples {
   readonly metric: string;
 }
 
-/** What a fleet gives at its end: a series for each item, and what became of the samples of all members together. */
+/** The end of a fleet: a series for each item, and what became of the samples of all members together. */
 export interface FleetRun {
   readonly series: readonly FleetSeries[];
   readonly report: Report;
@@ -33,30 +23,30 @@ export interface FleetRun {
 export interface Fleet {
   /** How many members there are. Their numbers count from 0 in the order in which they joined. */
   readonly size: number;
-  /** The number of a member, who joins the fleet with this call if it is new. */
+  /** The number of a member. A new one joins the fleet with this call. @throws InputError if the id is not a string. */
   join(timeseriesId: string): number;
-  /** The name of a member. */
+  /** The id under which a member joined. @throws InputError for a number that no member has. */
   nameOf(member: number): string;
   /**
-   * Takes samples of any members, in any order between members and within the allowed lateness for each, and gives
-   * what became final: a series for each item that has new results. It goes fastest with samples sorted by member,
-   * as neighbours of one member are taken together. A call is taken as a whole or, when it throws an InputError, not
+   * Takes samples of any members, mixed in any order, those of each member within the allowed lateness. Returns what
+   * became final: a series for each item that has new results. It is fastest if the samples are sorted by member, as
+   * adjacent samples of one member are taken together. A call is taken as a whole or, if it throws an InputError, not
    * at all.
    *
-   * @throws InputError for members, columns or times that cannot be taken.
-   * @throws OutputLimitError when a step would make more than `maxOutputSamples` in this call, for all members. The
-   *   fleet then takes nothing more: restore its last checkpoint.
+   * @throws InputError for invalid members, columns or times.
+   * @throws OutputLimitError if a step would make more than `maxOutputSamples` in this call, for all members together.
+   *   The fleet then takes no more calls: restore its last checkpoint.
    */
   push(samples: FleetInput): FleetSeries[];
   /**
-   * Takes samples of a source that all members share, such as the outside temperature of all zones, and gives what
-   * became final. Members that join later have seen them too. All samples of such a source come this way, and are
+   * Takes samples of a source that all members share, such as the outside temperature of all zones, and returns what
+   * became final. Members that join later have seen them too. Push all samples of such a source this way; they are
    * counted once.
    */
   pushShared(samples: Omit<FleetInput, 'member'>): FleetSeries[];
-  /** Promises that no sample of any member before this instant will come, and gives what became final by that. */
+  /** Promises that no sample of any member before this instant will come, and returns what that makes final. */
   advance(instant: Instant): FleetSeries[];
-  /** What `close` would give for some members (all by default), who go on as if they had not been asked. */
+  /** What `close` would give now for some members (all by default). It changes nothing. */
   preview(members?: Iterable<number>): FleetSeries[];
   /** Ends all members; `series` is what became final since the last call, one for each item. */
   close(): FleetRun;
@@ -64,283 +54,6 @@ export interface Fleet {
   checkpoint(): Uint8Array;
   /** What became of the samples of all members since the start. */
   report(): Report;
-  /** Samples of the last call that came later than allowed, for each source of the plan: they are in no result. */
+  /** Samples of the last call that came later than allowed, by source of the plan. They are in no result. */
   readonly late: readonly FleetSamples[];
-}
-
-/**
- * Opens a fleet: as many streams as there are members, all of the same plan, opened now.
- *
- * @param plan a template: what its steps say of their sources holds for each member, whatever it is called.
- * @throws InputError for options that cannot be taken.
- * @example
- * const plan = createPlan([pipeline('any').aggregate({ function: 'Average', interval: 'PT15M' }).as('Mean')]);
- * const fleet = openFleet(plan);
- * fleet.push({ member: ['boiler', 'pump'], timeMs: Float64Array.of(0, 0), value: Float64Array.of(60, 3) });
- * const [means] = fleet.advance(900_000);
- * // means: { item: 0, metric: 'Mean', member: [0, 1], timeMs: [0, 0], value: [60, 3] }
- */
-export function openFleet(plan: Plan, options: StreamOptions = {}): Fleet {
-  return startFleet(planInTimezone(plan, options.timezone), options);
-}
-
-/**
- * Opens a fleet where another left off, on this machine or any other.
- *
- * @param bytes from `checkpoint` of a fleet of the same plan and options.
- * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
- */
-export function restoreFleet(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Fleet {
-  const fleet = startFleet(planInTimezone(plan, options.timezone), options);
-  fleet.restore(bytes);
-  return fleet;
-}
-
-function startFleet(plan: Plan, options: StreamOptions): LiveFleet {
-  const current = { member: 0 };
-  const progress = newProgress();
-  const sinks = plan.items.map(() => new FleetSink(current));
-  const settings = readOptions(options, plan.timezone);
-  const graph = buildGraph(plan, settings, sinks, () => progress.advancedMs);
-  return new LiveFleet(plan, settings, { graph, sinks, progress, current });
-}
-
-interface Machine {
-  readonly graph: Graph;
-  readonly sinks: readonly FleetSink[];
-  readonly progress: Progress;
-  /** Whose row is loaded. */
-  readonly current: CurrentMember;
-}
-
-class LiveFleet extends LiveRun implements Fleet {
-  readonly #rows: Rows;
-  readonly #blank: BlankMember;
-  /** The members' names, and their numbers by name. */
-  readonly #names: string[] = [];
-  readonly #numbers = new Map<string, number>();
-  readonly #sinks: readonly FleetSink[];
-  /** One for each source. */
-  readonly #lateSinks: readonly FleetSink[];
-  readonly #current: CurrentMember;
-  #late: readonly FleetSamples[] = [];
-
-  constructor(plan: Plan, settings: RunSettings, { graph, sinks, progress, current }: Machine) {
-    super('fleet', plan, settings, graph, progress);
-    this.#rows = new Rows(graph);
-    this.#sinks = sinks;
-    this.#lateSinks = plan.sources.map(() => new FleetSink(current));
-    this.#current = current;
-    this.#blank = new BlankMember(graph, this.#rows, sinks, current);
-  }
-
-  get size(): number {
-    return this.#rows.count;
-  }
-
-  get late(): readonly FleetSamples[] {
-    return this.#late;
-  }
-
-  join(timeseriesId: string): number {
-    if (typeof timeseriesId !== 'string') {
-      throw new InputError('input.columns', `join: expected a name, received ${describeValue(timeseriesId)}`);
-    }
-    return this.#numbers.get(timeseriesId) ?? this.#add(timeseriesId);
-  }
-
-  nameOf(member: number): string {
-    return this.#names[this.#checkMember(member)]!;
-  }
-
-  push(samples: FleetInput): FleetSeries[] {
-    this.assertUsable();
-    const join = (timeseriesId: string): number => this.join(timeseriesId);
-    this.call(this.#pushRuns, takeInput(samples, this.plan.sources.length, this.size, join));
-    return this.#takeNew();
-  }
-
-  pushShared(samples: Omit<FleetInput, 'member'>): FleetSeries[] {
-    this.assertUsable();
-    const member = new Uint32Array(samples.timeMs?.length ?? 0);
-    this.call(
-      this.#pushToAll,
-      takeInput({ ...samples, member }, this.plan.sources.length, 1, () => 0),
-    );
-    return this.#takeNew();
-  }
-
-  advance(instant: Instant): FleetSeries[] {
-    this.call(this.#advanceAll, toMs('advance', instant, this.plan.timezone));
-    return this.#takeNew();
-  }
-
-  preview(members?: Iterable<number>): FleetSeries[] {
-    this.assertUsable();
-    const asked = members === undefined ? undefined : [...members].map((member) => this.#checkMember(member));
-    try {
-      return this.callAside(() => {
-        this.#blank.giveResults(false);
-        if (asked === undefined) this.#endAll();
-        else for (const member of asked) this.#endMember(member);
-        return this.#takeAll();
-      });
-    } finally {
-      // After a failure they hold a part.
-      for (const sink of this.#sinks) if (sink.count() > 0) sink.take();
-    }
-  }
-
-  close(): FleetRun {
-    this.call(this.#close, undefined);
-    this.#takeLate();
-    return { series: this.#takeAll(), report: this.end() };
-  }
-
-  override report(): Report {
-    const report = super.report();
-    // What all share is counted once.
-    const sources = report.sources.map((source, index) => {
-      const {
-        samplesIn = 0,
-        samplesOut = 0,
-        missing = 0,
-        outOfRun = 0,
-        duplicate = 0,
-        late = 0,
-      } = this.#blank.counts[index]!;
-      if (samplesIn === 0) return source;
-      return { ...source, samplesIn, samplesOut, dropped: { missing, outOfRun, duplicate, late } };
-    });
-    return { ...report, sources };
-  }
-
-  checkpoint(): Uint8Array {
-    this.assertHasState();
-    return writeFleetCheckpoint(this.plan, this.settings, this.#memory());
-  }
-
-  /** Puts a checkpoint into a fleet that has seen nothing yet. @throws CheckpointError */
-  restore(bytes: Uint8Array): void {
-    readFleetCheckpoint(bytes, this.plan, this.settings, this.#memory());
-  }
-
-  #memory(): FleetMemory {
-    return {
-      graph: this.graph,
-      rows: this.#rows,
-      names: this.#names,
-      progress: this.progress,
-      blank: this.#blank,
-      add: (name) => {
-        this.#addName(name);
-        return this.#rows.add();
-      },
-    };
-  }
-
-  #add(timeseriesId: string): number {
-    this.#addName(timeseriesId);
-    return this.#blank.copy();
-  }
-
-  #addName(timeseriesId: string): void {
-    this.#numbers.set(timeseriesId, this.#names.push(timeseriesId) - 1);
-  }
-
-  #checkMember(member: number): number {
-    if (Number.isInteger(member) && member >= 0 && member < this.size) return member;
-    const expected = `the number of one of ${this.size} members`;
-    throw new InputError('input.columns', `member: expected ${expected}, received ${String(member)}`);
-  }
-
-  // Neighbours of one member go in together.
-  #pushRuns(samples: TakenInput): void {
-    const { graph } = this;
-    const rows = this.#rows;
-    const { member } = samples;
-    const source = graph.sources[samples.source]!;
-    const lateSink = this.#lateSinks[samples.source]!;
-    const count = member.length;
-    this.#blank.giveResults();
-    for (let from = 0; from < count; ) {
-      const number = member[from]!;
-      let to = from + 1;
-      while (to < count && member[to] === number) to++;
-      this.#current.member = number;
-      rows.load(number);
-      source.push(samples, from, to);
-      graph.advance();
-      rows.save(number);
-      const late = source.takeLate();
-      if (late !== undefined) lateSink.receive({ ...late, count: late.timeMs.length });
-      from = to;
-    }
-    this.#takeLate();
-  }
-
-  #pushToAll(samples: TakenInput): void {
-    const source = this.graph.sources[samples.source]!;
-    const push = (): void => {
-      source.push(samples);
-      this.graph.advance();
-    };
-    this.#blank.act(push);
-    const late = source.takeLate();
-    this.#eachMember(push);
-    source.takeLate();
-    if (late !== undefined) this.#lateSinks[samples.source]!.receive({ ...late, count: late.timeMs.length });
-    this.#takeLate();
-  }
-
-  #advanceAll(timeMs: number): void {
-    this.progress.advancedMs = Math.max(this.progress.advancedMs, timeMs);
-    const advance = (): void => {
-      for (const source of this.graph.sources) source.advance(this.progress.advancedMs);
-      this.graph.advance();
-    };
-    this.#blank.act(advance);
-    this.#eachMember(advance);
-    this.#takeLate();
-  }
-
-  #eachMember(work: () => void): void {
-    for (let member = 0; member < this.#rows.count; member++) {
-      this.#current.member = member;
-      this.#rows.load(member);
-      work();
-      this.#rows.save(member);
-    }
-  }
-
-  #close(): void {
-    this.#blank.act(() => this.graph.close(this.progress.advancedMs));
-    this.#endAll();
-  }
-
-  #endAll(): void {
-    for (let member = 0; member < this.size; member++) this.#endMember(member);
-  }
-
-  #endMember(member: number): void {
-    this.#current.member = member;
-    this.#rows.load(member);
-    this.graph.close(this.progress.advancedMs);
-  }
-
-  #takeLate(): void {
-    this.#late = this.#lateSinks.map((sink) => sink.take());
-  }
-
-  #takeAll(): FleetSeries[] {
-    return this.#sinks.map((sink, item) => ({ item, metric: this.plan.items[item]!.output.metric, ...sink.take() }));
-  }
-
-  #takeNew(): FleetSeries[] {
-    const results: FleetSeries[] = [];
-    for (const [item, sink] of this.#sinks.entries()) {
-      if (sink.count() > 0) results.push({ item, metric: this.plan.items[item]!.output.metric, ...sink.take() });
-    }
-    return results;
-  }
 }

@@ -2,11 +2,11 @@ import { describeValue, InputError } from '../../core/errors.js';
 import { checkEachTime } from '../check-input.js';
 import type { FleetSamples } from './fleet-sink.js';
 
-/** Samples on their way into a fleet: three columns of equal length, which are read and never changed. */
+/** Samples for a fleet: three columns of equal length, which are never changed. */
 export interface FleetInput extends Pick<FleetSamples, 'timeMs' | 'value'> {
-  /** Whose each sample is: numbers of members, or their names; a new name joins the fleet. */
+  /** The member that each sample belongs to, by number or by id. A new id joins the fleet. */
   readonly member: Uint32Array | readonly string[];
-  /** Which of the plan's sources they are of, by its place in `plan.sources`: 0 by default. */
+  /** The source that the samples are of, as an index into `plan.sources`; 0 by default. */
   readonly source?: number;
 }
 
@@ -16,7 +16,7 @@ export type TakenInput = FleetSamples & { readonly source: number };
 /**
  * Checks samples before any of them is taken, and finds their members.
  *
- * @param join gives the number of a name; new names join only once all else is found to be right.
+ * @param join returns the number of an id; it is called only once everything else is known to be valid.
  * @throws InputError
  */
 export function takeInput(

@@ -4,7 +4,7 @@ import type { Graph } from '../graph/graph.js';
 const PAGE_BITS = 12;
 const PAGE_ROWS = 1 << PAGE_BITS;
 
-/** The row of a member without samples of its own, which what is told to all members reaches too. */
+/** The number of the blank member, which has no samples of its own. */
 export const BLANK = -1;
 
 interface SlotField {
@@ -43,18 +43,18 @@ function layoutOf(graph: Graph): Layout {
  * What the members of a fleet remember: a row of doubles for each, in pages. One graph serves all members: a row is
  * loaded into its states, worked on and saved again.
  *
- * A row holds the slots of all states, and of each list its length and its first item: most lists are empty or hold
- * the one sample that is not yet final. The items of longer ones lie in columns of their own.
+ * A row holds the slots of all states and, for each list, its length and its first entry, as most lists are empty or
+ * hold only the sample that is not yet final. The entries of longer lists lie in columns of their own.
  */
 export class Rows {
   readonly #layout: Layout;
   readonly #pages: Float64Array[] = [];
   readonly #blank: Float64Array;
-  /** Columns of lists with more than one item, by `member * listFields.length + index`. */
+  /** Columns of lists with more than one entry, by `member * listFields.length + index`. */
   readonly #longLists = new Map<number, Float64Array>();
   #count = 0;
 
-  /** @param graph has seen no sample yet. */
+  /** @param graph one that has seen no sample yet. */
   constructor(graph: Graph) {
     this.#layout = layoutOf(graph);
     this.#blank = new Float64Array(this.#layout.width);
@@ -65,7 +65,7 @@ export class Rows {
     return this.#count;
   }
 
-  /** Adds a member that is as the blank one, and gives its number. */
+  /** Adds a copy of the blank member and returns its number. */
   add(): number {
     const member = this.#count++;
     if (member % PAGE_ROWS === 0) this.#pages.push(new Float64Array(PAGE_ROWS * this.#layout.width));
@@ -86,7 +86,7 @@ export class Rows {
     this.#saveRow(this.#pageOf(member), this.#placeOf(member), member);
   }
 
-  /** All that is remembered of a member, number by number. */
+  /** Writes the row of a member, number by number. */
   write(member: number, add: (value: number) => void): void {
     const page = this.#pageOf(member);
     const from = this.#placeOf(member);
@@ -101,7 +101,7 @@ export class Rows {
     }
   }
 
-  /** Reads what was written into the row of a member. */
+  /** Reads what `write` wrote into the row of a member. */
   read(member: number, next: () => number): void {
     const { slotFields, listFields } = this.#layout;
     for (const { slots } of slotFields) for (let i = 0; i < slots.length; i++) slots[i] = next();

@@ -5,8 +5,8 @@ import type { StepCounts } from './counts.js';
 import {
   FIRST_TIMES,
   FIRST_VALUES,
+  type MatchContext,
   type Matcher,
-  type Meeting,
   matchers,
   SECOND_TIMES,
   SECOND_VALUES,
@@ -14,7 +14,7 @@ import {
 import { clearState, type Inlet, type Node, type NodeContext, newState } from './node.js';
 import { Pairs } from './pairs.js';
 
-/** A step with two inputs: samples wait in lists until the other input has come as far. */
+/** A step with two inputs: samples wait in lists until the other input has caught up. */
 export class CombineNode implements Node {
   readonly inlets: readonly Inlet[];
   readonly outlets: Inlet[] = [];
@@ -23,12 +23,12 @@ export class CombineNode implements Node {
   readonly #match: Matcher;
   readonly #counts: StepCounts;
   readonly #pairs: Pairs;
-  readonly #meeting: Meeting;
+  readonly #matching: MatchContext;
 
   constructor(
     runner: CombineRunner,
     align: Align,
-    limits: Pick<Meeting, 'maxHoldMs' | 'maxGapMs'>,
+    limits: Pick<MatchContext, 'maxHoldMs' | 'maxGapMs'>,
     context: NodeContext,
   ) {
     this.#align = align;
@@ -36,7 +36,7 @@ export class CombineNode implements Node {
     this.#counts = context.counts;
     const pairs = new Pairs(runner, this.outlets, context);
     this.#pairs = pairs;
-    this.#meeting = {
+    this.#matching = {
       state: this.state,
       pair: (timeMs, first, second) => pairs.add(timeMs, first, second),
       unmatched: (input, count) => this.#countUnmatched(input, count),
@@ -47,7 +47,7 @@ export class CombineNode implements Node {
 
   advance(watermarksMs: Float64Array): void {
     this.#pairs.spill(this.state);
-    this.#match(this.#meeting, watermarksMs[0]!, watermarksMs[1]!);
+    this.#match(this.#matching, watermarksMs[0]!, watermarksMs[1]!);
     this.#pairs.flush();
   }
 
@@ -62,7 +62,7 @@ export class CombineNode implements Node {
 
   close(): void {
     this.#pairs.spill(this.state);
-    this.#match(this.#meeting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    this.#match(this.#matching, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     this.#pairs.flush();
     const { lists } = this.state;
     this.#countUnmatched(0, lists[FIRST_TIMES]!.length);
@@ -82,7 +82,7 @@ export class CombineNode implements Node {
     const values = lists[input === 0 ? FIRST_VALUES : SECOND_VALUES]!;
     const isInner = this.#align === 'inner';
     if (isInner) {
-      if (this.#pairs.meet(input, chunk)) return;
+      if (this.#pairs.pairHeld(input, chunk)) return;
       this.#pairs.spill(this.state);
       if (lists[FIRST_TIMES]!.length === 0 && lists[SECOND_TIMES]!.length === 0) {
         this.#pairs.hold(input, chunk);
@@ -91,7 +91,7 @@ export class CombineNode implements Node {
     }
     times.append(chunk.timeMs, 0, chunk.count);
     values.append(chunk.value, 0, chunk.count);
-    if (isInner) this.#match(this.#meeting, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
+    if (isInner) this.#match(this.#matching, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY);
   }
 
   #countUnmatched(input: 0 | 1, count: number): void {

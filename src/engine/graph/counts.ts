@@ -1,6 +1,5 @@
 /**
- * What is counted of each source and each step: plain numbers. Checkpoints write them in the order in which they stand
- * here.
+ * The counts of each source and each step. Checkpoints write them in the order in which they are listed here.
  */
 export type SourceCounts = ReturnType<typeof zeroSourceCounts>;
 export type StepCounts = ReturnType<typeof zeroStepCounts>;

@@ -4,32 +4,33 @@ import type { RunSettings } from '../options.js';
 import type { Graph } from './graph.js';
 
 /**
- * Graphs, kept with their plan between runs. To build one is little work, but the compiled code of its functions is
- * tied to it: with a new graph for each run, every garbage collection would have it compiled again.
+ * Graphs (with whatever belongs to them), kept with their plan between runs. Building a graph is cheap, but V8 ties
+ * compiled code to its objects: with a new graph for each run, the code would be compiled again after every garbage
+ * collection.
  */
-export class GraphCache<Machine extends { readonly graph: Graph }> {
+export class GraphCache<WiredPlan extends { readonly graph: Graph }> {
   /** By the arena of the graph's columns. */
-  readonly #kept = new WeakMap<Arena, WeakMap<Plan, { readonly machine: Machine; readonly key: string }>>();
+  readonly #kept = new WeakMap<Arena, WeakMap<Plan, { readonly wired: WiredPlan; readonly key: string }>>();
 
-  /** A machine as if newly built for these settings, if one is kept; nobody else has it then. */
-  take(plan: Plan, settings: RunSettings): Machine | undefined {
+  /** Takes a graph out of the cache if one was built for these settings. It is as good as new. */
+  take(plan: Plan, settings: RunSettings): WiredPlan | undefined {
     const here = this.#kept.get(currentArena());
     const kept = here?.get(plan);
     here?.delete(plan);
-    return kept?.key === keyOf(settings) ? kept.machine : undefined;
+    return kept?.key === keyOf(settings) ? kept.wired : undefined;
   }
 
-  /** Sets a machine that has come to its end back to its start. One that failed half way is not to be kept. */
-  keep(plan: Plan, settings: RunSettings, machine: Machine): void {
-    machine.graph.reset();
+  /** Resets a graph that has finished and keeps it. One that failed half way must not be kept. */
+  keep(plan: Plan, settings: RunSettings, wired: WiredPlan): void {
+    wired.graph.reset();
     const arena = currentArena();
     const here = this.#kept.get(arena) ?? new WeakMap();
     this.#kept.set(arena, here);
-    here.set(plan, { machine, key: keyOf(settings) });
+    here.set(plan, { wired, key: keyOf(settings) });
   }
 }
 
-// All that a graph is built with.
+// The settings that a graph is built with.
 function keyOf({ fromMs, untilMs, maxOutputSamples, allowedLatenessMs }: RunSettings): string {
   return [fromMs, untilMs, maxOutputSamples, allowedLatenessMs].join();
 }

@@ -18,13 +18,13 @@ export interface GraphStep {
   readonly counts: readonly StepCounts[];
 }
 
-/** A plan wired up: sources at one end, a node or more for each step, and places to take results from. */
+/** A plan wired up to run: sources, and for each step one or more nodes, which deliver to sinks. */
 export class Graph {
   readonly sources: readonly Source[];
   readonly steps: readonly GraphStep[];
-  /** All that sources and nodes remember between two calls. */
+  /** Everything that sources and nodes remember between two calls. */
   readonly states: readonly State[];
-  /** What has been counted of sources and nodes, in the same order. */
+  /** The counts of sources and nodes, in the same order. */
   readonly counts: readonly Record<string, number>[];
   readonly #limits: readonly SampleLimit[];
   readonly #active: readonly ActiveStep[];
@@ -46,20 +46,20 @@ export class Graph {
     this.#stepMs = new Float64Array(steps.length).fill(Number.NEGATIVE_INFINITY);
   }
 
-  /** Tells every step how far time has come; steps give what became final. */
+  /** Tells every step how far time has come, so that steps deliver what that makes final. */
   advance(): void {
-    // Steps stand in running order, so one pass brings the sources' watermarks to the last of them.
+    // Steps are in running order, so one pass carries the sources' watermarks to the last of them.
     const active = this.#active;
     for (let k = 0; k < active.length; k++) {
       const step = active[k]!;
       const { nodes, inputs, marks } = step;
       for (let side = 0; side < inputs.length; side++) {
         const { from, index } = inputs[side]!;
-        if (from === 'source') this.sources[index]!.tellWatermark(marks, side);
+        if (from === 'source') this.sources[index]!.writeWatermark(marks, side);
         else marks[side] = this.#stepMs[index]!;
       }
       if (step.comesFrom < 0) this.#coming[0] = Number.NEGATIVE_INFINITY;
-      else this.sources[step.comesFrom]!.tellComing(this.#coming, 0);
+      else this.sources[step.comesFrom]!.writeComing(this.#coming, 0);
       let given = marks;
       nodes[0]!.advance(given, this.#coming);
       this.#coming[0] = Number.NEGATIVE_INFINITY;
@@ -94,7 +94,7 @@ export class Graph {
   }
 }
 
-/** A step that hears of watermarks. */
+/** A step with a state, which therefore needs watermarks. */
 interface ActiveStep {
   readonly at: number;
   readonly nodes: readonly Node[];
@@ -102,17 +102,17 @@ interface ActiveStep {
   readonly inputs: readonly PlanInput[];
   /** The watermarks of its inputs. */
   readonly marks: Float64Array;
-  /** The source each of whose samples comes to its one input, −1 without one. */
+  /** The source all of whose samples reach the step's only input; −1 without one. */
   readonly comesFrom: number;
   /** Whether another active step reads its watermark. */
   isAwaited: boolean;
 }
 
-// A step without a state passes its input's watermark on, so it is left out, and those after it look at what stands
-// before it.
+// A step without a state passes its input's watermark on, so it is left out: steps after it read the watermark of the
+// step or source before it.
 function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
   const origins: PlanInput[] = [];
-  // The source of which each step gives every sample, whatever its value.
+  // For each step, the source for each of whose samples it gives one; −1 without one.
   const wholeOf: number[] = [];
   const active: ActiveStep[] = [];
   for (const [at, { nodes }] of steps.entries()) {
@@ -133,10 +133,12 @@ function activeSteps(plan: Plan, steps: readonly GraphStep[]): ActiveStep[] {
   return active;
 }
 
-/** Most plans take no more columns: one length for all of these, so that they share them and are wired once. */
+/** Most plans need no more columns than this. All of these get columns of one length, and are wired once. */
 const COLUMN_COUNT_USUAL = 32;
 
 /**
+ * Wires a plan to its sinks.
+ *
  * @param sinks where the results of each item go.
  * @param advancedMs the last `advance` of the run so far.
  */
@@ -146,8 +148,8 @@ export function buildGraph(
   sinks: readonly Inlet[],
   advancedMs: () => number = () => Number.NEGATIVE_INFINITY,
 ): Graph {
-  // How long columns can be follows from how many there are: a plan that takes more of them than most is wired again,
-  // with shorter ones.
+  // The number of columns decides how long they can be, and only wiring tells how many a plan needs. A plan that needs
+  // more than most is wired again, with shorter ones.
   const arena = currentArena();
   const spilt = new Float64Array(0);
   let columns = arena.scratchColumns(COLUMN_COUNT_USUAL);
@@ -195,7 +197,7 @@ function outletsOf(input: PlanInput, sources: readonly Source[], steps: readonly
   return input.from === 'source' ? sources[input.index]!.outlets : lastOf(steps[input.index]!.nodes).outlets;
 }
 
-// How many read each source and each step's result: steps and items.
+// How many steps and items read each source and each step's result.
 function countReaders(plan: Plan): Readonly<Record<PlanInput['from'], number[]>> {
   const counts = { source: plan.sources.map(() => 0), step: plan.steps.map(() => 0) };
   for (const { inputs } of plan.steps) for (const { from, index } of inputs) counts[from][index]!++;
@@ -218,7 +220,7 @@ function openStep(
     const own = zeroStepCounts();
     counts.push(own);
     const limit = new SampleLimit(step, own, settings.maxOutputSamples);
-    // The others make no more samples than they are given.
+    // Other kinds give no more samples than they take.
     if (runner.kind === 'regrid') limits.push(limit);
     return openNode(runner, step, { ...place, counts: own, limit });
   });

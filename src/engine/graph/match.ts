@@ -2,28 +2,28 @@ import { lerp } from '../../kernels/interpolate.js';
 import type { State } from '../../operations/operation.js';
 import type { Align } from '../../operations/two-inputs.js';
 
-/** What an alignment works on. Lists: times and values not yet met, of the first input and of the second. */
-export interface Meeting {
+/** What a matcher works on. The lists of `state` hold the samples of both inputs that are yet to be paired. */
+export interface MatchContext {
   readonly state: State;
-  /** Takes a pair of values that have met. */
+  /** Takes a pair of values. */
   readonly pair: (timeMs: number, first: number, second: number) => void;
   /** Counts samples of an input (0 or 1) that stay without a partner. */
   readonly unmatched: (input: 0 | 1, count: number) => void;
-  /** How old a held value may be. */
+  /** The greatest age of a held value. */
   readonly maxHoldMs: number;
-  /** How long a gap is interpolated over. */
+  /** The longest gap to interpolate over. */
   readonly maxGapMs: number;
 }
 
-/** Brings on what can be decided when no sample before the watermarks will come any more. */
-export type Matcher = (meeting: Meeting, firstWatermarkMs: number, secondWatermarkMs: number) => void;
+/** Pairs samples as far as that is certain, given that no sample before the watermarks is still to come. */
+export type Matcher = (context: MatchContext, firstWatermarkMs: number, secondWatermarkMs: number) => void;
 
 export const FIRST_TIMES = 0;
 export const FIRST_VALUES = 1;
 export const SECOND_TIMES = 2;
 export const SECOND_VALUES = 3;
 
-// State of the held alignments: the last sample of each input that has been passed.
+// Slots: the last sample of each input that has been passed.
 const HAS_FIRST = 0;
 const FIRST_MS = 1;
 const FIRST_VALUE = 2;
@@ -32,7 +32,7 @@ const SECOND_MS = 4;
 const SECOND_VALUE = 5;
 const IS_USED = 0; // with asof: whether the second's last sample was looked up
 
-/** Equal times alone. */
+/** At equal times only. */
 const matchInner: Matcher = ({ state, pair, unmatched }, firstWatermarkMs, secondWatermarkMs) => {
   const [firstTimes, firstValues, secondTimes, secondValues] = lists(state);
   let i = 0;
@@ -51,7 +51,7 @@ const matchInner: Matcher = ({ state, pair, unmatched }, firstWatermarkMs, secon
       otherAlone++;
     }
   }
-  // One list is used up: in the other, what lies before its watermark will meet nobody.
+  // One list is empty now. Samples in the other that lie before that input's watermark will find no partner.
   for (; i < firstTimes.length && firstTimes.at(i) < secondWatermarkMs; i++) alone++;
   for (; j < secondTimes.length && secondTimes.at(j) < firstWatermarkMs; j++) otherAlone++;
   unmatched(0, alone);
@@ -60,8 +60,7 @@ const matchInner: Matcher = ({ state, pair, unmatched }, firstWatermarkMs, secon
 };
 
 /** At every time of either input, each side holding its last value. */
-const matchHold: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
-  const { state, pair, unmatched, maxHoldMs } = meeting;
+const matchHold: Matcher = ({ state, pair, unmatched, maxHoldMs }, firstWatermarkMs, secondWatermarkMs) => {
   const { slots } = state;
   const [firstTimes, firstValues, secondTimes, secondValues] = lists(state);
   const limitMs = Math.min(firstWatermarkMs, secondWatermarkMs);
@@ -83,8 +82,7 @@ const matchHold: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
 };
 
 /** At the times of the first input, with the second's latest sample at or before. */
-const matchAsof: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
-  const { state, pair, unmatched, maxHoldMs } = meeting;
+const matchAsof: Matcher = ({ state, pair, unmatched, maxHoldMs }, firstWatermarkMs, secondWatermarkMs) => {
   const { slots } = state;
   const [firstTimes, firstValues, secondTimes, secondValues] = lists(state);
   let i = 0;
@@ -107,7 +105,7 @@ const matchAsof: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
       pair(t, firstValues.at(i), slots[SECOND_VALUE]!);
     } else unmatched(0, 1);
   }
-  // Samples of the first input yet to come lie at or after its watermark: before it only the last counts.
+  // Samples of the first input still to come lie at or after its watermark, so of those before it only the last counts.
   if (i === firstTimes.length) passTo(firstWatermarkMs);
   if (firstWatermarkMs === Number.POSITIVE_INFINITY && slots[HAS_SECOND] === 1 && slots[IS_USED] === 0) alone++;
   unmatched(1, alone);
@@ -115,8 +113,7 @@ const matchAsof: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
 };
 
 /** At every time of either input that lies between known samples of the other. */
-const matchLinear: Matcher = (meeting, firstWatermarkMs, secondWatermarkMs) => {
-  const { state, pair, unmatched, maxGapMs } = meeting;
+const matchLinear: Matcher = ({ state, pair, unmatched, maxGapMs }, firstWatermarkMs, secondWatermarkMs) => {
   const { slots } = state;
   const [firstTimes, firstValues, secondTimes, secondValues] = lists(state);
   let i = 0;

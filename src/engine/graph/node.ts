@@ -5,10 +5,10 @@ import { copyFinite } from '../../kernels/check.js';
 import type { FilterRunner, MapRunner, State } from '../../operations/operation.js';
 import type { StepCounts } from './counts.js';
 
-/** Where a chunk goes next. It is read before the call returns. */
+/** Where a chunk goes next. The receiver reads it before the call returns. */
 export interface Inlet {
   receive(chunk: Chunk): void;
-  /** Whether it looks at the count of a chunk alone. */
+  /** Whether it needs only the count of a chunk. */
   readonly isCounting?: boolean;
 }
 
@@ -16,16 +16,16 @@ export interface Inlet {
 export interface Sink extends Inlet {
   /** How many samples have come since `take`. */
   count(): number;
-  /** What has come since this was last asked, in arrays that belong to who asks. */
+  /** What has come since the last `take`, in arrays that belong to the caller. */
   take(): Series;
 }
 
 /**
- * A step in work, between the inlets of the steps before and after it. Chunks go depth first: a node hands on
- * what it makes before it returns, so that a chunk is worked on while it is in the cache.
+ * A step at work. Chunks go depth first: a node delivers its results before it returns, so that a chunk is worked on
+ * while it is in the cache.
  *
- * Nodes are classes, as compiled code belongs to a function: that of a method serves every graph, that of a closure
- * goes with its own.
+ * Nodes are classes because V8 ties compiled code to the function: the code of a method serves every graph, that of a
+ * closure only its own.
  */
 export interface Node {
   /** One for each input. */
@@ -33,12 +33,12 @@ export interface Node {
   /** Where its results go; filled in while the graph is wired. */
   readonly outlets: Inlet[];
   /**
-   * Takes the promise that no sample before these times (one for each input) will come. Asked of nodes with a state
-   * alone, as `watermarkMs` is: the others pass on the promise that they are given. `coming[0]` is a time at or after
-   * which a sample will come for certain, −Infinity where none is known of.
+   * Takes the watermark of each input. Only nodes with a state are called, here and in `watermarkMs`; the others pass
+   * on the watermark of their input. `coming[0]` is a time at or after which a sample is certain to come, −Infinity if
+   * none is.
    */
   advance(watermarksMs: Float64Array, coming: Float64Array): void;
-  /** The time before which it will give nothing more, once it has taken that promise. */
+  /** Its own watermark after `advance`: the time before which it will give nothing more. */
   watermarkMs(watermarksMs: Float64Array): number;
   /** The inputs have ended. */
   close(advancedMs: number): void;
@@ -52,12 +52,12 @@ export interface OutputLimit {
   check(sampleCount: number): void;
 }
 
-/** What a node needs of its surroundings. */
+/** What a node needs from its graph. */
 export interface NodeContext {
   readonly counts: StepCounts;
   /** A scratch column of its own, one chunk long. */
   readonly column: () => Float64Array;
-  /** Whether it may overwrite the values that it is given: nobody else reads them. */
+  /** Whether it may overwrite the values of its input, because nobody else reads them. */
   readonly mayOverwrite: boolean;
   readonly limit: OutputLimit;
 }
@@ -75,7 +75,7 @@ export function scratchChunk({ column }: Pick<NodeContext, 'column'>): Chunk {
   return chunkOver(column(), column());
 }
 
-/** An empty chunk over two columns. Chunks are all made here, so that they have one shape for the compiler. */
+/** An empty chunk over two columns. All chunks are made here, so that V8 gives them one hidden class. */
 export function chunkOver(timeMs: Float64Array, value: Float64Array): Chunk {
   return { timeMs, value, count: 0, inputTimeMs: undefined, isReadOnly: false };
 }
@@ -85,7 +85,7 @@ export function deliver(outlets: readonly Inlet[], chunk: Chunk): void {
   for (let i = 0; i < outlets.length; i++) outlets[i]!.receive(chunk);
 }
 
-/** Drops what is not finite, counts it, and hands the rest on. */
+/** Drops and counts values that are not finite, and delivers the rest. */
 export function deliverFinite(
   outlets: readonly Inlet[],
   result: Chunk,
@@ -104,7 +104,7 @@ export function deliverFinite(
   deliver(outlets, spare);
 }
 
-/** A node that sees each chunk by itself, and passes on the promises that it is given. */
+/** A node that treats each chunk by itself and passes on the watermark of its input. */
 abstract class StatelessNode implements Node, Inlet {
   readonly inlets: readonly Inlet[] = [this];
   readonly outlets: Inlet[] = [];
@@ -153,7 +153,7 @@ export class MapNode extends StatelessNode {
   }
 
   override reset(): void {
-    Object.assign(this.#result, this.#spare); // the input's times are not held on to
+    Object.assign(this.#result, this.#spare); // lets go of the input's columns
   }
 }
 

@@ -7,15 +7,15 @@ import { FIRST_TIMES, FIRST_VALUES, SECOND_TIMES, SECOND_VALUES } from './match.
 import { chunkOver, deliverFinite, type Inlet, type NodeContext, scratchChunk } from './node.js';
 
 /**
- * Pairs of values that have met, on their way into a combining operation. Samples meet one by one (`add`), or a whole
- * chunk at once: the chunk of one input is held until the other input's comes, which is most often the next call.
+ * Collects pairs of values for a combining operation. Samples are paired one by one (`add`) or a whole chunk at once:
+ * the chunk of one input is held until the other input's chunk comes, usually with the next call.
  */
 export class Pairs {
   readonly #runner: CombineRunner;
   readonly #outlets: readonly Inlet[];
   readonly #counts: StepCounts;
   readonly #spare: Chunk;
-  /** Pairs met one by one: their times, and the values of the first input. */
+  /** Pairs made one by one: their times, and the values of the first input. */
   readonly #own: Chunk;
   /** The values of the second input. */
   readonly #second: Float64Array;
@@ -51,7 +51,7 @@ export class Pairs {
     if (own.count === own.timeMs.length) this.flush();
   }
 
-  /** Hands on the pairs met one by one. */
+  /** Combines and delivers the pairs made one by one. */
   flush(): void {
     const own = this.#own;
     const { count } = own;
@@ -71,8 +71,8 @@ export class Pairs {
     if (!chunk.isReadOnly) copyInto(this.#heldValues, chunk.value, chunk.count);
   }
 
-  /** Pairs the held chunk with one of the other input, if their times are the same; else false. */
-  meet(input: 0 | 1, chunk: Chunk): boolean {
+  /** Pairs the held chunk with one of the other input if their times are the same; else returns false. */
+  pairHeld(input: 0 | 1, chunk: Chunk): boolean {
     const { timeMs, inputTimeMs, value, count } = chunk;
     const heldTimes = this.#heldTimes;
     if (this.#heldCount !== count || this.#heldInput === input) return false;
@@ -88,7 +88,7 @@ export class Pairs {
     return true;
   }
 
-  /** Gives the held chunk up to the lists, where samples meet one by one. */
+  /** Moves the held chunk to the lists, where samples are paired one by one. */
   spill({ lists }: State): void {
     const count = this.#heldCount;
     if (count === 0) return;
@@ -97,7 +97,7 @@ export class Pairs {
     this.#heldCount = 0;
   }
 
-  /** Forgets all pairs and the held chunk; the input's columns are not held on to. */
+  /** Forgets all pairs and the held chunk, and lets go of the input's columns. */
   clear(): void {
     this.#own.count = 0;
     Object.assign(this.#result, this.#own);

@@ -14,7 +14,7 @@ import {
   scratchChunk,
 } from './node.js';
 
-/** A step with a state, whose results have times of their own. */
+/** A step with a state whose results have times of their own. */
 export class RegridNode implements Node, Inlet {
   readonly inlets: readonly Inlet[];
   readonly outlets: Inlet[] = [];
@@ -136,7 +136,7 @@ class ChunkOutput implements Output {
 
   clear(): void {
     this.#count = 0;
-    Object.assign(this.#run, this.#chunk); // the input's values are not held on to
+    Object.assign(this.#run, this.#chunk); // lets go of the input's columns
   }
 
   flush(): void {

@@ -12,7 +12,7 @@ import { chunkOver, deliver, type Inlet, scratchChunk } from './node.js';
 const GREATEST_MS = 0; // the greatest time seen
 const PROMISED_MS = 1; // the last advance
 
-/** What the caller of `pushRising` knows: that the times rise and are possible, and that no value is missing. */
+/** What the caller of `pushRising` has checked: that times rise and are valid; with `all`, that no value is missing. */
 export type Known = 'nothing' | 'times' | 'all';
 
 /** Fewer samples than this are taken one by one. */
@@ -35,7 +35,7 @@ export class Source {
   readonly #allowedLatenessMs: number;
   /** Samples on their way to the steps, in scratch columns. */
   readonly #out: Chunk;
-  /** A whole chunk of the input, in the same scratch columns or where a loaded series lies. */
+  /** A whole chunk of the input, in the same scratch columns or in a loaded series. */
   readonly #whole: Chunk;
   #lateTimes: number[] = [];
   #lateValues: number[] = [];
@@ -48,7 +48,7 @@ export class Source {
     this.#whole = chunkOver(this.#out.timeMs, this.#out.value);
   }
 
-  /** The most samples that go on together. */
+  /** The most samples in one chunk. */
   get chunkLength(): number {
     return this.#out.timeMs.length;
   }
@@ -66,8 +66,8 @@ export class Source {
   }
 
   /**
-   * Takes samples `from..to` of a series (at most one chunk) that must rise in time; false when they do not, with
-   * nothing taken.
+   * Takes samples `from..to` (exclusive, at most one chunk) of a series whose times must rise. If they do not, it takes
+   * nothing and returns false.
    */
   pushRising(series: Series, from: number, to: number, known: Known): boolean {
     const count = to - from;
@@ -76,13 +76,13 @@ export class Source {
     const firstMs = timeMs[0]!;
     const lastMs = timeMs[count - 1]!;
     const out = this.#out;
-    // Columns are copied to where the kernels work, which costs less than to check them elsewhere; a loaded series lies
-    // there already.
+    // Copying columns into the arena and checking them there costs less than checking them where they are. A loaded
+    // series is in the arena already.
     const isHere = known === 'all' && value.buffer === currentArena().buffer;
     if (!isHere) copyInto(out.timeMs, timeMs, count);
     if (known === 'nothing') {
       if (!isRising(out.timeMs, 0, count, this.#slots[GREATEST_MS]!)) return false;
-      // Rising times lie within the known years when the first and the last do.
+      // Rising times lie within the known years if the first and the last do.
       if (firstMs < TIME_MS_MIN || lastMs >= TIME_MS_END) return false;
     }
     this.counts.samplesIn += count;
@@ -96,7 +96,7 @@ export class Source {
       whole.timeMs = isHere ? timeMs : out.timeMs;
       whole.inputTimeMs = isZeroCleared ? undefined : timeMs;
       whole.value = isHere ? value : out.value;
-      // A step with two inputs may hold it until the other's chunk comes, as no other of this source comes before.
+      // A step with two inputs may hold this chunk until the other input's comes: this source gives none before that.
       whole.isReadOnly = true;
       whole.count = count;
       deliver(this.outlets, whole);
@@ -116,7 +116,7 @@ export class Source {
     this.#flush();
   }
 
-  /** Samples that came too late, since this was last asked. */
+  /** Samples that have come too late since the last call. */
   takeLate(): { timeMs: Float64Array; value: Float64Array } | undefined {
     if (this.#lateTimes.length === 0) return undefined;
     const taken = { timeMs: Float64Array.from(this.#lateTimes), value: Float64Array.from(this.#lateValues) };
@@ -125,13 +125,13 @@ export class Source {
     return taken;
   }
 
-  /** Writes to `marks[at]` the time before which no sample is still to be given: a number returned would be boxed. */
-  tellWatermark(marks: Float64Array, at: number): void {
+  /** Writes the source's watermark to `marks[at]`, because V8 would box a returned number. */
+  writeWatermark(marks: Float64Array, at: number): void {
     marks[at] = this.#watermarkMs();
   }
 
-  /** The greatest time of a sample that is held back and will be given for certain; −Infinity without one. */
-  tellComing(marks: Float64Array, at: number): void {
+  /** Writes the greatest time of a sample that is held back and is certain to be delivered; −Infinity without one. */
+  writeComing(marks: Float64Array, at: number): void {
     const { length } = this.#pendingTimes;
     marks[at] = length === 0 ? Number.NEGATIVE_INFINITY : this.#pendingTimes.at(length - 1);
   }
@@ -142,7 +142,7 @@ export class Source {
     this.#pendingTimes.clear();
     this.#pendingValues.clear();
     this.#out.count = 0;
-    Object.assign(this.#whole, this.#out); // the input's columns are not held on to
+    Object.assign(this.#whole, this.#out); // lets go of the input's columns
     this.takeLate();
   }
 
@@ -150,7 +150,7 @@ export class Source {
     return Math.max(this.#slots[GREATEST_MS]! - this.#allowedLatenessMs, this.#slots[PROMISED_MS]!);
   }
 
-  // Takes the columns, not the numbers, which would be boxed on their way.
+  // Takes columns and an index, because V8 would box numbers passed to it.
   #pushOne(columns: Columns, index: number): void {
     const slots = this.#slots;
     const timeMs = columns.timeMs[index]! + 0; // -0 becomes 0
@@ -158,7 +158,7 @@ export class Source {
     if (value - value !== 0) this.counts.missing++;
     else if (timeMs < this.#fromMs || timeMs >= this.#untilMs) {
       this.counts.outOfRun++;
-      // It is left out, but it has been seen: time has come this far.
+      // The sample is left out, but it shows how far time has come.
       if (timeMs > slots[GREATEST_MS]!) slots[GREATEST_MS] = timeMs;
       this.#release(this.#watermarkMs());
     } else if (timeMs > slots[GREATEST_MS]! && timeMs >= slots[PROMISED_MS]!) {
@@ -171,12 +171,12 @@ export class Source {
     } else if (this.#insertPending(timeMs, value)) this.counts.duplicate++;
   }
 
-  // A sample after all others, which is held back until it cannot be replaced any more.
+  // Takes a sample that is later than all others, and holds it back until nothing can replace it any more.
   #pushNext(timeMs: number, value: number): void {
     const times = this.#pendingTimes;
     const values = this.#pendingValues;
     if (this.#allowedLatenessMs === 0 && times.length === 1) {
-      // The one sample that is held back makes room for this one.
+      // The usual case: this sample takes the place of the only one held back.
       this.#give(times.at(0), values.at(0));
       times.set(0, timeMs);
       values.set(0, value);
@@ -187,19 +187,19 @@ export class Source {
     }
   }
 
-  // Samples in order, with nothing missing: the usual case, taken a chunk at a time. False when they are not, with
-  // nothing taken.
+  // The usual case: takes samples that are in order, with nothing missing, a chunk at a time. Takes nothing and returns
+  // false otherwise.
   #pushRun({ timeMs, value }: Columns, from: number, to: number): boolean {
     const slots = this.#slots;
     const out = this.#out;
     const last = to - 1;
     const lastMs = timeMs[last]!;
     if (timeMs[from]! < Math.max(this.#fromMs, slots[PROMISED_MS]!) || lastMs >= this.#untilMs) return false;
-    // One by one the time -0 is seen.
+    // There may be a time of -0, which `#pushOne` turns into 0.
     if (timeMs[from]! <= 0 && lastMs >= 0) return false;
     if (value[last]! - value[last]! !== 0) return false;
-    // What waits there goes on, so that the columns are free to look in. Where nothing may be late one sample at most
-    // is held back, which these follow, and all of them but the last go on.
+    // Empties the scratch columns, where the samples are then checked. Without allowed lateness at most one sample is
+    // held back; these follow it, and the last of them is held back in its place.
     this.#flush();
     const isLateAllowed = this.#allowedLatenessMs > 0;
     const held = isLateAllowed ? 0 : this.#pendingTimes.length;
@@ -233,7 +233,7 @@ export class Source {
     this.#flush();
   }
 
-  // Gives the samples held back that lie before a time.
+  // Passes on the samples held back that lie before a time.
   #release(limitMs: number): void {
     const times = this.#pendingTimes;
     const values = this.#pendingValues;
@@ -257,7 +257,7 @@ export class Source {
     out.count = 0;
   }
 
-  // Puts a sample at its place among those held back, most likely near their end; true when it replaced one.
+  // Inserts a sample among those held back, usually near their end. Returns true if it replaced one.
   #insertPending(timeMs: number, value: number): boolean {
     const index = this.#pendingTimes.firstAtOrAfter(timeMs);
     if (index < this.#pendingTimes.length && this.#pendingTimes.at(index) === timeMs) {
@@ -270,7 +270,7 @@ export class Source {
   }
 }
 
-// A view is worth its making only for many.
+// Creating a view pays only for many values.
 function copyTo(target: Float64Array, at: number, source: Float64Array, from: number, to: number): void {
   if (to - from >= 32) target.set(source.subarray(from, to), at);
   else for (let i = from; i < to; i++) target[at + i - from] = source[i]!;

@@ -5,7 +5,7 @@ import type { Graph } from '../graph/graph.js';
 import type { RunSettings } from '../options.js';
 import { createReport, type Report } from '../report.js';
 
-/** The life of a stream or a fleet: it takes calls until it is closed, or until one of them fails half way. */
+/** The life cycle of a stream or a fleet: it takes calls until it is closed or one of them fails half way. */
 export abstract class LiveRun {
   protected readonly plan: Plan;
   protected readonly settings: RunSettings;
@@ -14,7 +14,7 @@ export abstract class LiveRun {
   readonly #kind: 'stream' | 'fleet';
   readonly #startedMs: number;
   #failure: unknown;
-  /** What is left of a run that is closed, whose graph is no longer its own. */
+  /** The final report, set once the run is closed and its graph serves others. */
   #lastReport: Report | undefined;
 
   constructor(kind: 'stream' | 'fleet', plan: Plan, settings: RunSettings, graph: Graph, progress: Progress) {
@@ -51,9 +51,9 @@ export abstract class LiveRun {
   }
 
   /**
-   * Does the work of one call. When it fails the run goes no further, as the rest would be wrong.
+   * Does the work of one call. If it fails, the run takes no more calls, as later results would be wrong.
    *
-   * @param work is called with `this`: a method that stays, so that a call makes no closure.
+   * @param work a method of the run, called with `this` so that a call creates no closure.
    */
   protected call<T>(work: (given: T) => void, given: T): void {
     this.assertUsable();
@@ -66,7 +66,7 @@ export abstract class LiveRun {
     }
   }
 
-  /** Does some work and takes it back: the states of the graph are afterwards what they were. */
+  /** Does some work and then undoes what it changed in the graph. */
   protected callAside<T>(work: () => T): T {
     this.assertUsable();
     const putBack = snapshotOf(this.graph);
@@ -78,7 +78,7 @@ export abstract class LiveRun {
     }
   }
 
-  /** Takes no calls any more. @returns the last report. */
+  /** Ends the run: it takes no more calls. @returns the final report. */
   protected end(): Report {
     this.#lastReport = this.report();
     return this.#lastReport;
@@ -86,9 +86,9 @@ export abstract class LiveRun {
 }
 
 /**
- * Copies out what a graph remembers between two calls.
+ * Copies everything that a graph remembers between two calls.
  *
- * @returns puts it all back, whatever has gone through the graph since, even a call that failed half way.
+ * @returns a function that restores it, whatever has happened since, even a call that failed half way.
  */
 function snapshotOf(graph: Graph): () => void {
   const keptCounts = graph.counts.map((counts) => ({ ...counts }));
@@ -97,7 +97,7 @@ function snapshotOf(graph: Graph): () => void {
     lists: lists.map((list) => list.view().slice()),
   }));
   return () => {
-    // Nodes hold more than their states while they work.
+    // After a failure, nodes may hold more than their states.
     graph.reset();
     for (const [i, counts] of graph.counts.entries()) Object.assign(counts, keptCounts[i]);
     for (const [i, { slots, lists }] of graph.states.entries()) {

@@ -3,7 +3,7 @@ import { DoubleList } from '../../core/list.js';
 import type { Series, SeriesReference } from '../../core/series.js';
 import type { Sink } from '../graph/node.js';
 
-/** Gathers what becomes final in one call of a stream, in lists that keep their room from call to call. */
+/** Gathers what becomes final in one call of a stream, in lists that keep their memory from call to call. */
 export class StreamSink implements Sink {
   readonly #reference: SeriesReference;
   readonly #timeMs = new DoubleList();

@@ -13,50 +13,54 @@ import type { Report } from '../report.js';
 import { LiveRun, newProgress } from './live-run.js';
 import { StreamSink } from './stream-sink.js';
 
-/** A plan at work on samples as they come. */
+/** A plan that runs over samples as they come. */
 export interface Stream {
   /**
-   * Takes samples, in any order within the allowed lateness, and gives what became final: a series for each
-   * item that has new results. A call is taken as a whole or, when it throws an InputError, not at all.
+   * Takes samples in any order within the allowed lateness. Returns what became final: a series for each item that has
+   * new results. A call is taken as a whole or, if it throws an InputError, not at all.
+   *
+   * @throws InputError for invalid columns or times.
+   * @throws OutputLimitError if a step would make more than `maxOutputSamples` in this call. The stream then takes no
+   *   more calls: restore its last checkpoint.
    */
   push(series: readonly Series[]): Series[];
-  /** Promises that no sample before this instant will come, and gives what became final by that. */
+  /** Promises that no sample before this instant will come, and returns what that makes final. */
   advance(instant: Instant): Series[];
-  /** Ends the stream; `series` is what became final since the last call, one for each item. */
+  /** Ends the stream. `series` is what became final since the last call, one for each item. */
   close(): Run;
   /**
-   * What `close` would give now, one series for each item, while the stream goes on as if it had not been asked:
-   * all results so far and these together are one batch over the samples pushed so far. Costs a copy of what the
-   * stream remembers.
+   * What `close` would give now, one series for each item; the stream itself does not change. All results so far and
+   * these together equal one batch over the samples pushed so far. It costs a copy of what the stream remembers.
    *
-   * @throws OutputLimitError as `close` would; the stream goes on all the same.
+   * @throws OutputLimitError as `close` would; the stream remains usable.
    */
   preview(): Series[];
   /**
-   * Everything that the stream remembers, as bytes for `restoreStream`. They follow from the plan, the options and
-   * the calls so far: no clock is in them.
+   * Everything that the stream remembers, as bytes for `restoreStream`. They depend only on the plan, the options and
+   * the calls so far, not on a clock.
    */
   checkpoint(): Uint8Array;
   /** What became of every sample since the start. */
   report(): Report;
-  /** Samples of the last call that came later than allowed: they are in no result. */
+  /** Samples of the last call that came later than allowed. They are in no result. */
   readonly late: readonly Series[];
 }
 
 /**
- * Opens a stream. Whatever the chunks, what it has given by `close` equals one batch over the same samples.
+ * Opens a stream. However its input is cut into calls, its results up to and including `close` equal those of one batch
+ * over the same samples.
  *
- * @throws InputError for options that cannot be taken.
+ * @throws InputError for invalid options.
  */
 export function openStream(plan: Plan, options: StreamOptions = {}): Stream {
   return startStream(planInTimezone(plan, options.timezone), options);
 }
 
 /**
- * Opens a stream where another left off, on this machine or any other.
+ * Opens a stream where another left off, on this wired or any other.
  *
  * @param bytes from `checkpoint` of a stream of the same plan and options.
- * @throws CheckpointError when the bytes are damaged, or belong to another plan, options or version.
+ * @throws CheckpointError if the bytes are damaged, or belong to another plan, other options or another version.
  */
 export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOptions = {}): Stream {
   const stream = startStream(planInTimezone(plan, options.timezone), options);
@@ -64,16 +68,16 @@ export function restoreStream(plan: Plan, bytes: Uint8Array, options: StreamOpti
   return stream;
 }
 
-/** What one stream after another can work with. */
-interface Machine {
+/** A graph with its sinks and its progress, which one stream after another can use. */
+interface WiredPlan {
   readonly graph: Graph;
   readonly sinks: readonly Sink[];
   readonly progress: Progress;
 }
 
-const graphs = new GraphCache<Machine>();
+const graphs = new GraphCache<WiredPlan>();
 
-function buildMachine(plan: Plan, settings: RunSettings): Machine {
+function wire(plan: Plan, settings: RunSettings): WiredPlan {
   const sinks = plan.items.map(({ output }) => new StreamSink(output));
   const progress = newProgress();
   return { graph: buildGraph(plan, settings, sinks, () => progress.advancedMs), sinks, progress };
@@ -81,17 +85,17 @@ function buildMachine(plan: Plan, settings: RunSettings): Machine {
 
 function startStream(plan: Plan, options: StreamOptions): LiveStream {
   const settings = readOptions(options, plan.timezone);
-  return new LiveStream(plan, settings, graphs.take(plan, settings) ?? buildMachine(plan, settings));
+  return new LiveStream(plan, settings, graphs.take(plan, settings) ?? wire(plan, settings));
 }
 
 class LiveStream extends LiveRun implements Stream {
-  readonly #machine: Machine;
+  readonly #wired: WiredPlan;
   readonly #sourceIndex: ReadonlyMap<string, number>;
   #late: readonly Series[] = [];
 
-  constructor(plan: Plan, settings: RunSettings, machine: Machine) {
-    super('stream', plan, settings, machine.graph, machine.progress);
-    this.#machine = machine;
+  constructor(plan: Plan, settings: RunSettings, wired: WiredPlan) {
+    super('stream', plan, settings, wired.graph, wired.progress);
+    this.#wired = wired;
     this.#sourceIndex = new Map(plan.sources.map((source, index) => [seriesKey(source), index]));
   }
 
@@ -116,25 +120,25 @@ class LiveStream extends LiveRun implements Stream {
 
   close(): Run {
     this.call(this.#closeAll, undefined);
-    const { sinks, progress } = this.#machine;
+    const { sinks, progress } = this.#wired;
     const run = new FinishedRun(
       sinks.map((sink) => sink.take()),
       this.end(),
     );
     Object.assign(progress, newProgress());
-    graphs.keep(this.plan, this.settings, this.#machine);
+    graphs.keep(this.plan, this.settings, this.#wired);
     return run;
   }
 
   preview(): Series[] {
-    const { sinks } = this.#machine;
+    const { sinks } = this.#wired;
     try {
       return this.callAside(() => {
         this.graph.close(this.progress.advancedMs);
         return sinks.map((sink) => sink.take());
       });
     } finally {
-      // After a failure they hold a part.
+      // After a failure they hold part of a result.
       for (const sink of sinks) if (sink.count() > 0) sink.take();
     }
   }
@@ -193,7 +197,7 @@ class LiveStream extends LiveRun implements Stream {
   }
 
   #takeNew(): Series[] {
-    const { sinks } = this.#machine;
+    const { sinks } = this.#wired;
     const results: Series[] = [];
     for (let k = 0; k < sinks.length; k++) if (sinks[k]!.count() > 0) results.push(sinks[k]!.take());
     return results;

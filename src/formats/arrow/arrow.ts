@@ -41,7 +41,7 @@ async function read(
     }
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
-    const problem = `is no Arrow file that can be read (${error.message})`;
+    const problem = `cannot be read as an Arrow file (${error.message})`;
     throw new WindrowError('file.format', `${source.name}: ${problem}`, { cause: error });
   }
   if (reader === undefined) throw new WindrowError('file.format', `${source.name}: has no rows`);
@@ -59,7 +59,7 @@ function typedColumn(
   return { name, type: isTime ? 'time' : isNumber ? 'number' : 'other', isLocal };
 }
 
-// Times are epoch milliseconds; those that are no instants, as texts that are local.
+// Times come as epoch milliseconds; local ones as texts.
 function cellsOf(batch: RecordBatch, column: number, { isLocal }: TypedColumn): Cells {
   const vector = batch.getChildAt(column);
   const cells = Array.from({ length: batch.numRows }, (_, row): unknown => vector?.get(row));
@@ -68,7 +68,7 @@ function cellsOf(batch: RecordBatch, column: number, { isLocal }: TypedColumn): 
 
 const MAGIC = 'ARROW1';
 
-// A file has its index at its end, a stream none.
+// A file has its index at the end; a stream has none.
 async function openBatches({ random, blocks }: FormatSource, { RecordBatchReader }: typeof Arrow) {
   if (random !== undefined) {
     const head = new Uint8Array(MAGIC.length);
@@ -94,7 +94,7 @@ async function* startingWith(first: Uint8Array, rest: AsyncIterable<Uint8Array>)
   yield* rest;
 }
 
-// What apache-arrow uses of a file that is open.
+// The part of an open file handle that apache-arrow uses.
 function handleOf({ sizeBytes, readAt }: NonNullable<FormatSource['random']>) {
   return {
     fd: 0,

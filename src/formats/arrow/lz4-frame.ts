@@ -1,7 +1,7 @@
 /**
- * Unpacks a frame of LZ4, the form in which Arrow compresses its buffers
- * (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md). Its blocks may reach back into those before, which
- * readers of single blocks do not allow. Checksums are not compared: what is cut off or damaged runs out of its bounds.
+ * Unpacks an LZ4 frame, in which Arrow compresses its buffers. Its blocks may refer to earlier ones, which readers of
+ * single blocks do not support. Checksums are not compared; truncated or damaged data usually leaves its bounds.
+ * Source: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md.
  */
 export function unpackLz4Frame(packed: Uint8Array): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
@@ -31,7 +31,7 @@ export function unpackLz4Frame(packed: Uint8Array): Uint8Array {
   return out.subarray(0, end);
 }
 
-// Sequences of literals, each but the last followed by a copy of what stands some bytes before.
+// A block is a list of literals, each but the last followed by a copy of some earlier bytes.
 function unpackBlock(block: Uint8Array, out: Uint8Array, start: number): number {
   let to = start;
   let from = 0;
@@ -56,7 +56,7 @@ function unpackBlock(block: Uint8Array, out: Uint8Array, start: number): number 
     from += 2;
     const copyEnd = to + lengthOf(token & 15) + 4;
     if (back === 0 || back > to || copyEnd > out.length) throw new Error('a damaged block of LZ4');
-    // Byte by byte, as what is copied may be what this has just written.
+    // Byte by byte, as the copy may overlap its source.
     for (; to < copyEnd; to++) out[to] = out[to - back]!;
   }
 }

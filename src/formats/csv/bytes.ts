@@ -17,7 +17,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // Below this length a loop over ASCII is faster than the call of a decoder.
 const SHORT_LENGTH = 48;
 
-/** The UTF-8 text of `bytes[from..to)`; undefined where it is not UTF-8 or holds a NUL. */
+/** The UTF-8 text of `bytes[from..to)`; undefined if it is not UTF-8 or contains a NUL. */
 export function decodeText(bytes: Uint8Array, from: number, to: number): string | undefined {
   if (to - from <= SHORT_LENGTH) {
     let text = '';
@@ -37,12 +37,12 @@ export function decodeText(bytes: Uint8Array, from: number, to: number): string 
   }
 }
 
-/** As `decodeText`, with a mark in place of what cannot be read: for messages. */
+/** Like `decodeText`, for messages: invalid bytes become replacement characters. */
 export function showText(bytes: Uint8Array, from: number, to: number): string {
   return decodeText(bytes, from, to) ?? new TextDecoder('utf-8').decode(bytes.subarray(from, to));
 }
 
-/** The place of the separator or line end after a field that nobody reads; −1 where the field has a quote. */
+/** The index of the separator or line end after a field that nobody reads; −1 if the field contains a quote. */
 export function skipField(bytes: Uint8Array, from: number, separator: number): number {
   let at = from;
   for (;;) {

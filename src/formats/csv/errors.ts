@@ -1,38 +1,38 @@
 import { describeValue, type ErrorCode, WindrowError } from '../../core/errors.js';
 
-/** A column of a file as messages name it. */
+/** A column of a file. */
 export interface CsvColumn {
   readonly name: string;
   /** From 1. */
   readonly number: number;
 }
 
-/** What is wrong with one row, before the file and the line are known. */
+/** A problem of a row, before the file and the line are known. */
 export interface RowProblem {
   readonly code: ErrorCode;
-  /** Absent where the row as a whole is at fault. */
+  /** Absent if the problem is the row as a whole. */
   readonly column?: CsvColumn;
-  /** The text at fault. */
+  /** The invalid text. */
   readonly text: string;
-  /** The end of a sentence that starts with the text. */
+  /** What is wrong, as the end of a sentence that starts with the text. */
   readonly reason: string;
 }
 
-/** Where in a file something was found. */
+/** A place in a file. */
 export interface CsvPlace {
   readonly file: string;
-  /** Physical line, from 1; absent where the file as a whole is at fault. */
+  /** Physical line, from 1; absent if the problem is the file as a whole. */
   readonly line?: number;
   readonly column?: CsvColumn;
 }
 
-/** A file that cannot be read: its code begins with `csv.`, and its message says where and how to mend it. */
+/** A file that cannot be read. Its code begins with `csv.`, and its message says where, and how to mend it. */
 export class CsvError extends WindrowError {
   override readonly name = 'CsvError';
   readonly file: string;
   readonly line: number | undefined;
   readonly column: CsvColumn | undefined;
-  /** The text at fault, whole; '' where there is none. */
+  /** The whole invalid text; '' if there is none. */
   readonly text: string;
 
   constructor(code: ErrorCode, place: CsvPlace, reason: string, text = '') {

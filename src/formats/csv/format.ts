@@ -2,7 +2,7 @@ import type { Format } from '../format.js';
 import { FileReader } from './read/reader.js';
 import { createCsvWriter } from './write/writer.js';
 
-/** CSV, and tables separated by other signs. */
+/** CSV, and tables with other separators. */
 export const csv: Format = {
   name: 'csv',
   extensions: ['csv', 'tsv', 'txt'],

@@ -6,48 +6,48 @@ import type { CsvColumn } from './errors.js';
 /** How the columns of a file make series: see `TableLayout`. */
 export type CsvLayout = TableLayout;
 
-/** A row that was refused. */
+/** A row that was left out because it cannot be read. */
 export interface RejectedRow {
   readonly file: string;
   /** Physical line on which the row starts, from 1. */
   readonly line: number;
-  /** Absent where the row as a whole is at fault. */
+  /** Absent if the problem is the row as a whole. */
   readonly column?: CsvColumn;
-  /** The text at fault. */
+  /** The invalid text. */
   readonly text: string;
   /** What is wrong with it, as the end of a sentence. */
   readonly reason: string;
-  /** The row as it stands in the file. */
+  /** The row as written in the file. */
   readonly row: string;
 }
 
 /**
- * Options of a reader. Those that say what the columns are for and how they are written (`time`, `value`, `series`,
- * `layout`, `timeFormat`, `decimal`, `states`) are told from the file where it is plain.
+ * Options of a reader. Those about the columns and how they are written (`time`, `value`, `series`, `layout`,
+ * `timeFormat`, `decimal`, `states`) are needed only if the file itself does not tell.
  */
 export interface CsvReaderOptions extends Omit<RoleOptions, 'isAskedFor' | 'states'>, DialectOptions {
-  /** For messages, and for the name of a series that the file does not name: without folder, `.csv` and `.gz`. */
+  /** For messages. Without folder, `.csv` and `.gz` it is also the id of a series that the file does not name. */
   readonly fileName: string;
-  /** The id of a series that the file does not name, in place of the file's. */
+  /** The id of a series that the file does not name, instead of that from `fileName`. */
   readonly unnamed?: string | undefined;
-  /** The name of the one series of the file, whatever the file calls it. */
+  /** The name of the file's only series, whatever the file calls it. */
   readonly as?: SeriesReference | undefined;
-  /** Lines before the header that are not looked at; none without it. */
+  /** How many lines to skip before the header; 0 by default. */
   readonly skipLines?: number | undefined;
-  /** IANA name of the zone of times without an offset; UTC without it. */
+  /** IANA zone of times without an offset; UTC by default. */
   readonly timezone?: string;
-  /** Rows handed over at once, at most; 8192 without it. */
+  /** The most rows passed to one call of `onChunk`; 8192 by default. */
   readonly chunkRows?: number;
-  /** Whether a bad row ends the reading with an error (the default) or is left out, counted and reported. */
+  /** Whether a bad row ends reading with an error (the default) or is left out, counted and reported. */
   readonly onBadRow?: 'fail' | 'skip';
   /** Called with each row that `onBadRow: 'skip'` leaves out. */
   readonly onReject?: (rejected: RejectedRow) => void;
   /**
-   * Which series to hand over; all without it. Others are only counted. In the wide layout their columns are not
-   * read, so that they may hold text.
+   * Which series to read; all by default. Others are only counted. In the wide layout their columns are not read, so
+   * they may hold text.
    */
   readonly wanted?: (reference: SeriesReference) => boolean;
-  /** Which are asked for by name, so that a column called so is a series of its own; as `wanted` without it. */
+  /** Which series are wanted by name, so that a column of that name is a series of its own; by default as `wanted`. */
   readonly isNamed?: (reference: SeriesReference) => boolean;
 }
 
@@ -60,33 +60,33 @@ export interface CsvSeriesCount extends SeriesReference {
 /** What a file held. */
 export interface CsvSummary {
   readonly layout: CsvLayout;
-  /** Rows taken; those rejected are not among them. */
+  /** Rows read, without rejected ones. */
   readonly rows: number;
   readonly rejected: number;
-  /** Values of wanted series that are missing: given as NaN, and included in `samples`. */
+  /** Missing values of wanted series: they come as NaN, and count in `samples`. */
   readonly missing: number;
-  /** All series, wanted or not, in order of first sight. */
+  /** All series, wanted or not, in the order in which they first appear. */
   readonly series: readonly CsvSeriesCount[];
-  /** What was told from the file and is not plain, such as `decimal commas`. */
+  /** What the reader concluded from the file beyond the usual, such as `decimal commas`. */
   readonly notes: readonly string[];
 }
 
-/** Takes the bytes of one file, in pieces cut anywhere. */
+/** Reads the bytes of one file, in parts that may be cut anywhere. */
 export interface CsvReader {
   /** Takes the next bytes; they may be reused after the call. */
   push(bytes: Uint8Array): void;
-  /** Hands over the rows read so far, without waiting for a full chunk. */
+  /** Passes on the rows read so far, without waiting for a full chunk. */
   flush(): void;
-  /** Takes the end of the file, and hands over the rest. */
+  /** Ends the file and passes on the rest. */
   end(): CsvSummary;
-  /** The names of the header, as they stand there; empty until it was read. */
+  /** The names in the header as written there; empty until the header was read. */
   columns(): readonly string[];
-  /** The series seen so far, in order of first sight. */
+  /** The series seen so far, in the order in which they first appear. */
   series(): readonly CsvSeriesCount[];
 }
 
 /**
- * Takes series of at most `chunkRows` samples. The arrays are views of buffers that are used again: they are valid
- * during the call alone.
+ * Takes series of at most `chunkRows` samples. The arrays are views of buffers that are reused, so they are valid only
+ * during the call.
  */
 export type OnChunk = (series: readonly Series[]) => void;

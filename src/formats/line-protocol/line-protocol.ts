@@ -6,8 +6,8 @@ import { TableReader } from '../table/table-reader.js';
 
 /**
  * The line protocol of InfluxDB: `weather,location=office temperature=21.5,humidity=48i 1704067200000000000`. A series
- * is a measurement with its tags, sorted by name, a metric is a field. Times are epoch nanoseconds, unless
- * `timeFormat` says otherwise; text fields are left aside.
+ * is a measurement with its tags, sorted by name; a metric is a field. Times are epoch nanoseconds unless `timeFormat`
+ * says otherwise; text fields are ignored.
  */
 export const lineProtocol: Format = { name: 'line-protocol', extensions: ['lp'], read: readLines };
 
@@ -17,7 +17,7 @@ const BATCH_ROWS = 4096;
 interface Point {
   readonly series: string;
   readonly time: string;
-  /** Numbers and truths as texts. */
+  /** Numbers and booleans as texts. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
@@ -56,7 +56,7 @@ async function readLines(
   return isStopped() ? undefined : reader.summary();
 }
 
-/** A line taken apart, or what is wrong with it. */
+/** A parsed line, or what is wrong with it. */
 function parsePoint(text: string): Point | string {
   const [key = '', fields, time, ...more] = splitAt(text.trim(), ' ');
   if (fields === undefined || more.length > 0) {
@@ -70,7 +70,7 @@ function parsePoint(text: string): Point | string {
   for (const [name = '', value] of parts) {
     if (value === undefined) return `the field ${describeValue(name)} has no value`;
     const number = numberOf(value);
-    if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a truth or a text`;
+    if (number === undefined) return `the field ${name} has the value ${value}; expected a number, a boolean or a text`;
     if (number !== 'text') numbers.push([plain(name), number]);
   }
   return { series: [plain(measurement), ...names].join(','), time, fields: numbers };
@@ -84,7 +84,7 @@ function numberOf(value: string): string | undefined {
   return number;
 }
 
-// Parts between separators that are not escaped and not in a text.
+// Splits at separators that are neither escaped nor within quotes.
 function splitAt(text: string, separator: string): string[] {
   const parts = [''];
   let isQuoted = false;

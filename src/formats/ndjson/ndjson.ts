@@ -6,7 +6,7 @@ import { textLines } from '../lines.js';
 import { factsOf } from '../table/facts.js';
 import { TableReader, textOf } from '../table/table-reader.js';
 
-/** A JSON object in each line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. */
+/** One JSON object a line: `{"timestamp":"2024-01-31T12:00:00Z","timeseriesId":"office","value":1}`. */
 export const ndjson: Format = {
   name: 'ndjson',
   extensions: ['ndjson', 'jsonl'],
@@ -14,7 +14,7 @@ export const ndjson: Format = {
   openWriter: async (onBytes) => createWriter(onBytes),
 };
 
-/** So many lines tell what the fields are; a field that comes later is left aside. */
+/** How many lines decide what the fields are; a field that first appears later is ignored. */
 const SAMPLE_LINES = 400;
 
 interface Line {
@@ -64,7 +64,7 @@ function fieldsOf(text: string, file: string, line: number): ReadonlyMap<string,
   try {
     value = JSON.parse(text);
   } catch {
-    // Told below, as any other value that is no object.
+    // Reported below, like any value that is not an object.
   }
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return new Map(Object.entries(value));
   throw new WindrowError(

@@ -5,10 +5,10 @@ import type { Cells } from '../table/table-reader.js';
 import { localTimes, openTyped, SAMPLE_ROWS, type TypedColumn, wholeOf } from '../table/typed-columns.js';
 import { openParquetWriter } from './writer.js';
 
-/** Parquet, of flat columns, a row group at a time. */
+/** Parquet with flat columns, a row group at a time. */
 export const parquet: Format = { name: 'parquet', extensions: ['parquet'], read, openWriter: openParquetWriter };
 
-// Times as epoch milliseconds, so that no digit is lost to a Date.
+// Times as epoch milliseconds, as a Date would lose digits.
 const parsers: Partial<ParquetParsers> = {
   timestampFromMilliseconds: (millis) => Number(millis),
   timestampFromMicroseconds: (micros) => Number(micros) / 1000,
@@ -31,7 +31,7 @@ async function read(
     if (elements.some(({ num_children: children }) => children)) {
       throw new WindrowError('file.format', `${source.name}: has nested columns; expected numbers, texts and times`);
     }
-    // All of the columns asked for, of the rows from one to before another.
+    // Reads some columns of the rows `rowStart` to `rowEnd` (exclusive).
     const readRows = async (wanted: readonly string[], rowStart: number, rowEnd: number): Promise<Cells[]> => {
       const cells = new Map<string, unknown[]>(wanted.map((name) => [name, []]));
       await hyparquet.parquetRead({
@@ -72,7 +72,7 @@ async function read(
     return reader.summary();
   } catch (error) {
     if (error instanceof WindrowError || !(error instanceof Error)) throw error;
-    throw new WindrowError('file.format', `${source.name}: is no Parquet file that can be read (${error.message})`, {
+    throw new WindrowError('file.format', `${source.name}: cannot be read as a Parquet file (${error.message})`, {
       cause: error,
     });
   }
@@ -88,12 +88,12 @@ function isTime({ type, logical_type: logical, converted_type: converted }: Sche
   return converted === 'TIMESTAMP_MILLIS' || converted === 'TIMESTAMP_MICROS' || converted === 'DATE';
 }
 
-// A timestamp that says that it is no instant is local, where the run has a zone.
+// A timestamp that is not adjusted to UTC is local if the run has a zone.
 function isLocal({ logical_type: logical }: SchemaElement, { timezone }: FormatOptions): boolean {
   return timezone !== undefined && logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
 }
 
-// Whether the statistics of a row group say that all of its times are outside of the run.
+// Whether a row group lies outside the run, according to its statistics.
 function isOutside(
   { row_groups: groups }: FileMetaData,
   index: number,
@@ -123,7 +123,7 @@ async function bufferOf({ random, blocks }: FormatSource): Promise<AsyncBuffer> 
       },
     };
   }
-  // Its index stands at the end, so what comes once is kept whole.
+  // The index is at the end, so a stream must be kept whole.
   const whole = await wholeOf({ blocks });
   return { byteLength: whole.length, slice: (start, end) => whole.slice(start, end).buffer };
 }

@@ -1,19 +1,19 @@
 import { daysInMonth } from '../../core/calendar.js';
 
 /**
- * How a column writes its times, where that is not ISO 8601: the order of day, month and year, or the unit of an epoch
- * number. A date whose month is a name, or which begins with its year, is understood in any order.
+ * How a column writes times that are not ISO 8601: the order of day, month and year, or the unit of epoch numbers.
+ * Dates that begin with the year or name the month can be read whatever the order.
  */
 export const timeFormats = ['dmy', 'mdy', 'ymd', 's', 'ms', 'us', 'ns'] as const;
 export type TimeFormat = (typeof timeFormats)[number];
 
-/** A date, and what follows it, taken apart but not yet understood. */
+/** A date split into its parts, and the text after it. */
 interface WrittenDate {
   readonly order: 'day or month first' | 'year first';
   readonly year: string;
   readonly first: string;
   readonly second: string;
-  /** Behind the date; '' without anything. */
+  /** The text after the date; may be ''. */
   readonly rest: string;
 }
 
@@ -53,7 +53,7 @@ function takeApartNamed(text: string): WrittenDate | undefined {
   return { ...found, year: year ?? '', second: day ?? '', rest };
 }
 
-/** Whether a text is a date, alone or with a time of day, in another form than that of ISO 8601. */
+/** Whether a text is a date, alone or with a time of day, in a form other than ISO 8601. */
 export function isWrittenDate(text: string): 'date' | 'instant' | undefined {
   const date = takeApart(text);
   if (date === undefined || isoDate(date, 'dmy') === undefined) {
@@ -63,7 +63,7 @@ export function isWrittenDate(text: string): 'date' | 'instant' | undefined {
   return CLOCK.test(date.rest) ? 'instant' : undefined;
 }
 
-/** Which orders of day and month the texts leave open: those in which all of them are dates. */
+/** The orders of day and month in which all of the texts are dates. */
 export function possibleOrders(texts: readonly string[]): ('dmy' | 'mdy')[] {
   const dates = texts.filter(hasOpenOrder).map(takeApart);
   const isPossible = (order: 'dmy' | 'mdy'): boolean =>
@@ -76,7 +76,7 @@ export function hasOpenOrder(text: string): boolean {
   return takeApart(text)?.order === 'day or month first' && isWrittenDate(text) !== undefined;
 }
 
-/** A date, alone or with a time of day, as ISO 8601 writes it; undefined where it is none. */
+/** A date, alone or with a time of day, in ISO 8601; undefined if the text is not a date. */
 export function isoTime(text: string, order: 'dmy' | 'mdy' | 'ymd'): string | undefined {
   const written = takeApart(text);
   const date = written && isoDate(written, order);
@@ -91,13 +91,13 @@ function isoDate({ order, year, first, second }: WrittenDate, wanted: string): s
   if (!isYearFirst && wanted === 'ymd') return undefined;
   const month = Number(isYearFirst || wanted === 'mdy' ? first : second);
   const day = Number(isYearFirst || wanted === 'mdy' ? second : first);
-  // Two digits as POSIX reads them.
+  // Years of two digits as in POSIX: 69 to 99 are 1969 to 1999.
   const fullYear = year.length === 4 ? Number(year) : Number(year) + (Number(year) < 69 ? 2000 : 1900);
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(fullYear, month)) return undefined;
   return `${String(fullYear).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(day)}`;
 }
 
-/** A time of day such as `11:45 PM` as ISO 8601 writes it. */
+/** A time of day such as `11:45 PM` in ISO 8601; undefined if the text is not one. */
 export function isoClock(text: string): string | undefined {
   const [match, hourText = '', minute = '00', second = '00', fraction, half, offset = ''] = CLOCK.exec(text) ?? [];
   if (match === undefined || (half === undefined && !match.includes(':'))) return undefined;
@@ -114,7 +114,7 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** Whether a text is a date of eight digits, as 20240131. */
+/** Whether a text is a date of eight digits, such as 20240131. */
 export function isCompactDate(text: string): boolean {
   return /^\d{8}$/.test(text) && isWrittenDate(text) === 'date';
 }

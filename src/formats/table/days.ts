@@ -7,11 +7,11 @@ const MINUTE_MS = 60_000;
 const COUNTS = [24, 48, 96];
 
 /**
- * The columns of a table with a row a day, as values at their time of day; undefined where these are not the columns of
- * a day. Their names are times of day, or numbers that count through it: the hours 0 to 23 or 1 to 24, half hours,
- * quarters of an hour; these begin where their step begins.
+ * The value columns of a table whose rows each hold a day, with their times of day; undefined if this is not such a
+ * table. The columns are named by times of day, or by numbers that count hours (0 to 23 or 1 to 24), half hours or
+ * quarters of an hour. A value belongs to the start of its step.
  *
- * @param isSaid whether the caller says that a row holds a day.
+ * @param isSaid whether the caller says that each row holds a day.
  */
 export function dayColumns(
   columns: readonly ColumnFacts[],
@@ -35,7 +35,7 @@ export function dayColumns(
   return fail(`${told}; ${mend}; if each column is a series of its own, say --layout wide`, 'csv.unclear');
 }
 
-// Beyond midnight is 24:00, where a column for the end of the day has the name 00:00.
+// A last column named 00:00 is the end of the day, 24:00.
 function withRepeats(columns: readonly (ValueColumn & { readonly clockMs: number })[]): ValueColumn[] {
   const last = columns.at(-1)!;
   if (last.clockMs !== 0 || columns[0]!.clockMs === 0) return [...columns];
@@ -43,7 +43,7 @@ function withRepeats(columns: readonly (ValueColumn & { readonly clockMs: number
 }
 
 function clockMsOf(name: string): number | undefined {
-  // `00:00-00:15` begins where it begins.
+  // `00:00-00:15` belongs to its start.
   const [first = ''] = name.split(/ ?[-–] ?/);
   const clock = /^\d{1,2}h$/i.test(first) ? isoClock(first.replace(/h/i, ':00')) : isoClock(first);
   const [, hour, minute, second] = /^(\d\d):(\d\d):(\d\d)$/.exec(clock ?? '') ?? [];
@@ -51,7 +51,7 @@ function clockMsOf(name: string): number | undefined {
   return (Number(hour) * 60 + Number(minute)) * MINUTE_MS + Number(second) * 1000;
 }
 
-// Numbers in a row, with the same letters before all of them: `1` to `24`, `H01` to `H24`.
+// Columns named by consecutive numbers with a common prefix: `1` to `24`, `H01` to `H24`.
 function countedColumns(columns: readonly ColumnFacts[], rest: readonly number[]): ValueColumn[] | undefined {
   const found = rest.flatMap((column) => {
     const [, prefix, digits] = /^([A-Za-z]{0,5}[ _]?)(\d{1,2})$/.exec(columns[column]!.name) ?? [];

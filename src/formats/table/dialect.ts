@@ -1,22 +1,22 @@
 import { hasOpenOrder, isCompactDate, isWrittenDate, possibleOrders, type TimeFormat } from './dates.js';
 import type { Fail } from './roles.js';
 
-/** How a table writes its times and values. Plain data, so that threads can have it. */
+/** How a table writes its times and values. Plain data, so that it can be posted to threads. */
 export interface Dialect {
-  /** *auto*: ISO 8601, a date of eight digits, or an epoch number, told by its size; *epoch*: no dates of digits. */
+  /** *auto*: ISO 8601, a date of eight digits, or an epoch number whose size tells the unit; *epoch*: only the last. */
   readonly time: TimeFormat | 'auto' | 'epoch';
   readonly decimal: 'point' | 'comma';
   /** Whether the other of comma and point groups the digits, as in `1,234.5`. */
   readonly isGrouped: boolean;
-  /** Texts that stand for a value, NaN where it is missing; in lower case. */
+  /** Texts in lower case that stand for a value; NaN for a missing one. */
   readonly states: readonly (readonly [text: string, value: number])[];
 }
 
-/** What the caller says of the times and values. */
+/** What the caller says about times and values. */
 export interface DialectOptions {
   readonly timeFormat?: TimeFormat | undefined;
   readonly decimal?: 'point' | 'comma' | undefined;
-  /** What texts in place of values stand for; null for a value that is missing. */
+  /** Texts that stand for values; null for a missing value. */
   readonly states?: Readonly<Record<string, number | null>> | undefined;
 }
 
@@ -24,11 +24,11 @@ export interface DialectOptions {
 export interface FirstTexts {
   readonly times: readonly string[];
   readonly values: readonly string[];
-  /** Whether there are no more, so that what is open has to be asked. */
+  /** Whether no more rows will come, so that an open question is an error. */
   readonly isWhole: boolean;
 }
 
-/** What is said of each time format. */
+/** The note for each time format. */
 const TIME_NOTES: Readonly<Record<TimeFormat, string>> = {
   dmy: 'dates with the day first',
   mdy: 'dates with the month first',
@@ -39,7 +39,7 @@ const TIME_NOTES: Readonly<Record<TimeFormat, string>> = {
   ns: 'times in epoch nanoseconds',
 };
 
-/** Tells how a table writes its times and values; undefined where more of its texts are needed. */
+/** Tells how a table writes its times and values; undefined if that needs more of its texts. */
 export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fail): Dialect | undefined {
   const time = options.timeFormat ?? tellTime(texts, fail);
   const numbers = tellNumbers(texts.values, options.decimal, fail);
@@ -52,7 +52,7 @@ export function tellDialect(texts: FirstTexts, options: DialectOptions, fail: Fa
   };
 }
 
-/** What of a dialect is not usual, for the summary of a run. */
+/** What is unusual about a dialect, for the summary of a run. */
 export function dialectNotes({ time, decimal, isGrouped, states }: Dialect): string[] {
   const notes = time === 'auto' || time === 'epoch' ? [] : [TIME_NOTES[time]];
   if (decimal === 'comma') notes.push('decimal commas');
@@ -63,7 +63,7 @@ export function dialectNotes({ time, decimal, isGrouped, states }: Dialect): str
   return notes;
 }
 
-/** Whether the fast readers, which know ISO 8601, epoch numbers and decimal points, read this dialect alike. */
+/** Whether the fast readers, which know only ISO 8601, epoch numbers and decimal points, can read this dialect. */
 export function isUsual({ time, decimal, isGrouped, states }: Dialect): boolean {
   const isPlain = (time === 'auto' || time === 'epoch') && decimal === 'point' && !isGrouped;
   return isPlain && states.every(([text]) => Number.isNaN(Number(text)));
@@ -82,7 +82,7 @@ function tellTime({ times, isWhole }: FirstTexts, fail: Fail): Dialect['time'] |
     const told = `its dates, such as ${example}, may begin with the day or with the month`;
     return fail(`${told}; say which with the option timeFormat (--time-format dmy, or mdy)`, 'csv.unclear');
   }
-  // Two rows tell: the first of a day has no fraction.
+  // Needs two rows, as a serial number of midnight has no fraction.
   const serials = times.filter((text) => /^[2-7]\d{4}(?:[.,]\d+)?$/.test(text));
   if (isMost(serials)) {
     if (times.length < 2 && !isWhole) return undefined;
@@ -126,7 +126,7 @@ function tellNumbers(
   if (said === 'point') return { decimal: 'point', isGrouped: true };
   const isGrouped = withComma.some((text) => GROUPED.test(text));
   const isPoint = values.some((text) => POINT.test(text) && !/^[+-]?[1-9]\d{0,2}\.\d{3}$/.test(text));
-  // Beside decimal points, a value with a decimal comma is a bad one.
+  // If there are decimal points, a value with a decimal comma is an error.
   if (isPoint || isGrouped) return { decimal: 'point', isGrouped };
   if (withComma.some((text) => COMMA.test(text) && !EITHER.test(text))) return { decimal: 'comma', isGrouped: true };
   const either = withComma.find((text) => EITHER.test(text));

@@ -1,6 +1,6 @@
 import { isoClock, isWrittenDate } from './dates.js';
 
-/** What the first values of a column are. `date` is a day without a time, `clock` a time of day without a date. */
+/** What the first values of a column are. `date`: a day without a time. `clock`: a time of day without a date. */
 export type ColumnKind = 'instant' | 'date' | 'clock' | 'number' | 'text' | 'empty';
 
 /** What is known of a column before its rows are read. */
@@ -14,11 +14,11 @@ export interface ColumnFacts {
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const ISO_DATE = /^\d{4}-\d\d-\d\d$/;
 const NUMBER = /^[+-]?(?:\d[\d.,' \u00a0\u202f]*|[.,]\d+)(?:e[+-]?\d+)?$/i;
-// No date is written so.
+// Dates never look like this.
 const SHORT_NUMBER = /^-?\d{1,3}(?:\.\d+)?$/;
 const MISSING = /^(?:null|\\n|na|n\/a|[+-]?nan|[+-]?inf(?:inity)?)?$/i;
 
-/** Whether a text stands for no value in any column. */
+/** Whether a text stands for a missing value, in any column. */
 export function isMissing(text: string): boolean {
   return MISSING.test(text);
 }
@@ -28,7 +28,7 @@ export function factsOf(name: string, texts: readonly string[]): ColumnFacts {
   return { name, kind: kindOf(texts), texts };
 }
 
-// The kind of most values: a bad row must not change what the others are.
+// The kind of most values, so that a bad row does not change it.
 function kindOf(texts: readonly string[]): ColumnKind {
   if (texts.length === 1) return kindOfText(texts[0]!);
   const counts = new Map<ColumnKind, number>();
@@ -53,12 +53,12 @@ function kindOfText(text: string): ColumnKind {
   return NUMBER.test(text) ? 'number' : 'text';
 }
 
-/** The different texts of a column, without those that are missing. */
+/** The distinct texts of a column, without missing values. */
 export function distinctTexts({ texts }: ColumnFacts): string[] {
   return [...new Set(texts.filter((text) => !MISSING.test(text)))];
 }
 
-/** A name in lower case with its words apart: `startTime`, `START_TIME` and `Start time` are alike. */
+/** A name as words in lower case: `startTime`, `START_TIME` and `Start time` become the same. */
 export function wordsOf(name: string): string {
   return name
     .replace(/([a-z])([A-Z])/g, '$1 $2')

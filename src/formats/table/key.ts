@@ -1,17 +1,17 @@
 import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
 
-// Names whose columns say what was measured, and not how much, where they hold text or whole numbers.
+// Names of columns that tell what was measured rather than how much, if they hold texts or whole numbers.
 const IDENTITY =
   /(?:^| )(?:id|uid|uuid|guid|mac|serial|device|sensor|meter|station|tag|node|channel|entity|host|asset)$/;
 const NAMES = /(?:^| )(?:name|series|point|equipment|location|site|room|zone|building|machine|symbol)$/;
 
-/** How many rows must share their time with another before that says anything. */
+/** How many rows must share their time with another row before that means anything. */
 const SHARED_ROWS_MIN = 8;
 const SHARED_SHARE_MIN = 0.2;
 
 /**
- * The column that tells rows of several series apart, going by the first rows of a table: by its name, or because many
- * rows share their time and differ by it. Undefined where nothing points to one.
+ * The column that seems to tell rows of several series apart, judged by the first rows of a table: by its name, or
+ * because many rows share their time and differ in this column. Undefined if there is none.
  */
 export function findKey(times: readonly ColumnFacts[], columns: readonly ColumnFacts[]): ColumnFacts | undefined {
   const named = columns.find(isNamedAsKey);
@@ -37,7 +37,7 @@ function isWhole(column: ColumnFacts): boolean {
   return column.kind === 'number' && distinctTexts(column).every((text) => /^\d{1,18}$/.test(text));
 }
 
-// How many rows have what another has too.
+// How many rows have the same key as another row.
 function sharingRows(keys: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);

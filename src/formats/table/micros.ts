@@ -1,7 +1,7 @@
 import { WindrowError } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
 
-/** A time in microseconds. Refused where it would change: what is read back is the time that was written. */
+/** A time in microseconds. @throws WindrowError if it is finer, as it would not read back as the same time. */
 export function microsOf(timeMs: number): bigint {
   const wholeMs = Math.floor(timeMs);
   const micros = Math.round((timeMs - wholeMs) * 1000);

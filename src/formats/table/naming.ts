@@ -1,6 +1,6 @@
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
 
-/** What sensors send, where a file names no metric. */
+/** The metric of samples in a file that names none. */
 export const RAW_METRIC = 'Raw';
 
 export interface NamingOptions {
@@ -16,7 +16,7 @@ export interface Named {
 
 const UNIT = /^(.*\S)\s*(?:\[[^\]]*\]|\([^)]*\)|\s[°%]\S{0,2})$/;
 
-/** Gives the series of a file the names that they are asked for by: without a unit, or as the caller calls the one. */
+/** Names the series of a file: as the file does, without a unit if the caller does, or as the caller says (`as`). */
 export class SeriesNaming {
   readonly #options: NamingOptions;
   readonly #fail: (reason: string) => never;
@@ -32,7 +32,7 @@ export class SeriesNaming {
     return this.#notes;
   }
 
-  /** The name of a series that the file calls so; asked for each of them. */
+  /** The name for a series of the file. Called once for each series. */
   name(reference: SeriesReference): Named {
     const { as, wanted = () => true } = this.#options;
     if (as === undefined) return { reference, isWanted: wanted(reference) };
@@ -41,7 +41,7 @@ export class SeriesNaming {
     return { reference: as, isWanted: wanted(as) };
   }
 
-  /** The name of a series that is a column, which may have a unit. */
+  /** The name for a series that is a column, whose name may have a unit. */
   nameColumn(reference: SeriesReference): Named {
     const { as, wanted = () => true } = this.#options;
     const [, timeseriesId] = UNIT.exec(reference.timeseriesId) ?? [];
@@ -61,7 +61,7 @@ export class SeriesNaming {
   }
 }
 
-/** What a series is called that the file does not name: the file without its folder and its endings. */
+/** The id of a series that the file does not name: the file's name without its folder and extensions. */
 export function fileSeriesName(fileName: string): string {
   const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1);
   if (name === '-') return 'stdin';

@@ -5,8 +5,8 @@ import type { Zone } from '../../core/zone.js';
 import { isoTime, type TimeFormat } from './dates.js';
 import type { Dialect } from './dialect.js';
 
-// The general way from texts to times and values. The CSV reader takes the usual forms faster, and a property test
-// holds it to this.
+// Reads times and values from texts of any form. The CSV reader reads the usual forms faster, and a property test
+// compares the two.
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 // `\N` is what PostgreSQL's COPY writes.
@@ -23,8 +23,8 @@ const EPOCH_MS_END = 1e14;
 const EPOCH_US_END = 1e17;
 
 /**
- * Reads a value: a decimal of any length, correctly rounded, or NaN where the text says that it is missing
- * (empty, null, NA, NaN, inf). Undefined when it is neither, or too great for a double.
+ * Reads a value: a decimal of any length, correctly rounded, or NaN for a missing value (empty, null, NA, NaN, inf).
+ * Undefined if it is neither, or too large for a double.
  */
 export function readNumber(text: string): number | undefined {
   if (!NUMBER.test(text)) return MISSING.test(text) ? Number.NaN : undefined;
@@ -32,7 +32,7 @@ export function readNumber(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** What reads the values of a dialect as `readNumber` reads the usual ones. */
+/** A function that reads the values of a dialect, as `readNumber` reads the usual ones. */
 export function valueReader({ decimal, isGrouped, states }: Dialect): (text: string) => number | undefined {
   const byText = new Map(states);
   const group = decimal === 'comma' ? "[. \\u00a0\\u202f']" : "[, \\u00a0\\u202f']";
@@ -43,13 +43,13 @@ export function valueReader({ decimal, isGrouped, states }: Dialect): (text: str
     const value = byText.size === 0 ? undefined : byText.get(text.toLowerCase());
     if (value !== undefined) return value;
     if (isGrouped && grouped.test(text)) return readNumber(text.replace(groups, '').replace(',', '.'));
-    // A point in a file of decimal commas is none of the forms above.
+    // In a file with decimal commas, a point that does not group digits is an error.
     if (decimal === 'comma' && NUMBER.test(text) && text.includes('.')) return undefined;
     return readNumber(decimal === 'comma' ? text.replace(',', '.') : text);
   };
 }
 
-/** Why a text is no number, as the end of a sentence. */
+/** Why a text is not a number, as the end of a sentence. */
 export function numberFault(text: string, { decimal }: Pick<Dialect, 'decimal'>): string {
   if (decimal === 'comma' && /^[+-]?\d+\.\d+$/.test(text)) {
     return 'has a decimal point where the file has decimal commas; the option decimal says which (--decimal point)';
@@ -75,12 +75,13 @@ function stateOf(word: string): string {
 /** The time in epoch milliseconds, or why there is none. */
 export type TimeReading =
   | {
-      readonly timeMs: number /** Whether it is local, and clocks change on a day near it. */;
+      readonly timeMs: number;
+      /** Whether it is local, and clocks change within a day of it. */
       readonly isNearChange: boolean;
     }
   | { readonly problem: string };
 
-/** What reads the times of a dialect; those without an offset are local to the zone. */
+/** A function that reads the times of a dialect. Those without an offset are local to the zone. */
 export function timeReader(format: Dialect['time'], zone: Zone | undefined): (text: string) => TimeReading {
   return (text) => {
     if (format === 'auto' || format === 'epoch') {
@@ -101,7 +102,7 @@ const FORMAT_PROBLEMS = {
   ymd: 'is not of the form 2024/12/31 23:45',
 };
 
-/** Reads a time: an instant of ISO 8601, a date of eight digits, or epoch seconds to nanoseconds as digits. */
+/** Reads a time: an ISO 8601 instant, a date of eight digits, or an epoch number in seconds to nanoseconds. */
 export function readTime(text: string, zone?: Zone): InstantReading {
   return readUsualTime(text, zone, false);
 }
@@ -127,7 +128,7 @@ const EXPONENTS: Readonly<Record<string, string>> = { s: 'e3', ms: '', us: 'e-3'
 
 function readEpoch(text: string, unit: TimeFormat): InstantReading {
   if (!EPOCH.test(text)) return { problem: 'is not an epoch number, digits alone' };
-  // The exponent moves the point in the text, so that one rounding is left.
+  // The exponent scales the decimal in the text, so there is only one rounding.
   const timeMs = Number(`${text}${EXPONENTS[unit]}`);
   if (timeMs < TIME_MS_MIN || timeMs >= TIME_MS_END) return { problem: 'lies outside the years 0001 to 9999' };
   return { timeMs };
@@ -144,7 +145,7 @@ function located(text: string, reading: InstantReading, zone: Zone | undefined):
   return { timeMs, isNearChange: isNearChange(zone, dayMs) };
 }
 
-/** Whether a zone's offset changes within a day of a local day; no zone changes it twice within three days. */
+/** Whether a zone's offset changes within a day of a local day. (No zone changes it twice within three days.) */
 export function isNearChange(zone: Zone, dayMs: number): boolean {
   return zone.offsetMsAt(dayMs - DAY_MS) !== zone.offsetMsAt(dayMs + 2 * DAY_MS);
 }

@@ -1,14 +1,14 @@
 import type { Zone } from '../../core/zone.js';
 
-/** The last time of a series near a change of clocks. */
+/** The last time of a series near a clock change. */
 interface Last {
   timeMs: number;
   isFalling: boolean;
 }
 
 /**
- * Tells local times apart that occur twice, on the night when clocks go back, by the order of each series: the second
- * 02:15 comes after the first 02:45, or before it where times fall. Takes all local times near a change, in order.
+ * Tells apart local times that occur twice, when clocks go back, by the order of each series: the second 02:15 comes
+ * after the first 02:45, or before it if times fall. Must get all local times near a change, in order.
  */
 export class RepeatedHours {
   readonly #zone: Zone;

@@ -4,14 +4,14 @@ import { type ColumnFacts, distinctTexts, wordsOf } from './facts.js';
 import { findKey } from './key.js';
 
 /**
- * How the columns of a table make series. *long*: a row names its series; *wide*: every column but the time is a
- * series of that name and the metric `Raw`; *single*: a time and a value, the one series being named after the file;
- * *days*: a row holds a day, a column a time of day.
+ * How the columns of a table make series. *long*: each row names its series. *wide*: every column but the time is a
+ * series of that name with the metric `Raw`. *single*: a time and a value, of one series named after the file. *days*:
+ * each row holds a day, each column a time of day.
  */
 export const tableLayouts = ['long', 'wide', 'single', 'days'] as const;
 export type TableLayout = (typeof tableLayouts)[number];
 
-/** What the caller says of the columns: each by its name in any case or, where none has it, its number from 1. */
+/** What the caller says about the columns, each given by its name in any case or else by its number from 1. */
 export interface RoleOptions {
   /** The column of times, or one of dates and one of times of day. */
   readonly time?: readonly string[] | undefined;
@@ -19,49 +19,49 @@ export interface RoleOptions {
   /** The columns that name the series of a row. */
   readonly series?: readonly string[] | undefined;
   readonly layout?: TableLayout | undefined;
-  /** Numbers for texts. */
+  /** Numbers that texts stand for; null for a missing value. */
   readonly states?: Readonly<Record<string, number | null>> | undefined;
-  /** Whether columns of texts are left out of a table, and named in the notes, where nothing asks for them. */
+  /** Whether columns of texts that nothing asks for are left out of a table, and mentioned in the notes. */
   readonly areTextsLeft?: boolean | undefined;
-  /** Whether a column of this name is asked for as a series of its own. */
+  /** Whether the caller wants a column of this name as a series of its own. */
   readonly isAskedFor?: (name: string) => boolean;
 }
 
 /** A column of values. */
 export interface ValueColumn {
   readonly column: number;
-  /** The series of the wide layout; the metric of the long layout where it has several; as the column is called. */
+  /** The column's name: the id in the wide layout, the metric in a long layout with several value columns. */
   readonly name: string;
-  /** In a row a day: when in the day the value was measured. */
+  /** In the layout *days*: the time of day of the value, in milliseconds since midnight. */
   readonly clockMs?: number;
 }
 
-/** What a column is for, by its place in the table. */
+/** What the columns are for, by their indices. */
 export interface Roles {
   readonly layout: TableLayout;
   readonly timeColumn: number;
-  /** Of times of day, where `timeColumn` has dates; else −1. */
+  /** The column of times of day, if `timeColumn` has only dates; else −1. */
   readonly clockColumn: number;
-  /** Where several name a series, its name is that of each behind its prefix. */
+  /** The columns that name the series. If there are several, the id joins their texts, each after its prefix. */
   readonly ids: readonly { readonly column: number; readonly prefix: string }[];
   readonly metricColumn: number;
   readonly values: readonly ValueColumn[];
-  /** What was told from the names and values and is not plain, for the summary of a run. */
+  /** What was concluded from names and values beyond the usual, for the summary of a run. */
   readonly notes: readonly string[];
 }
 
-/** Refuses a table: with `csv.header` for its columns, with `csv.unclear` where an option has to say more. */
+/** Rejects a table: with `csv.header` for wrong columns, with `csv.unclear` if an option must say more. */
 export type Fail = (reason: string, code?: 'csv.header' | 'csv.unclear') => never;
 
-/** Names of the time column, in any case. Where a header has several, the first of this list is the time. */
+/** Names of the time column, in any case. If a header has several, the first in this list is the time. */
 const TIME_NAMES = ['timestamp', 'time', 'datetime', 'date', 'ts', '_time', 'last_changed'];
 const ID_NAMES = ['timeseriesid', 'entity_id'];
 const VALUE_NAMES = ['value', 'val', 'state', '_value'];
 const METRIC_NAMES = ['metric', '_field'];
-/** What InfluxDB adds to the tags of a series. */
+/** Columns of InfluxDB's CSV that are not tags. */
 const INFLUX_NAMES = ['', 'result', 'table', '_start', '_stop', '_time', '_value', '_field', '_measurement'];
 
-/** Says what each column is for. Columns have names without outer spaces. */
+/** Tells what each column is for. Names must come without outer spaces. */
 export function tellRoles(columns: readonly ColumnFacts[], options: RoleOptions, fail: Fail): Roles {
   const table = new Table(columns, options, fail);
   const [timeColumn, clockColumn] = table.times();
@@ -90,7 +90,7 @@ export function tellRoles(columns: readonly ColumnFacts[], options: RoleOptions,
   return { ...found, layout, values: layout === 'single' ? values.slice(0, 1) : values, notes };
 }
 
-/** The columns of a table while their roles are told. */
+/** Finds the roles of a table's columns. */
 class Table {
   readonly #columns: readonly ColumnFacts[];
   readonly #names: readonly string[];
@@ -113,7 +113,7 @@ class Table {
     return -1;
   }
 
-  /** The column of times, and that of the times of day where the first has dates alone. */
+  /** The column of times and, if that has only dates, the column of times of day (else −1). */
   times(): readonly [timeColumn: number, clockColumn: number] {
     const { time } = this.#options;
     if (time !== undefined) {
@@ -139,12 +139,12 @@ class Table {
     const [date = '', clock = ''] = columns.map((column) => argumentOf(this.#columns[column]!.name));
     const mend = `name the date and the time of day with the option time (such as --time ${date} ${clock})`;
     return this.#fail(
-      `the date and the time of day stand in columns of their own, of ${names}; ${mend}`,
+      `the date and the time of day are in columns of their own, among ${names}; ${mend}`,
       'csv.unclear',
     );
   }
 
-  // A header without a known name for it: the one column that holds times.
+  // If no column has a known name: the only column that holds times.
   #onlyTime(): number {
     const times = [...this.#columnsOf('instant'), ...this.#columnsOf('date')];
     if (times.length === 1) return times[0]!;
@@ -188,7 +188,7 @@ class Table {
     return tags.length === 0 && field >= 0 ? [{ column: field, prefix: '' }] : tags;
   }
 
-  /** The columns of a row a day; undefined where rows are no days. */
+  /** The value columns of the layout *days*; undefined if the table has another layout. */
   days(timeColumn: number, clockColumn: number, rest: readonly number[]): ValueColumn[] | undefined {
     const { layout, value } = this.#options;
     if ((layout !== undefined && layout !== 'days') || value !== undefined || clockColumn >= 0) return undefined;
@@ -227,13 +227,13 @@ class Table {
     return this.#valuesOf(named.filter((column) => !texts.includes(column)));
   }
 
-  /** Whether there is a time and a value and no more. */
+  /** Whether there is only a time and a value. */
   isPair(rest: readonly number[]): boolean {
     const [only, ...others] = rest.filter((column) => this.#names[column] !== '');
     return only !== undefined && others.length === 0 && VALUE_NAMES.includes(this.#names[only]!);
   }
 
-  /** Refuses a table whose rows seem to belong to several series, which one series would swallow. */
+  /** Rejects a table whose rows seem to belong to several series, as they would become one. */
   failAtSeveralSeries(timeColumn: number, clockColumn: number, rest: readonly number[]): void {
     const chosen = this.#options.value === undefined ? [] : this.#find(this.#options.value, 'value');
     const { isAskedFor = () => false } = this.#options;
@@ -245,7 +245,7 @@ class Table {
       open.map((column) => this.#columns[column]!),
     );
     if (key !== undefined) this.#askKey(key, `the column ${JSON.stringify(key.name)}`, argumentOf(key.name));
-    // As pandas writes an index of several levels without names.
+    // This is how pandas writes an unnamed level of an index.
     const index = rest.find((column) => {
       const { name, kind, texts } = this.#columns[column]!;
       return name === '' && kind === 'text' && distinctTexts(this.#columns[column]!).length < texts.length;
@@ -272,7 +272,7 @@ class Table {
     return [`values of ${values.map(({ name }) => name).join(', ')}`];
   }
 
-  // Texts that the caller gives numbers for are values.
+  // Whether a column holds texts for which the caller gives no numbers.
   #isText(column: number): boolean {
     const { states = {} } = this.#options;
     const known = Object.keys(states).map((text) => text.toLowerCase());

@@ -9,10 +9,10 @@ import { numberFault, timeReader, valueReader } from './read-text.js';
 import { RepeatedHours } from './repeated-hours.js';
 import { type Fail, type Roles, tellRoles } from './roles.js';
 
-/** A column of some rows; undefined where nobody reads it. */
+/** A column of some rows; undefined if nobody reads it. */
 export type Cells = ArrayLike<unknown> | undefined;
 
-/** A series while its samples of some rows are gathered. */
+/** A series, and its samples since the last chunk. */
 interface Gathered extends CsvSeriesCount {
   samples: number;
   readonly index: number;
@@ -22,8 +22,7 @@ interface Gathered extends CsvSeriesCount {
 }
 
 /**
- * Reads tables whose columns have names and whose cells have types: rows of JSON, Parquet, Arrow. What the columns are
- * for is told as of CSV.
+ * Reads tables whose cells have types: rows of JSON, Parquet, Arrow. It finds out what the columns are for as with CSV.
  */
 export class TableReader {
   readonly roles: Roles;
@@ -38,7 +37,7 @@ export class TableReader {
   #rejected = 0;
   #missing = 0;
 
-  /** @param isWhole whether the texts of the facts are all that there are. */
+  /** @param isWhole whether no more rows will come than the facts have texts of. */
   constructor(
     columns: readonly ColumnFacts[],
     options: CsvReaderOptions & { readonly chunkRows: number },
@@ -50,7 +49,7 @@ export class TableReader {
     };
     const isAskedFor = (name: string): boolean => isNamed?.({ timeseriesId: name, metric: RAW_METRIC }) ?? false;
     this.roles = tellRoles(columns, { ...options, isAskedFor }, fail);
-    if (this.roles.layout === 'days') fail('a row holds a day, which is read of CSV alone');
+    if (this.roles.layout === 'days') fail('each row holds a day, a layout that is read only from CSV');
     const times = columns[this.roles.timeColumn]?.texts ?? [];
     const values = this.roles.values.flatMap(({ column }) => columns[column]?.texts ?? []);
     const dialect = tellDialect({ times, values, isWhole }, options, fail);
@@ -72,9 +71,9 @@ export class TableReader {
   }
 
   /**
-   * Takes rows, in their order.
+   * Takes rows in their order.
    *
-   * @param placeOf says which row it is, for messages, such as `line 3`.
+   * @param placeOf returns the line and the text of a row, for messages.
    */
   take(
     cells: readonly Cells[],
@@ -103,7 +102,7 @@ export class TableReader {
     return { layout: this.roles.layout, ...counts, series, notes };
   }
 
-  // What is wrong with the row, as the end of a sentence.
+  // Takes a row; returns what is wrong with it, as the end of a sentence.
   #takeRow(cells: readonly Cells[], row: number): string | undefined {
     const { timeColumn, clockColumn, ids, metricColumn, values, layout } = this.roles;
     const date = cells[timeColumn]?.[row];
@@ -186,7 +185,7 @@ function readCell(cell: unknown, clock: string, readTime: ReturnType<typeof time
   return isText ? readTime(`${String(cell).trim()}${clock}`) : { problem: 'is no time; every row needs one' };
 }
 
-/** A cell as a text; '' where there is none. */
+/** A cell as text; '' for an empty one. */
 export function textOf(cell: unknown): string {
   return cell === null || cell === undefined ? '' : String(cell);
 }

@@ -3,18 +3,18 @@ import type { FormatOptions, FormatSource } from '../format.js';
 import { type ColumnFacts, factsOf } from './facts.js';
 import { type Cells, TableReader, textOf } from './table-reader.js';
 
-/** A column of a file whose columns have types: Parquet, Arrow. Its times are epoch milliseconds. */
+/** A column of a file with typed columns: Parquet, Arrow. Its times are epoch milliseconds. */
 export interface TypedColumn {
   readonly name: string;
   readonly type: 'time' | 'number' | 'other';
-  /** Of a time: whether the file says that it is no instant, but local. */
+  /** For times: whether the file says that they are local. */
   readonly isLocal: boolean;
 }
 
-/** So many rows tell what the columns are. */
+/** How many rows decide what the columns are. */
 export const SAMPLE_ROWS = 400;
 
-/** Makes ready to read a file, from its columns and their first rows. */
+/** Opens a reader from the columns of a file and their first rows. */
 export function openTyped(
   columns: readonly TypedColumn[],
   sample: readonly Cells[],
@@ -30,12 +30,12 @@ export function openTyped(
   return time.isLocal ? new TableReader(facts, { ...options, timeFormat: undefined }, true) : ofTimes;
 }
 
-/** Times that are local, as texts, so that they are read in the zone of the run. */
+/** Turns local times into texts, so that they are read in the zone of the run. */
 export function localTimes(cells: ArrayLike<unknown>): unknown[] {
   return Array.from(cells, (ms) => (typeof ms === 'number' ? formatInstant(ms).replace(/Z$/, '') : ms));
 }
 
-/** All bytes of a file that can be read once. */
+/** All bytes of a file that can be read only once. */
 export async function wholeOf({ blocks }: Pick<FormatSource, 'blocks'>): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for await (const block of blocks()) parts.push(block.slice());

@@ -1,14 +1,14 @@
 import { isMissing } from './facts.js';
 
-/** Units behind the numbers of a column, as in `21.4 °C`: Grafana writes them, unless told not to. */
+/** Units after the numbers of a column, as in `21.4 °C`: Grafana writes them by default. */
 
-// A unit of letters stands apart: `12A` may be a room.
+// A unit of letters must have a space before it: `12A` may be a room.
 const WITH_UNIT =
   /^[+-]?(?:\d[\d.,' \u00a0\u202f]*)?\d(?:[ \u00a0\u202f](\p{L}[^\d\s]*)|[ \u00a0\u202f]?([%‰°][^\d\s]*))$/u;
-// An exponent without digits, and the half of a day, are no units.
+// An exponent without digits, AM and PM are not units.
 const NO_UNIT = /^(?:e|[ap]\.?m\.?)$/i;
 
-/** The unit that all first texts of a column have; undefined where they are not numbers with one unit. */
+/** The unit that all first texts of a column have; undefined if they are not numbers with one unit. */
 export function unitOf(texts: readonly string[]): string | undefined {
   let found: string | undefined;
   for (const text of texts) {
@@ -21,7 +21,7 @@ export function unitOf(texts: readonly string[]): string | undefined {
   return found;
 }
 
-/** The number in front of a unit; the text itself where it has another unit, or none. */
+/** The number before a unit; the text itself if it has another unit, or none. */
 export function withoutUnit(text: string, unit: string | undefined): string {
   if (unit === undefined || !text.endsWith(unit)) return text;
   return text.slice(0, -unit.length).trimEnd();

@@ -1,9 +1,9 @@
-// Parses rows of a time and a number as they usually look in CSV, whole fields at a time. ../scan-rows.ts says what it
-// takes and what it leaves to JavaScript.
+// Parses CSV rows of a time and a number, as they are usually written, whole fields at a time. ../scan-rows.ts says
+// what it takes and what it leaves to JavaScript.
 //
-// Rows of a file are mostly alike: the same day, as many digits. So the form of a row is worked out once, as vectors
-// that test a row and turn it into two numbers without a branch, and serves until a row does not fit. The
-// processor then predicts that the next row begins where the form says, and need not wait for what it reads.
+// Most rows of a file are alike: the same day, the same number of digits. So the form of a row is worked out once, as
+// vectors that test a row and turn it into two numbers without a branch, and is used until a row does not fit. The
+// processor then predicts where the next row begins and need not wait for what it reads.
 
 import { DAY_MS, startOf, ZERO } from './date';
 import { powers } from './number';
@@ -13,14 +13,14 @@ const PLACES = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 /** Where the last call stopped. */
 export let scanEnd: i32 = 0;
 
-// The day at hand: its date as the bytes 0 to 7 and 7 to 10 of a row, so with what stands before the clock, and its
-// start for times with Z and without (NaN where there is none).
+// The current day: its date as the bytes 0 to 7 and 7 to 10 of a row (the last is the T or space before the clock), and
+// when it starts for times with Z and without (NaN if not known).
 let dayWord: i64 = 0;
 let dayTail: i32 = 0;
 let dayUtcMs: f64 = NaN;
 let dayLocalMs: f64 = NaN;
 
-// The form of the rows at hand. A byte less its mark may be as large as its limit; marks are 0 where any byte may be.
+// The current form. Each byte minus its mark must be at most its limit.
 let formSeparator: i32 = -1;
 let formLength: usize = 0;
 let hasUtcMark: bool = false;
@@ -36,8 +36,8 @@ let divisors: v128 = f64x2(1, 1);
 let signs: v128 = i64x2(0, 0);
 
 /**
- * Reads rows from `bytes` on, up to `length` bytes and `rowMax` rows, and gives their count. The day is given as for
- * `ScanDay`; with `isUtc`, days are found here, and times without Z are UTC too.
+ * Reads rows from `bytes` on, up to `length` bytes and `rowMax` rows, and returns their count. The day is given as in
+ * `ScanDay`. With `isUtc`, times without Z are UTC too, so new days are found here.
  */
 export function scanRows(
   bytes: usize,
@@ -78,7 +78,7 @@ export function scanRows(
   return <i32>((time - times) >> 3);
 }
 
-// Rows of the form at hand, to the first that is not; gives where the next time goes.
+// Reads rows up to the first that is not of the current form. Returns where the next time goes.
 function scanAlike(from: usize, stop: usize, times: usize, timeStop: usize, toValue: usize, baseMs: f64): usize {
   const length = formLength;
   const clockMarked = clockMarks;
@@ -123,7 +123,7 @@ function scanAlike(from: usize, stop: usize, times: usize, timeStop: usize, toVa
   return time;
 }
 
-// Eight digits as pairs of sums, which add up to a number.
+// Each lane's digits by their place value; the sum of two neighbouring lanes is a number of eight digits.
 // @ts-ignore: decorator
 @inline
 function fourDigits(digits: v128): v128 {
@@ -131,7 +131,7 @@ function fourDigits(digits: v128): v128 {
   return i32x4.mul(fours, i32x4(10000, 10000, 1, 1));
 }
 
-// What the upper eight of sixteen digits stand for, in the second lane: whole numbers, all exact below 2^53.
+// The value of the upper eight of sixteen digits, in the second lane. All are exact: whole numbers below 2^53.
 function upperDigits(digits: v128): v128 {
   const pairs = fourDigits(i16x8.extend_low_i8x16_u(digits));
   const half = i32x4.add(pairs, v128.shuffle<i32>(pairs, pairs, 2, 3, 0, 1));
@@ -139,9 +139,9 @@ function upperDigits(digits: v128): v128 {
   return f64x2.replace_lane(f64x2.splat(0), 1, <f64>sum * 1e8);
 }
 
-// The form of the row at a position; false if it is not a known one.
+// Works out the form of the row at a position; false if it is not one that is read here.
 function findForm(start: usize, separator: i32): bool {
-  // Mostly it is the number whose length differs.
+  // Usually it is only the number that has another length.
   if (formLength == 0 || !fitsClock(start)) findClock(start, separator);
   const valueLength = findNumber(start + valueFrom);
   formLength = valueLength == 0 ? 0 : valueFrom + <usize>valueLength;
@@ -182,7 +182,7 @@ function findClock(start: usize, separator: i32): void {
   valueFrom = at + 1 - start;
 }
 
-// The form of the number at a place, with its line end; gives the length of both, 0 where it is none that is known.
+// Works out the form of the number at a place and of its line end. Returns the length of both, 0 for an unknown form.
 function findNumber(start: usize): i32 {
   const isNegative = load<u8>(start) == 0x2d;
   const from: i32 = isNegative ? 1 : 0;
@@ -210,7 +210,7 @@ function findNumber(start: usize): i32 {
   const isOther = i8x16.gt_s(PLACES, i8x16.splat(<i8>lineEnd));
   valueMarks = v128.andnot(v128.bitselect(i8x16.splat(<i8>ZERO), bytes, isDigit), isOther);
   valueLimits = v128.or(v128.and(isDigit, i8x16.splat(9)), isOther);
-  // Digit k from the end goes to byte 15 - k; those before the first take an index beyond 15, which gives 0.
+  // The k-th digit from the end goes to byte 15 - k. Bytes before the first digit get an index above 15, which gives 0.
   const places = i8x16.sub(PLACES, i8x16.splat(<i8>(16 - digitCount)));
   const isAfterPoint = hasPoint ? i8x16.ge_s(places, i8x16.splat(<i8>(wholeEnd - from))) : i64x2(0, 0);
   const shifted = i8x16.sub(i8x16.add(places, i8x16.splat(<i8>from)), isAfterPoint);
@@ -222,7 +222,7 @@ function findNumber(start: usize): i32 {
 
 function setDay(date: i64, dateEnd: i32, utcMs: f64, localMs: f64): void {
   dayWord = date;
-  // What stands between date and clock is the T or the space of the row before.
+  // Between date and clock is a T or a space, as in the row before.
   const between = dayTail >>> 24 == 0x20 ? 0x20 : 0x54;
   dayTail = <i32>(date >>> 56) | (dateEnd << 8) | (between << 24);
   dayUtcMs = utcMs;
@@ -233,7 +233,7 @@ function isDay(start: usize): bool {
   return load<i64>(start) == dayWord && load<i32>(start, 7) == dayTail;
 }
 
-// Opens the day at a position; false if there is none, or one that only JavaScript knows.
+// Makes the day at a position current; false if there is no date, or one that only JavaScript can read.
 function findDay(start: usize, isUtc: i32): bool {
   const tail = load<i32>(start, 7);
   const between = tail >>> 24;

@@ -1,9 +1,9 @@
-// Dates as they stand in CSV and JSON.
+// Dates in the text of CSV and JSON.
 
 export const DAY_MS: f64 = 86400000;
 export const ZERO: i32 = 0x30;
 
-// The start of the UTC day whose YYYY-MM-DD stands at a place, or NaN. The first and the last years are not for here.
+// The start of the UTC day written YYYY-MM-DD at a place, or NaN. The first and the last year are left to JavaScript.
 export function startOf(at: usize): f64 {
   let bad = 0;
   for (let i: usize = 0; i < 10; i++) {
@@ -18,7 +18,7 @@ export function startOf(at: usize): f64 {
   const isLeap = (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0);
   const length = month == 2 ? (isLeap ? 29 : 28) : 30 + ((month + (month >> 3)) & 1);
   if (day > length) return NaN;
-  // Days before 1 March of year 0, then as years that begin in March.
+  // Days since 1 March of year 0, in years that begin in March.
   const y = month <= 2 ? year - 1 : year;
   const days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
   return <f64>(days - 719468) * DAY_MS;

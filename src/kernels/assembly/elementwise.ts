@@ -1,4 +1,4 @@
-// One loop for all operations on each value: `kind` is a constant at each call, so each export is its own loop.
+// One loop for all elementwise operations. `kind` is a constant in each call, so each export compiles to its own loop.
 
 const ADD = 0;
 const SUB = 1;
@@ -10,7 +10,8 @@ const NEAR = 6;
 const AND = 7;
 const CLAMP = 8;
 
-// `flip`, all ones or none, inverts the result of each comparison, and AND altogether: OR is AND of what is not.
+// `flip`, all ones or all zeros, inverts the result of each comparison. It inverts both inputs and the result of AND,
+// which makes it OR.
 // @ts-ignore: decorator
 @inline
 function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 {
@@ -29,12 +30,12 @@ function vector(kind: i32, a: v128, b: v128, tolerance: v128, flip: v128): v128 
       const isRight = v128.xor(f64x2.ne(b, zero), flip);
       return v128.and(v128.xor(v128.and(isLeft, isRight), flip), one);
     }
-    // x < lower ? lower : x > upper ? upper : x, which are SSE's own minimum and maximum, operands in this order.
+    // x < lower ? lower : x > upper ? upper : x, which is how SSE's minimum and maximum work in this operand order.
     default: return f64x2.pmin(f64x2.pmax(a, b), tolerance);
   }
 }
 
-// As in ../compare.ts: judged on the exact difference.
+// As in ../compare.ts: decided by the exact difference.
 // @ts-ignore: decorator
 @inline
 function isNear(a: v128, b: v128, tolerance: v128): v128 {
@@ -47,7 +48,7 @@ function isNear(a: v128, b: v128, tolerance: v128): v128 {
   return v128.or(f64x2.lt(size, tolerance), isMet);
 }
 
-// Only infinity and NaN minus themselves have a bit set.
+// A number minus itself has no bit set unless it is infinite or NaN.
 // @ts-ignore: decorator
 @inline
 function notFinite(x: v128): v128 {
@@ -72,10 +73,10 @@ function loop(
   const t = f64x2.splat(tolerance);
   const f = i64x2.splat(<i64>yes - 1);
   let bad = i64x2.splat(0);
-  // Without a right operand, nothing is loaded for it.
+  // With a scalar nothing is loaded from the right.
   const toRight = right - left;
   const toOut = out - left;
-  // A cache line of each quarter in turn: a processor fetches four streams from memory faster than one.
+  // A cache line of each quarter in turn, because processors read four streams from memory faster than one.
   const quarter = <usize>(count >> 5) << 6;
   const whole = quarter << 2;
   let at = left;

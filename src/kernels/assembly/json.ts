@@ -1,22 +1,19 @@
-// Reads samples of JSON as nearly all are written, from bytes into columns. ../scan-samples.ts says what it takes and
+// Reads samples of JSON, as nearly all are written, from bytes into columns. ../scan-samples.ts says what it takes and
 // what it leaves to JSON.parse.
 //
-// Behind the bytes stand zeros, which are nothing that JSON has, so no loop asks where the end is.
+// The bytes are followed by zeros, which JSON does not allow, so no loop has to check for the end.
 
-import { startOf, twoDigits } from './date';
-import { isNumberEnd, number, readNumber } from './number';
+import { number, readNumber } from './number';
+import { readTime, timeMs } from './time';
 
 const SAMPLE_BYTES_MAX: usize = 4096;
-/** Where a whole number is a time in milliseconds. */
-const EPOCH_MS_START: u64 = 100000000000;
-const EPOCH_MS_END: u64 = 100000000000000;
 
 const ID: i32 = 1;
 const METRIC: i32 = 2;
 const TIME: i32 = 4;
 const VALUE: i32 = 8;
 
-// Parts of `"timeseriesId"`, `"metric"`, `"timestamp"` and `"val"`, and of what may stand behind them.
+// Parts of `"timeseriesId"`, `"metric"`, `"timestamp"` and `"val"`, and `null`.
 const TIMESER: u64 = 0x726573656d697422;
 const ERIES_ID: u64 = 0x2264497365697265;
 const METRIC_KEY: u64 = 0x2263697274656d22;
@@ -24,18 +21,17 @@ const TIMESTA: u64 = 0x617473656d697422;
 const AMP: u32 = 0x22706d61;
 const VAL: u32 = 0x6c617622;
 const NULL: u32 = 0x6c6c756e;
-const PLUS_ZERO: u32 = 0x3a30302b;
 
-/** Where the last call stopped: behind the comma of its last sample, and of the array behind its bracket. */
+/** Where the last call stopped: after the comma of its last sample or, at the end, after the bracket of the array. */
 export let samplesEnd: i32 = 0;
-/** 0 where the bytes end before the samples do, 1 behind the last of them, 2 before what is left to JSON.parse. */
+/** Why it stopped. 0: the bytes ended before the samples; 1: after the last sample; 2: the rest is for JSON.parse. */
 export let samplesState: i32 = 0;
-/** How many names the last call found: of each its id and its metric, by place and length (-1 for none). */
+/** How many names it found. For each: place and length of its id and of its metric (length -1 for none). */
 export let nameCount: i32 = 0;
-/** How many numbers it left: of each the row, its place and its length. */
+/** How many numbers it left to JavaScript. For each: the row, its place and its length. */
 export let numberCount: i32 = 0;
 
-// Names are told apart by a table, with two words a slot: the call that wrote it, and the number of the name.
+// A hash table of names, with two words a slot: the call that wrote it, and the index of the name.
 const PROBES_MAX: i32 = 64;
 const NAME_SHIFT: usize = 5;
 let table: usize = 0;
@@ -46,16 +42,15 @@ let call: u32 = 0;
 let input: usize = 0;
 let isArray: bool = false;
 
-// The sample at hand.
+// The current sample.
 let idAt: usize = 0;
 let idLength: i32 = -1;
 let idHash: u64 = 0;
 let metricAt: usize = 0;
 let metricLength: i32 = -1;
 let metricHash: u64 = 0;
-let timeMs: f64 = NaN;
 let value: f64 = NaN;
-/** Of a value that is left to JavaScript. */
+/** The place of a value that is left to JavaScript, and its length; 0 for none. */
 let numberAt: usize = 0;
 let numberLength: i32 = 0;
 
@@ -63,12 +58,7 @@ let numberLength: i32 = 0;
 let textHash: u64 = 0;
 let textEnd: usize = 0;
 
-// The day of the time before, as the bytes 0 to 7 and 7 to 10 of it.
-let dayWord: i64 = 0;
-let dayTail: i32 = 0;
-let dayMs: f64 = NaN;
-
-/** Where the tables lie; the slots are a power of two. */
+/** Sets where the tables lie. The number of slots must be a power of two. */
 export function placeTables(tableFrom: usize, slotCount: i32, namesFrom: usize, numbersFrom: usize): void {
   table = tableFrom;
   slotMask = <u32>slotCount - 1;
@@ -77,8 +67,8 @@ export function placeTables(tableFrom: usize, slotCount: i32, namesFrom: usize, 
 }
 
 /**
- * Reads samples from `bytes` on into columns, and gives their count. `between` stands between two of them, a comma or
- * a line feed; with a comma, brackets stand around them. With `isFirst` and `isLast`, the body begins or ends here.
+ * Reads samples from `bytes` on into columns and returns their count. `between` separates them: a comma, with brackets
+ * around all of them, or a line feed. `isFirst` and `isLast` say whether the body begins or ends with these bytes.
  */
 export function scanSamples(
   bytes: usize,
@@ -110,7 +100,7 @@ export function scanSamples(
     const isRead = (byte == between || isEnd) && end - start <= SAMPLE_BYTES_MAX;
     const name = isRead ? findName() : -1;
     if (name < 0) {
-      // Mostly it only goes on behind these bytes.
+      // Usually the sample just continues after these bytes.
       samplesState = isLast || stop - start > SAMPLE_BYTES_MAX ? 2 : 0;
       break;
     }
@@ -136,14 +126,14 @@ function begin(bytes: usize): void {
   nameCount = 0;
   numberCount = 0;
   call++;
-  // What was written so many calls ago would look as if it were of this one.
+  // The count of calls has wrapped around, so old slots could look current.
   if (call == 0) {
     memory.fill(table, 0, (<usize>slotMask + 1) << 3);
     call = 1;
   }
 }
 
-// The place behind the sample that stands at one; 0 where there is none that is read here.
+// Reads the sample at a place and returns the place after it; 0 if it is not one that is read here.
 function readSample(from: usize): usize {
   if (load<u8>(from) != 0x7b) return 0;
   let at = skipSpace(from + 1);
@@ -153,7 +143,7 @@ function readSample(from: usize): usize {
   numberLength = 0;
   for (;;) {
     const field = fieldAt(at);
-    // A key that comes twice, too.
+    // An unknown key, or one that comes twice.
     if (field == 0 || (seen & field) != 0) return 0;
     seen |= field;
     at = skipSpace(at + keyLength(field));
@@ -202,7 +192,7 @@ function readField(field: i32, at: usize): usize {
   return textEnd + 1;
 }
 
-// Where lines end, a line feed is no space.
+// A line feed is not space if it separates the samples.
 // @ts-ignore: decorator
 @inline
 function skipSpace(from: usize): usize {
@@ -215,7 +205,7 @@ function isSpace(byte: u8): bool {
   return byte == 0x20 || byte == 0x09 || byte == 0x0d || (byte == 0x0a && isArray);
 }
 
-// A text without escapes and control characters, to its closing quote.
+// Reads a text without escapes and control characters, up to its closing quote.
 function readText(from: usize): bool {
   if (load<u8>(from) != 0x22) return false;
   const start = from + 1;
@@ -250,7 +240,7 @@ function mix(word: u64): u64 {
   return product ^ (product >> 29);
 }
 
-// The number of the name of the sample at hand; -1 where it cannot be told in short.
+// The index of the current sample's name; -1 if the table has too many collisions to find it.
 function findName(): i32 {
   const hash = mix((idLength < 0 ? 1 : idHash) * 3 + (metricLength < 0 ? 1 : metricHash));
   let slot = <u32>hash & slotMask;
@@ -297,55 +287,7 @@ function isSame(left: usize, right: usize, length: i32): bool {
   return true;
 }
 
-// `"2024-01-31T12:00:00Z"`, with milliseconds or without, or a whole number of milliseconds.
-function readTime(from: usize): usize {
-  if (load<u8>(from) != 0x22) return readEpoch(from);
-  const at = from + 1;
-  const word = load<i64>(at);
-  const tail = load<i32>(at, 7);
-  if ((word != dayWord || tail != dayTail) && !findDay(at)) return 0;
-  const hour = twoDigits(at + 11);
-  const minute = twoDigits(at + 14);
-  const second = twoDigits(at + 17);
-  // One bit for each byte that is not a digit.
-  const clock = i8x16.sub(v128.load(at, 8), i8x16.splat(0x30));
-  const others = i8x16.bitmask(i8x16.gt_u(clock, i8x16.splat(9)));
-  const hasMs = load<u8>(at, 19) == 0x2e;
-  const colons = <i32>load<u8>(at, 13) == 0x3a && <i32>load<u8>(at, 16) == 0x3a;
-  // The bytes 8 to 23 of the time: DDTHH:MM:SS.mmmZ
-  const expected = hasMs ? 0x0924 : 0x0124;
-  const mask = hasMs ? 0x7fff : 0x07ff;
-  if (!colons || (others & mask) != expected || hour > 23 || minute > 59 || second > 59) return 0;
-  const ms = hasMs ? 100 * (<i32>load<u8>(at, 20) - 0x30) + twoDigits(at + 21) : 0;
-  const end = at + (hasMs ? 23 : 19);
-  timeMs = dayMs + <f64>(3600000 * hour + 60000 * minute + 1000 * second + ms);
-  if (load<u16>(end) == 0x225a) return end + 2;
-  const isZero = load<u32>(end) == PLUS_ZERO && load<u16>(end, 4) == 0x3030 && load<u8>(end, 6) == 0x22;
-  return isZero ? end + 7 : 0;
-}
-
-function findDay(at: usize): bool {
-  if (load<u8>(at, 10) != 0x54) return false;
-  const startMs = startOf(at);
-  if (startMs != startMs) return false;
-  dayWord = load<i64>(at);
-  dayTail = load<i32>(at, 7);
-  dayMs = startMs;
-  return true;
-}
-
-function readEpoch(from: usize): usize {
-  let at = from;
-  let digits: u64 = 0;
-  for (; <u32>load<u8>(at) - 0x30 <= 9 && at - from < 15; at++) digits = 10 * digits + (<u64>load<u8>(at) - 0x30);
-  // A number with a fraction or an exponent is no whole one, and one that begins with 0 none of JSON.
-  const isWhole = isNumberEnd(load<u8>(at)) && load<u8>(from) != 0x30;
-  if (!isWhole || digits < EPOCH_MS_START || digits >= EPOCH_MS_END) return 0;
-  timeMs = <f64>digits;
-  return at;
-}
-
-// A number; one that is missing is not a number.
+// Reads a number; null becomes NaN.
 function readValue(from: usize): usize {
   if (load<u32>(from) == NULL) {
     value = NaN;

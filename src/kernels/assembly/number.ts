@@ -1,12 +1,13 @@
-// Reads numbers of JSON from bytes, behind which stand bytes that no number has.
+// Reads numbers of JSON from bytes that are followed by bytes which no number contains.
 
 import { productError } from './product';
 
-/** Whole numbers of so many digits are below 2^64, and all up to this one are doubles. */
+/** Whole numbers of this many digits fit into 64 bits. */
 const DIGITS_MAX: i32 = 19;
+/** All whole numbers up to this are doubles. */
 const EXACT_MAX: u64 = 9007199254740992;
 const SCALE_MAX: i32 = 22;
-/** A few roundings of 2^-53, with plenty to spare. */
+/** A bound of a few roundings of 2^-53, with plenty to spare. */
 const CORRECTION_ERROR: f64 = 1.4210854715202004e-14;
 
 export const powers: StaticArray<f64> = [
@@ -14,10 +15,10 @@ export const powers: StaticArray<f64> = [
   1e21, 1e22,
 ];
 
-/** What the last call of `readNumber` read: NaN where the number is left to JavaScript. */
+/** The number that the last call of `readNumber` read; NaN if it is left to JavaScript. */
 export let number: f64 = NaN;
 
-/** Gives the place behind the number that stands at one; 0 where there is none. */
+/** Reads the number at a place and returns the place after it; 0 if there is no number. */
 export function readNumber(from: usize): usize {
   const isNegative = load<u8>(from) == 0x2d;
   const start = from + <usize>isNegative;
@@ -48,7 +49,7 @@ export function isNumberEnd(byte: u8): bool {
   return byte == 0x2c || byte == 0x7d || byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
 }
 
-// The place behind an exponent, and so behind a number; 0 where there is none.
+// Returns the place after an exponent, which ends a number; 0 if there is no exponent.
 function skipExponent(from: usize): usize {
   if ((load<u8>(from) | 0x20) != 0x65) return 0;
   let at = from + 1;
@@ -60,9 +61,9 @@ function skipExponent(from: usize): usize {
 }
 
 /**
- * The double nearest to digits / 10^scale, or NaN where it lies too close to the middle of two to be sure. Where both
- * are doubles it is their quotient (Clinger, "How to Read Floating Point Numbers Accurately", 1990); else a quotient
- * that is corrected by its exact remainder.
+ * The double nearest to digits / 10^scale, or NaN if it lies too close to the middle of two doubles to be sure. If both
+ * numbers are doubles it is their quotient (Clinger, "How to Read Floating Point Numbers Accurately", 1990), else a
+ * quotient corrected by its exact remainder.
  */
 function quotient(digits: u64, scale: i32): f64 {
   const power = unchecked(powers[scale]);

@@ -1,7 +1,7 @@
-// The first sample that the last call has not used up.
+// The first sample that the last call of stepPoints has not used up.
 export let pointsEnd: i32 = 0;
 
-// Points of a grid with the value held at each, as in ../points.ts; returns how many it wrote.
+// Writes the points of a grid with the value held at each, as in ../points.ts, and returns how many it wrote.
 export function stepPoints(
   time: usize,
   value: usize,
@@ -24,7 +24,7 @@ export function stepPoints(
   let i = from;
   for (; i < count; i++) {
     if (isSparse) {
-      // Look for the next sample that matters as far ahead as the last one was.
+      // Look for the next sample that matters at the same distance as the last one.
       i = firstNotBefore(time, i, count, nextPoint, last + stride - 4);
       if (i >= count) break;
       stride = i - last;
@@ -55,7 +55,7 @@ export function stepPoints(
 let nextPoint: f64 = 0;
 let written: i32 = 0;
 
-// The points before a time, as far as there is room.
+// Writes the points before a time, as far as there is room.
 // @ts-ignore: decorator
 @inline
 function writeHeld(t: f64, held: f64, outTime: usize, outValue: usize, step: f64, room: i32): void {
@@ -72,8 +72,8 @@ function writeHeld(t: f64, held: f64, outTime: usize, outValue: usize, step: f64
   written = <i32>((out - outTime) >> 3);
 }
 
-// The first of the times `from..count`, which rise, that is not before the point, when it is among the eight from
-// `guess` on: then counting those before it takes no branch. Else −1.
+// The first of the rising times `from..count` that is not before the point, if it is among the eight from `guess` on,
+// where it is found without a branch. Else −1.
 // @ts-ignore: decorator
 @inline
 export function firstAmongEight(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
@@ -86,7 +86,7 @@ export function firstAmongEight(time: usize, from: i32, count: i32, point: f64, 
   return -1;
 }
 
-// Likewise, wherever it is: most likely among the eight from `guess` on, else every eighth time is looked at.
+// The same wherever it is: usually among the eight from `guess` on; else every eighth time is compared.
 // @ts-ignore: decorator
 @inline
 function firstNotBefore(time: usize, from: i32, count: i32, point: f64, guess: i32): i32 {
@@ -109,8 +109,8 @@ function countBefore(at: usize, point: f64): i32 {
   return -<i32>(i64x2.extract_lane(sum, 0) + i64x2.extract_lane(sum, 1));
 }
 
-// Samples that come as evenly as the points: while each of four has one point before it, later than the sample before,
-// they go together. Returns how many did.
+// For samples as evenly spaced as the points: takes four at a time while each has exactly one point between it and the
+// sample before. Returns how many it took.
 function onePointEach(
   time: usize,
   value: usize,
@@ -150,9 +150,9 @@ function onePointEach(
   return done;
 }
 
-// Samples that come about as often as the points, but unevenly: none, one or two points before each. Two are written
-// in any case, and the position moves on by as many as count: a branch would be mispredicted. Ends where there are
-// more, and after many samples without a point; returns how many samples were used.
+// For samples about as frequent as the points, but uneven: each has none, one or two points before it. It always writes
+// two and moves on by as many as count, because a branch would be mispredicted. Stops at a sample with more points, and
+// after many samples without one. Returns how many samples it took.
 function fewPointsEach(
   time: usize,
   value: usize,

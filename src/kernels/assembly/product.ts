@@ -1,7 +1,7 @@
-/** 2^27 + 1: cuts a double into two halves of its digits. */
+/** 2^27 + 1: splits a double into two halves of its digits. */
 const SPLIT: f64 = 134217729;
 
-/** What rounding has cut off `product`, which is x·y (Dekker, 1971). exact/sums.ts has the same in JavaScript. */
+/** The rounding error of `product`, which is x·y (Dekker, 1971). exact/sums.ts has the same in JavaScript. */
 // @ts-ignore: decorator
 @inline
 export function productError(x: f64, y: f64, product: f64): f64 {

@@ -1,12 +1,12 @@
 const LIMIT: f64 = 1e14;
 
-// Up to this many multiples no division is needed.
+// Up to this product no division is needed.
 const SHORT_LIMIT: f64 = 67_108_864;
-// Half of a multiple, less what |x|·10^d and the double nearest to the tie may be off (2^-27 each).
+// One half, minus the errors of |x|·10^d and of the double nearest to the tie (at most 2^-27 each).
 const NEAR_TIE: f64 = 0.5 - 0.00000003;
 
-// The multiple of 10^-d nearest to each of two values, k + 1 or k, where `product` = |x|·10^d and k its floor.
-// Only close to a tie does it take the division that decides: further off, the product is accurate enough.
+// The multiple of 10^-d nearest to each of two values, k or k + 1, where `product` = |x|·10^d and k is its floor. Only
+// close to a tie does it need the division that decides; elsewhere the product is accurate enough.
 // @ts-ignore: decorator
 @inline
 function nearestMultiple(size: v128, product: v128, power: v128): v128 {
@@ -28,8 +28,8 @@ function signedQuotient(multiple: v128, power: v128, x: v128): v128 {
   return v128.or(f64x2.div(multiple, power), v128.and(sign, f64x2.ne(multiple, f64x2.splat(0))));
 }
 
-// Rounds until a value whose product with the power of ten is too large, and gives the index it stopped at.
-// `head` + `rest` is 10^-d, 26 bits of it in `head`, which is 0 where only the division is exact.
+// Rounds up to the first value whose product with the power of ten is too large, and returns its index. `head` + `rest`
+// is 10^-d, with 26 bits in `head`; `head` is 0 if only the division is exact.
 export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, rest: f64, out: usize): i32 {
   const toOut = out - value;
   let i = 0;
@@ -50,16 +50,16 @@ export function roundHalfAway(value: usize, count: i32, power: f64, head: f64, r
   return count;
 }
 
-// What whole multiples and ties (k + ½) of 10^-d are worth. Up to 27 bits of them times `head` are exact, so the sum of
-// both products is rounded once, from a number that lies nearer to the quotient (2^-79 of it) than any quotient that is
-// no double lies to the middle of two doubles (2^-54·5^-d).
+// Whole multiples and ties (k + ½) of 10^-d as doubles. Up to 27 bits times `head` are exact, so the sum of both
+// products is rounded once. Its error before that (2^-79 of it) is smaller than the distance of any quotient that is
+// not a double from the middle of two doubles (2^-54·5^-d), so it is rounded right.
 // @ts-ignore: decorator
 @inline
 function worth(multiple: v128, head: v128, rest: v128): v128 {
   return f64x2.add(f64x2.mul(multiple, head), f64x2.mul(multiple, rest));
 }
 
-// The first of them without a division; gives the index of the first four among which one is too large for that.
+// Rounds without a division, and returns the index of the first four values among which one is too large for that.
 function roundShort(value: usize, from: i32, count: i32, power: f64, head: f64, rest: f64, toOut: usize): i32 {
   const p = f64x2.splat(power);
   const h = f64x2.splat(head);
@@ -69,11 +69,11 @@ function roundShort(value: usize, from: i32, count: i32, power: f64, head: f64, 
   return <i32>((roundTies(at, last, p, h, r, toOut) - value) >> 3);
 }
 
-// To numbers of so few digits, this added rounds to a whole number, ties to even; taken away, it leaves that number,
-// and +0 for zero.
+// Adding this to a small number rounds it to a whole number, ties to even; subtracting it again leaves that number, and
+// +0 for zero.
 const WHOLE: f64 = 6_755_399_441_055_744;
 
-// Eight at a time, until eight among which one is too large or close to a tie; gives the address of the first of them.
+// Rounds eight values at a time, up to eight among which one is too large or close to a tie. Returns their address.
 function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v128, toOut: usize): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   const tie = f64x2.splat(NEAR_TIE);
@@ -105,7 +105,7 @@ function roundPlain(from: usize, last: usize, power: v128, head: v128, rest: v12
   return at;
 }
 
-// Two values of which each may be a tie, given their products' sizes: what they are worth when rounded.
+// Two values rounded, of which each may be a tie. `product` is the absolute value of x·10^d.
 // @ts-ignore: decorator
 @inline
 function roundedAtTie(x: v128, product: v128, head: v128, rest: v128): v128 {
@@ -116,7 +116,7 @@ function roundedAtTie(x: v128, product: v128, head: v128, rest: v128): v128 {
   return f64x2.add(worth(multiple, head, rest), f64x2.splat(0));
 }
 
-// Likewise, but ties do not stop it: where there is one there are more, and a branch would be mispredicted at each.
+// The same, but ties do not stop it: where there is one there are more, and a branch would be mispredicted at each.
 function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128, toOut: usize): usize {
   const limit = f64x2.splat(SHORT_LIMIT);
   let at = from;
@@ -132,7 +132,7 @@ function roundTies(from: usize, last: usize, power: v128, head: v128, rest: v128
   return at;
 }
 
-// Four values by division; 0, with nothing done, when one is too large for that.
+// Rounds four values by division. Returns 0, with nothing done, if one is too large for that.
 function roundLong(at: usize, power: f64, toOut: usize): i32 {
   const p = f64x2.splat(power);
   const limit = f64x2.splat(LIMIT);

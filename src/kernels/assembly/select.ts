@@ -4,9 +4,9 @@ function liesIn(x: v128, lower: v128, upper: v128): v128 {
   return v128.and(f64x2.ge(x, lower), f64x2.le(x, upper));
 }
 
-// Copies the samples to keep, and returns their count: those whose value lies in [lower, upper] where `isInside` is 1,
-// those outside where it is 0. Every sample is written, and the position moves on by 0 or 1: which samples stay
-// is as good as random, and a branch would be mispredicted. It may write over what it has read.
+// Copies the samples to keep and returns their count: those whose value lies in [lower, upper] if `isInside` is 1, the
+// others if it is 0. It writes every sample and moves on by 0 or 1, because which ones stay is as good as random and a
+// branch would be mispredicted. The output may overlap what it has read.
 export function keepRange(
   time: usize,
   value: usize,
@@ -20,7 +20,7 @@ export function keepRange(
   const low = f64x2.splat(lower);
   const high = f64x2.splat(upper);
   const flip = isInside ? 0 : 3;
-  // How far the times lie from the values.
+  // The distance of the times from the values.
   const toTime = time - value;
   const toOutTime = outTime - outValue;
   const last = value + (<usize>count << 3);

@@ -1,7 +1,7 @@
 import { firstAmongEight } from './points';
 import { productError } from './product';
 
-// Windows that follow each other in a chunk, as in ../windows.ts; returns how many there are now.
+// Finds windows that follow each other in a chunk, as in ../windows.ts. Returns how many there are now.
 export function findWindows(
   time: usize,
   count: i32,
@@ -32,7 +32,7 @@ export function findWindows(
   return found;
 }
 
-// The first of the times `from..count`, which rise, that is not before the point, searched in steps that double.
+// The first of the rising times `from..count` that is not before the point, by galloping search.
 function firstNotBeforeFar(time: usize, from: i32, count: i32, point: f64): i32 {
   let low = from;
   let reach = 1;
@@ -56,9 +56,9 @@ function pair(low: usize, high: usize): v128 {
   return v128.load64_lane(high, v128.load64_zero(low), 1);
 }
 
-// The exact sums of windows, or their means. Two go side by side in the two lanes: one of the first half of the windows
-// and one of the second, so that memory is read as two even streams. Where a sum takes more than two doubles, or its
-// mean lies too close to the middle between two, the result is NaN.
+// The exact sums of windows, or their means. The two lanes work on a window of the first half and one of the second
+// half, so that memory is read as two even streams. The result is NaN if a sum needs more than two doubles or a mean
+// lies too close to the middle between two.
 export function sumWindows(value: usize, borders: usize, windowCount: i32, isMean: i32, results: usize): void {
   const half = (windowCount + 1) >> 1;
   for (let w = 0; w < half; w++) {
@@ -87,7 +87,7 @@ export function sumWindows(value: usize, borders: usize, windowCount: i32, isMea
       sum = next;
       const lostNext = f64x2.add(lost, loss);
       const lostPart = f64x2.sub(lostNext, lost);
-      // Bits of a zero of either sign but the sign: none.
+      // Zero of either sign has no bits set but the sign.
       spilt = v128.or(
         spilt,
         f64x2.add(f64x2.sub(lost, f64x2.sub(lostNext, lostPart)), f64x2.sub(loss, lostPart)),

@@ -1,6 +1,6 @@
 /**
- * Doubles, their products and their sums as whole numbers of 2^-2148, which all of them are: arithmetic without
- * rounding, for what a few doubles cannot hold, and the one rounding at its end.
+ * Doubles, their products and their sums as whole multiples (units) of 2^-2148, which all of them are: arithmetic
+ * without rounding, for what a few doubles cannot hold, and the one rounding at its end.
  */
 
 const UNIT_EXPONENT = -2148;
@@ -49,7 +49,7 @@ export function roundRoot(units: bigint, divisor: bigint): number {
   return roundBits(root, isCut, UNIT_EXPONENT / 2 - half);
 }
 
-// The double nearest to `whole`·2^exponent, which has at least 55 bits and, if `isCut`, stands for a little more.
+// The double nearest to `whole`·2^exponent. `whole` has at least 55 bits; with `isCut` the number is a little more.
 function roundBits(whole: bigint, isCut: boolean, exponent: number): number {
   const surplus = Math.max(bitLength(whole) - 53, LEAST_EXPONENT - exponent);
   if (surplus <= 0) return scale(Number(whole), exponent);
@@ -61,7 +61,7 @@ function roundBits(whole: bigint, isCut: boolean, exponent: number): number {
   return scale(Number(isUp ? kept + 1n : kept), exponent + surplus);
 }
 
-// Exact, in two steps: the power itself may lie beyond the doubles. A result that does is infinite.
+// Exact, in two steps, as the power itself may be too large or small for a double. A result may be infinite.
 function scale(x: number, exponent: number): number {
   const part = Math.trunc(exponent / 2);
   return x * 2 ** part * 2 ** (exponent - part);
@@ -84,7 +84,7 @@ function squareRoot(whole: bigint): bigint {
 const DIGIT_BITS = 48;
 const DIGIT = (1n << 48n) - 1n;
 
-/** A number of units as doubles: its sign, the index of its lowest digit above 0, and its digits from there on. */
+/** Units as doubles: the sign, the index of the lowest digit (48 bits) that is not 0, and the digits from there on. */
 export function writeDigits(units: bigint): number[] {
   if (units === 0n) return [];
   const out = [units < 0n ? -1 : 1, 0];

@@ -2,14 +2,14 @@ import { roundQuotient, roundRoot } from './integers.js';
 import type { ExactSum } from './results.js';
 import { sumInteger } from './sums.js';
 
-/** The double nearest to what two series have in common, from exact sums over `count` pairs of values, two at least. */
+/** Correctly rounded covariance and correlation, from exact sums over `count` pairs of values, at least two. */
 
 /** (Σxy − Σx·Σy ÷ count) ÷ (count − 1). */
 export function covarianceOf(x: ExactSum, y: ExactSum, xy: ExactSum, count: number): number {
   return roundQuotient(spreadOf(sumInteger(...x), sumInteger(...y), xy, count), BigInt(count) * BigInt(count - 1));
 }
 
-/** Their covariance divided by both standard deviations; undefined where one of these is 0. */
+/** The covariance divided by both standard deviations; undefined if one of these is 0. */
 export function correlationOf(
   x: ExactSum,
   y: ExactSum,
@@ -25,7 +25,7 @@ export function correlationOf(
   if (ofX.whole === 0n || ofY.whole === 0n) return undefined;
   const both = oddOf(spreadOf(sumX, sumY, xy, count));
   if (both.whole === 0n) return 0;
-  // The root of its square, which is a quotient of whole numbers: 2^2148 units are 1.
+  // The root of the squared correlation, which is a quotient of whole numbers (2^2148 units are 1).
   const shift = 2148n + 2n * both.shift - ofX.shift - ofY.shift;
   const square = both.whole * both.whole;
   const spread = ofX.whole * ofY.whole;
@@ -38,7 +38,7 @@ function spreadOf(x: bigint, y: bigint, xy: ExactSum, count: number): bigint {
   return BigInt(count) * sumInteger(...xy) - ((x * y) >> 2148n);
 }
 
-// Most digits of sums in units are zeros at their end, which are left out of the work.
+// Shifts out trailing zeros, which are most digits of a sum in units, so that less is left to multiply.
 function oddOf(units: bigint): { readonly whole: bigint; readonly shift: bigint } {
   let whole = units;
   let shift = 0n;

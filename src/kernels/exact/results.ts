@@ -3,12 +3,12 @@ import { roundQuotient, roundRoot, toInteger } from './integers.js';
 import { lossOf, productError, sumInteger } from './sums.js';
 
 /**
- * The double nearest to what an exact sum comes to. Doubles are tried first: where their last bits leave no doubt about
- * the rounding (Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit", 1991),
- * that is it; else whole numbers decide. So the result follows from the sum alone, not from the way it was added up.
+ * Correctly rounded results from exact sums. Doubles are tried first; if their last bits leave no doubt about the
+ * rounding (Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit", 1991), that is
+ * the result; else whole numbers decide. So a result depends only on the sum, not on the order of its terms.
  */
 
-/** Where a sum lies. */
+/** An exact sum (see sums.ts): its slots, from `at` on, and its list. */
 export type ExactSum = readonly [slots: Float64Array, at: number, wide: DoubleList];
 
 /** The exact length of a span of time. */
@@ -17,7 +17,7 @@ export function sumOfLength(startMs: number, endMs: number): ExactSum {
   return [Float64Array.of(lengthMs, lossOf(endMs, -startMs, lengthMs), 0), 0, new DoubleList()];
 }
 
-/** The sum, rounded once; infinite where that overflows. */
+/** The sum, rounded once; infinite if that overflows. */
 export function sumOf(slots: Float64Array, at: number, wide: DoubleList): number {
   if (wide.length === 0 && slots[at + 2] === 0) return slots[at]! + slots[at + 1]!;
   return roundQuotient(sumInteger(slots, at, wide), 1n);
@@ -33,11 +33,11 @@ export function meanOf(slots: Float64Array, at: number, wide: DoubleList, count:
   return roundQuotient(sumInteger(slots, at, wide), BigInt(count));
 }
 
-// Numbers within these bounds are multiplied without loss, and divided without coming near the smallest double.
+// Within these bounds the parts of products and quotients stay far from overflow and from the smallest double.
 const SMALL = 2 ** -900;
 const LARGE = 2 ** 900;
 
-/** (high + low) ÷ divisor, rounded once; `low` is at most half a last bit of `high`. NaN where that is in doubt. */
+/** (high + low) ÷ divisor, rounded once; NaN if that is in doubt. `low` is at most half a last bit of `high`. */
 export function quotientOf(high: number, low: number, divisor: number): number {
   const size = Math.abs(high);
   if (!(size > SMALL && size < LARGE)) return high === 0 ? 0 : Number.NaN;
@@ -45,14 +45,14 @@ export function quotientOf(high: number, low: number, divisor: number): number {
   // Dividing by a power of two rounds nothing.
   if (divisor < 2 ** 31 && (divisor & (divisor - 1)) === 0 && Number.isInteger(divisor)) return quotient;
   const product = quotient * divisor;
-  // What the division leaves over is a double (Sterbenz).
+  // The remainder of the division is a double (Sterbenz).
   const left = high - product - productError(quotient, divisor, product);
   const rest = left + low;
   const correction = rest / divisor;
   const doubt = Math.abs(correction) * 2 ** -50;
   const result = quotient + (correction - doubt);
   if (result === quotient + (correction + doubt)) return result;
-  // It lies by the middle between two doubles: often right there, and then the correction has not been rounded.
+  // The result lies near the middle between two doubles. It often lies exactly there; then the correction is exact.
   const again = correction * divisor;
   const isExact = again === rest && productError(correction, divisor, again) === 0 && lossOf(left, low, rest) === 0;
   return isExact && Math.abs(again) > SMALL ? quotient + correction : Number.NaN;
@@ -117,12 +117,12 @@ function agreed(first: number, correction: number, doubt: number): number {
   return result === first + (correction + doubt) ? result : Number.NaN;
 }
 
-/** The first sum times a half or a whole number, divided by the second, which is above 0. */
+/** The first sum times `times` (a half or a whole number), divided by the second sum, which is above 0. */
 export function weightedMeanOf(products: ExactSum, lengths: ExactSum, times = 1): number {
   const [slots, at, wide] = products;
   const [lengthSlots, lengthAt, lengthWide] = lengths;
   const isPlain = (times === 1 || times === 0.5) && wide.length === 0 && lengthWide.length === 0 && slots[at + 2] === 0;
-  // Half a sum is what twice the length divides.
+  // Halving the sum is the same as doubling the length.
   const length = lengthSlots[lengthAt]! / times;
   if (isPlain && lengthSlots[lengthAt + 1] === 0 && lengthSlots[lengthAt + 2] === 0 && length < 2 ** 53) {
     const sum = slots[at]! + slots[at + 1]!;
@@ -132,7 +132,7 @@ export function weightedMeanOf(products: ExactSum, lengths: ExactSum, times = 1)
   return ratioOf(sumInteger(...products), sumInteger(...lengths), times);
 }
 
-/** The slope of the least squares, from Σt, Σx, Σt², Σtx of `count` samples at different times, per `unit` of time. */
+/** The least-squares slope per `unit` of time, from Σt, Σx, Σt², Σtx of `count` samples at different times. */
 export function slopeOf(
   times: ExactSum,
   values: ExactSum,
@@ -148,10 +148,10 @@ export function slopeOf(
   return ratioOf(rise, run, unit);
 }
 
-/** A part of a straight line from one sample to the next, `end` and `next`. */
+/** The part `from` to `until` of a line from one sample (`start`, `x`) to the next one (`end`, `next`). */
 export type Line = readonly [from: number, until: number, start: number, end: number, x: number, next: number];
 
-/** A sum and twice the areas under some lines, times a number, divided by the second sum. */
+/** The first sum plus twice the areas under some lines, times `times`, divided by the second sum. */
 export function lineMeanOf(sum: ExactSum, lines: readonly Line[], divisor: ExactSum, times: number): number {
   if (lines.length === 0) return weightedMeanOf(sum, divisor, times);
   let area = sumInteger(...sum);
@@ -167,12 +167,12 @@ export function lineMeanOf(sum: ExactSum, lines: readonly Line[], divisor: Exact
   return ratioOf(area, sumInteger(...divisor) * parts, times);
 }
 
-// The units of the divisor are put back; `times` need not be whole.
+// Both are in the same units; `times` need not be whole.
 function ratioOf(dividend: bigint, divisor: bigint, times: number): number {
   return roundQuotient(dividend * toInteger(times), divisor);
 }
 
-/** The percentile of `count` values, of which `valueAt` gives one by its rank, 0 for the least. */
+/** The percentile of `count` values, interpolated between ranks. `valueAt` gives the value of a rank, from 0. */
 export function percentileOf(count: number, percent: number, valueAt: (rank: number) => number): number {
   const last = count - 1;
   const product = percent * last;
@@ -210,13 +210,13 @@ function likelyBetween(a: number, b: number, upper: number, upperLow: number): n
   const quotient = high / 100;
   const product = quotient * 100;
   const correction = (high - product - productError(quotient, 100, product) + rest) / 100;
-  // Where the rank is next to a whole number, the lower part of the way there is no small part of it.
+  // If the rank is close to a whole number, the low part of the distance to it is not small beside the distance.
   const lowDoubt = (Math.abs(a * lowerLow) + Math.abs(b * upperLow)) * 2 ** -51;
   const doubt = (Math.abs(first) + Math.abs(second)) * 2 ** -100 + lowDoubt + Math.abs(correction) * 2 ** -48;
   return Math.abs(quotient) > SMALL ? agreed(quotient, correction, doubt) : Number.NaN;
 }
 
-// Whether nothing has come near the smallest or the largest double.
+// Whether the product stays clear of the smallest and the largest double.
 function isMultiplied(factor: number, product: number): boolean {
   return factor === 0 || (Math.abs(factor) < LARGE && Math.abs(product) > SMALL);
 }

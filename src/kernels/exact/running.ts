@@ -3,9 +3,9 @@ import { meanOf, quotientOf, sumOf } from './results.js';
 import { addTo, lossOf, tidySum } from './sums.js';
 
 /**
- * Writes the sum at each of the samples `from..to` or, with `isMean`, the mean, rounded once, of those up to it that
- * are less than `windowMs` older; the result of `from` goes to the start of `results`. Two doubles hold most sums, and
- * as long as they do, no sample costs a call.
+ * Writes, for each of the samples `from..to`, the sum (with `isMean`, the mean) of the samples up to it that are less
+ * than `windowMs` older, rounded once. The result of `from` goes to the start of `results`. As long as two doubles hold
+ * the sum, no sample costs a call.
  *
  * @returns the first sample that is still in the window.
  */
@@ -23,7 +23,7 @@ export function runningSums(
 ): number {
   let sum = slots[at]!;
   let lost = slots[at + 1]!;
-  let isNarrow = false; // until the first term has shown it
+  let isNarrow = false; // whether two doubles hold the sum, known after the first term
   let first = 0;
   for (let end = from; end < to; end++) {
     const t = timeMs[end]!;

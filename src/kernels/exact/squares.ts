@@ -17,13 +17,13 @@ export function addSquares(
   for (let i = from; i < to; i++) {
     const x = value[i]!;
     const square = x * x;
-    // Beyond these bounds a part of the square may not be a double.
+    // Outside these bounds a part of the square may not be a double.
     if (!(square < 1e300 && square > 1e-280) && x !== 0) spilt = 1;
     const scaled = SPLIT * x;
     const high = scaled - (scaled - x);
     const low = x - high;
     const error = low * low - (square - high * high - 2 * high * low);
-    // The square goes in above, its error one below.
+    // The square is added to the first slot, its error to the second.
     const next = sum + square;
     const loss = lossOf(sum, square, next);
     sum = next;

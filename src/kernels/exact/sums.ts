@@ -2,11 +2,11 @@ import type { DoubleList } from '../../core/list.js';
 import { productInteger, readDigits, roundQuotient, toInteger, writeDigits } from './integers.js';
 
 /**
- * Sums without rounding. The sum is that of three doubles, `slots[at]` to `slots[at + 2]`, each of which takes what
- * rounding cuts off the one before (Knuth's TwoSum gives it exactly; to cascade them is from Ogita, Rump, Oishi,
- * "Accurate sum and dot product", 2005). What three doubles cannot hold, or what overflows on the way, goes to the list
- * `wide` as a whole number; the three are 0 then. As nothing is lost, the order of terms does not matter, and taking a
- * term away again is the same as never having added it.
+ * Exact sums. A sum is three doubles, `slots[at]` to `slots[at + 2]`, each of which takes the rounding error of the one
+ * before (Knuth's TwoSum gives it exactly; the cascade is from Ogita, Rump, Oishi, "Accurate sum and dot product",
+ * 2005). If three doubles cannot hold the sum, or an intermediate result overflows, it moves to the list `wide` as a
+ * whole number, and the three are 0. As nothing is lost, the order of terms does not matter, and subtracting a term
+ * leaves the sum as if it had never been added.
  */
 export const SUM_SLOTS = 3;
 
@@ -33,7 +33,7 @@ export function addTo(slots: Float64Array, at: number, wide: DoubleList, x: numb
   slots[at + 2] = least;
 }
 
-/** What rounding has cut off `sum`, which is a + b; NaN where the sum is not finite. */
+/** The rounding error of `sum`, which is a + b; NaN if the sum is not finite. */
 export function lossOf(a: number, b: number, sum: number): number {
   const part = sum - a;
   return a - (sum - part) + (b - part);
@@ -73,7 +73,7 @@ export function addProduct(slots: Float64Array, at: number, wide: DoubleList, x:
   const product = x * y;
   const size = Math.abs(product);
   if (x === 0 || y === 0) return;
-  // Outside of these bounds the parts of a product may not be doubles.
+  // Outside these bounds the parts of a product may not be doubles.
   if (size < 1e300 && size > 1e-280 && Math.abs(x) < 1e290 && Math.abs(y) < 1e290) {
     addTo(slots, at, wide, product);
     const error = productError(x, y, product);
@@ -81,10 +81,10 @@ export function addProduct(slots: Float64Array, at: number, wide: DoubleList, x:
   } else addWide(slots, at, wide, productInteger(x, y));
 }
 
-/** 2^27 + 1: cuts a double into two halves of its digits (Dekker, 1971). */
+/** 2^27 + 1: splits a double into two halves of its digits (Dekker, 1971). */
 export const SPLIT = 134_217_729;
 
-/** What rounding has cut off `product`, which is x·y (Dekker, 1971): both within 1e290, the product above 1e-280. */
+/** The rounding error of `product`, x·y (Dekker, 1971), for factors within 1e290 and a product above 1e-280. */
 export function productError(x: number, y: number, product: number): number {
   const xScaled = SPLIT * x;
   const xHigh = xScaled - (xScaled - x);
@@ -102,8 +102,8 @@ export function clearSum(slots: Float64Array, at: number, wide: DoubleList): voi
 }
 
 /**
- * Writes a sum that terms were taken from in as few doubles as hold it: what is left of large terms would stay in the
- * last one, or in the list, and results are found faster without them.
+ * Moves a sum from which terms were subtracted into as few doubles as hold it. Traces of large terms would otherwise
+ * stay in the last double or in the list, where they slow down every result.
  */
 export function tidySum(slots: Float64Array, at: number, wide: DoubleList): void {
   if (wide.length > 0) {
@@ -124,7 +124,7 @@ export function tidySum(slots: Float64Array, at: number, wide: DoubleList): void
   slots[at + 2] = lossOf(rest, lost, middle);
 }
 
-// Three doubles in place of a whole number, where they hold it.
+// Replaces a whole number by three doubles, if they hold it.
 function narrow(slots: Float64Array, at: number, wide: DoubleList): void {
   let rest = sumInteger(slots, at, wide);
   const parts = new Float64Array(SUM_SLOTS);
@@ -138,7 +138,7 @@ function narrow(slots: Float64Array, at: number, wide: DoubleList): void {
   slots.set(parts, at);
 }
 
-/** A list with more digits than this holds more than three doubles do. */
+/** Three doubles cannot hold a list with more digits than this. */
 const TIDY_DIGITS_MAX = 7;
 
 /** The sum as a whole number of units. */

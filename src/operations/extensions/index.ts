@@ -83,9 +83,9 @@ import { describeScale, scale, scaleTexts } from './values/scale.js';
 import { describeSelect, select, selectTexts } from './values/select.js';
 
 /**
- * The operations that the interface does not have: on each value, with a memory, and of times; and what else Aggregate
- * has. A bundle that needs none of them can put empty lists in the place of this module;
- * `scripts/weight.mjs` does, to weigh the core.
+ * The operations that extend the interface (`values`: on each value; `memory`: with a state; `times`: about times), and
+ * the functions and windows that extend Aggregate. A bundle that needs none of them can replace this module with empty
+ * lists, as `scripts/weight.mjs` does to weigh the core.
  */
 export const extensions = [
   min,

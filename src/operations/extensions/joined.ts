@@ -2,18 +2,18 @@ import type { Output, RegridRunner, State } from '../operation.js';
 import { durationMsIn, type Parameters } from '../parameters.js';
 import { alignOf } from '../two-inputs.js';
 
-/** How any number of inputs meet. (Two that are combined value by value meet in the engine, which is faster.) */
+/** Pairs any number of inputs. (Two that are combined value by value are paired in the engine, which is faster.) */
 
-/** What the inputs have at one time. */
+/** What is known of each input at one time. */
 export interface Known {
-  /** The time of each input's last sample at or before it; −Infinity before the first. */
+  /** The time of each input's last sample so far; −Infinity before the first. */
   readonly atMs: Float64Array;
   readonly value: Float64Array;
-  /** 1 for a sample that must be looked up to count as matched, and was not yet. */
+  /** With `asof`: 1 if the last sample has not been looked up yet, and so still counts as unmatched. */
   readonly isUnused: Float64Array;
 }
 
-/** Gives the results of a time that some input has a sample at; false where a value is wanting. */
+/** Adds the results of a time at which some input has a sample. False if a value is missing. */
 export type AtTime = (timeMs: number, known: Known, out: Output) => boolean;
 
 /** Goes through the times of all inputs, in order. */
@@ -21,18 +21,18 @@ export function joined(inputCount: number, at: AtTime): RegridRunner {
   return {
     kind: 'regrid',
     inputCount,
-    // The last sample of each input: its time, behind all times its value, and behind those whether it is unused.
+    // Of the last sample of each input: all times, then all values, then whether it is unused.
     slotCount: 3 * inputCount,
-    // The samples of each input that wait for the others: their times, then their values.
+    // Times and values of the samples of each input that wait for the others.
     listCount: 2 * inputCount,
     start: ({ slots }) => slots.fill(Number.NEGATIVE_INFINITY, 0, inputCount),
     push: ({ lists }, { timeMs, value, count }, _out, input) => {
       lists[2 * input]!.append(timeMs, 0, count);
       lists[2 * input + 1]!.append(value, 0, count);
     },
-    advance: (state, watermarkMs, out) => meet(state, inputCount, watermarkMs, at, out),
+    advance: (state, watermarkMs, out) => joinTo(state, inputCount, watermarkMs, at, out),
     close: (state, _advancedMs, out) => {
-      meet(state, inputCount, Number.POSITIVE_INFINITY, at, out);
+      joinTo(state, inputCount, Number.POSITIVE_INFINITY, at, out);
       for (const isUnused of knownIn(state, inputCount).isUnused) out.drop('unmatchedSecond', isUnused);
     },
     watermark: (_state, watermarkMs) => watermarkMs,
@@ -44,10 +44,10 @@ function knownIn({ slots }: State, inputCount: number): Known {
   return { atMs: atMs!, value: value!, isUnused: isUnused! };
 }
 
-function meet(state: State, inputCount: number, endMs: number, at: AtTime, out: Output): void {
+function joinTo(state: State, inputCount: number, endMs: number, at: AtTime, out: Output): void {
   const known = knownIn(state, inputCount);
   const { lists } = state;
-  // Views, as nothing is added while they meet.
+  // Views are safe, as nothing is added to the lists in this loop.
   const waiting = Array.from({ length: inputCount }, (_, i) => {
     return { timeMs: lists[2 * i]!.view(), value: lists[2 * i + 1]!.view(), passed: 0 };
   });
@@ -71,7 +71,7 @@ function meet(state: State, inputCount: number, endMs: number, at: AtTime, out: 
   for (const [index, list] of lists.entries()) list.shift(waiting[index >> 1]!.passed);
 }
 
-/** The same where all inputs have a value, as `align` (but not `linear`) says; `combine` may give no result. */
+/** Combines the values of all inputs wherever all have one, aligned by `inner`, `hold` or `asof`. */
 export function aligned(
   parameters: Parameters,
   inputCount: number,

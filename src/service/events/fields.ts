@@ -1,7 +1,7 @@
 import { formatInstant, readInstant } from '../../core/instant.js';
 import type { EventRow } from '../../storage/tables/events.js';
 
-/** The fields of an event (interface 2.4), in its order, which is the order that records are given in. */
+/** The fields of an event (interface 2.4), in the order in which answers give them. */
 export const eventFields = Object.freeze({
   id: 'text',
   name: 'text',
@@ -37,12 +37,12 @@ export const eventFields = Object.freeze({
   sourceEvent: 'object',
 } as const satisfies Partial<Readonly<Record<keyof EventRow, FieldType>>>);
 
-/** An instant is text of one form; an object is kept as JSON and is neither filtered nor ordered by. */
+/** An instant is text of one fixed form. An object is stored as JSON and cannot be filtered or ordered by. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'instant' | 'object';
 
 export type EventField = keyof typeof eventFields;
 
-// The cast tells what Object.keys does not: these are the keys written above.
+// `as`: Object.keys returns string[], but these are the keys above.
 export const eventFieldNames = Object.freeze(Object.keys(eventFields)) as readonly EventField[];
 
 export function isEventField(name: string): name is EventField {
@@ -50,8 +50,8 @@ export function isEventField(name: string): name is EventField {
 }
 
 /**
- * Reads an ISO 8601 instant into the one form in which `occurredAt` is stored and shown: UTC with milliseconds.
- * Finer digits are cut off as text, since the nearest double of such a time may be the next millisecond.
+ * Reads an ISO 8601 instant into the form in which `occurredAt` is stored and shown: UTC with milliseconds. Finer
+ * digits are cut off in the text, since the nearest double may fall into the next millisecond.
  */
 export function readOccurredAt(text: string): { readonly occurredAt: string } | { readonly problem: string } {
   const reading = readInstant(text.replace(/(\.\d{3})\d+/, '$1'));

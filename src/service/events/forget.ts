@@ -1,24 +1,24 @@
 import { SHARD_COUNT } from '../../storage/shard.js';
 import type { Transaction } from '../../storage/storage.js';
 import { eventHorizon, events } from '../../storage/tables/events.js';
-import { type EndWork, repeat } from '../background.js';
+import { repeat, type StopWork } from '../background.js';
 import type { ServiceContext } from '../context.js';
 import { equal, writeReserved } from '../store.js';
 
 export const HORIZON_NAME = 'events';
 
-/** Old versions that one commit deletes: requests of the shard wait no longer than for that. */
+/** Old versions that one commit deletes; other requests of the shard wait for no longer than that. */
 const VERSIONS_PER_COMMIT = 500;
 
-/** How far the clocks of two processes may lie apart. */
+/** How far the clocks of two processes may differ. */
 const CLOCK_SKEW_MS = 60_000;
 
 const PERIOD_MS_MIN = 60_000;
 
-/** Forgets versions of events that no continuation token can ask for any more. */
-export function startForgetting(context: ServiceContext): EndWork {
+/** Deletes versions of events that no continuation token can ask for any more. */
+export function startForgetting(context: ServiceContext): StopWork {
   const periodMs = Math.max(PERIOD_MS_MIN, (context.settings.continuationLifetimeS * 1000) / 4);
-  return repeat(context, periodMs, 'old versions of events were not forgotten', async (isStopped) => {
+  return repeat(context, periodMs, 'old versions of events were not deleted', async (isStopped) => {
     for (let shard = 0; shard < SHARD_COUNT && !isStopped(); shard++) {
       while (!isStopped() && (await forgetSome(context, shard)));
     }
@@ -30,7 +30,7 @@ export async function forgetSome({ storage, clock, settings }: ServiceContext, s
   const beforeMs = clock.nowMs() - settings.continuationLifetimeS * 1000 - CLOCK_SKEW_MS;
   const where = [['endedMs', '<', beforeMs]] as const;
   const orderBy = [{ column: 'endedMs' }] as const;
-  // Most shards have nothing to forget, and a look does not wait for a commit.
+  // Most shards have none, and a read does not wait for a commit.
   const [oldest] = await storage.read(shard, (tx) => tx.find(events, { where, orderBy, limit: 1 }));
   if (oldest === undefined) return false;
   return writeReserved(storage, shard, async (tx) => {
@@ -45,8 +45,8 @@ export async function forgetSome({ storage, clock, settings }: ServiceContext, s
   });
 }
 
-// Tells snapshots whether they are still whole, whatever the clocks said: a version that ended at a commit was
-// seen by the snapshots before it.
+// A version that ended at a commit belongs to the snapshots before it. The horizon tells these that they are no longer
+// whole, whatever the clocks said.
 async function raiseHorizon(tx: Transaction, forgottenCommit: number): Promise<void> {
   const known = (await tx.get(eventHorizon, { name: HORIZON_NAME }))?.forgottenCommit ?? 0;
   if (forgottenCommit > known) await tx.put(eventHorizon, { name: HORIZON_NAME, forgottenCommit });

@@ -12,15 +12,15 @@ import { type EventQuery, readEventQuery } from './odata/query.js';
 import { recordJson } from './record.js';
 import { type CollectionKey, countEvents } from './store.js';
 
-/** Where the next page of a query begins: what its continuation token carries. */
+/** Where the next page begins, as its continuation token carries it. */
 export interface EventPlace {
   /** The commit whose state all pages show. */
   readonly commit: number;
-  /** Matches at that commit; null where they are not counted. */
+  /** Matches at that commit; null if they are not counted. */
   readonly totalCount: number | null;
-  /** Events given so far, for `$top`. */
+  /** Events returned so far, for `$top`. */
   readonly givenCount: number;
-  /** The version of the last event given. Its row has the values of the order, however long they are. */
+  /** The version of the last event returned. Its row has the values of the order, which may be too long for a token. */
   readonly lastId: string;
   readonly lastFirstCommit: number;
 }
@@ -49,13 +49,13 @@ async function readPage(
   const givenBefore = place?.givenCount ?? 0;
   const left = (query.top ?? Infinity) - givenBefore;
   const size = Math.min(pageSize, left);
-  // One more than the page has, to know whether another follows.
+  // One more than fits the page, to know whether another follows.
   const found = await findAfter(tx, where, orderBy, last, size + 1);
   const rows = found.slice(0, size);
   const totalCount = place === undefined ? await countMatches(tx, collection, where, query) : place.totalCount;
   const end = rows.at(-1);
   const hasNext = end !== undefined && found.length > size && size < left;
-  // Whether anything matches, `$top` apart.
+  // Whether anything matches, regardless of `$top`.
   const hasMatches = found.length > 0;
   if (!hasNext) return { rows, totalCount, hasMatches, next: undefined };
   const next: EventPlace = {
@@ -69,8 +69,8 @@ async function readPage(
 }
 
 /**
- * Rows after the last one given. Descending, rows without a value come after all that have one; they are a search of
- * their own, so that each of the two begins at its place in the index, and not at the index's start.
+ * Rows after the last one returned. In descending order, rows without a value come after all others. A separate search
+ * finds them, so that each search starts at its place in the index and not at the index's start.
  */
 async function findAfter(
   tx: Reader,
@@ -90,7 +90,7 @@ async function findAfter(
   return [...found, ...(await tx.find(events, rest))];
 }
 
-// Of the first page, so of the state that holds now: all events of it have been counted as they were written.
+// For the first page only, which shows the current state: each write keeps the collection's total up to date.
 async function countMatches(
   tx: Reader,
   collection: CollectionKey,
@@ -112,8 +112,8 @@ async function lastGiven(
   return row;
 }
 
-// An id is there once in a snapshot, so nothing after it can order more, and with it the order is total. It goes the
-// way of the field before it, so that an index can be read from either end.
+// An id is unique in a snapshot, so it makes the order total, and fields after it are redundant. It takes the
+// direction of the field before it, so that an index can be read from either end.
 function totalOrder({ orderBy }: EventQuery): readonly Order<EventRow>[] {
   const end = orderBy.findIndex(({ field }) => field === 'id');
   const items = end < 0 ? orderBy : orderBy.slice(0, end + 1);
@@ -139,7 +139,7 @@ export async function listEvents(
   const query = readEventQuery(rawQuery);
   const binding = { list: 'events', principal, query: [collection, query] };
   const opened = continuationToken === undefined ? undefined : await tokens.open(binding, continuationToken);
-  // The binding says that it was sealed below.
+  // `as`: the binding proves that `seal` below wrote it.
   const place = opened?.place as EventPlace | undefined;
   const { organisation } = principal;
   const page = await storage.read(shardOf(organisation), async (tx) => {
@@ -149,7 +149,7 @@ export async function listEvents(
   if (!page.hasMatches) return undefined;
   const paging: Paging = {
     ...(page.totalCount === null ? {} : { totalCount: page.totalCount }),
-    // All tokens of a snapshot end together: versions are kept for as long as the first one lives.
+    // All tokens of a snapshot expire together: its versions are kept for as long as the first token lives.
     continuationToken: page.next === undefined ? null : await tokens.seal(binding, page.next, opened?.expiresMs),
   };
   const [head, tail] = aroundRecords(paging);

@@ -6,26 +6,26 @@ import { JsonIssueError, parseJson, pointerPart } from '../http/json.js';
 import { type EventField, eventFieldNames, eventFields, type FieldType, readOccurredAt } from './fields.js';
 import { EVENTS_A_TURN, type EventDraft, objectFault } from './record.js';
 
-/** The most events of one request: they are written by one commit. */
+/** The most events of one request, which one commit stores. */
 export const EVENTS_MAX = 10_000;
 
-/** So many faults are told one by one; all are counted. */
+/** How many faults are listed one by one; all are counted. */
 const SHOWN_ISSUES_MAX = 100;
 
-/** A fault of a body; its pointer leads into the line, where the body is lines. */
+/** A fault of a body. In NDJSON the pointer is relative to the line. */
 export interface EventIssue extends Issue {
   /** From 1. */
   readonly line?: number;
 }
 
-/** A value of a body, with where it stood. */
+/** A value of a body, with its place. */
 interface Posted {
   readonly value: unknown;
   readonly pointer: string;
   readonly line?: number;
 }
 
-/** The faults of a body: the first of them, and how many there are. */
+/** The first faults of a body, and how many there are in all. */
 interface Faults {
   readonly shown: EventIssue[];
   count: number;
@@ -41,7 +41,7 @@ export async function readJsonEvents(body: unknown, collection: string | undefin
   );
 }
 
-/** Reads a body with an event on each line; empty lines are passed over. */
+/** Reads a body with an event on each line; skips empty lines. */
 export async function readNdjsonEvents(body: string, collection: string | undefined): Promise<EventDraft[]> {
   const posted: Posted[] = [];
   const faults: Faults = { shown: [], count: 0 };
@@ -67,16 +67,16 @@ async function readPosted(
 ): Promise<EventDraft[]> {
   checkCount(posted.length);
   const events: EventDraft[] = [];
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   for await (const one of inTurns(posted, EVENTS_A_TURN)) {
     const add = addTo(faults, one);
     const event = readEvent(one.value, collection, add);
     if (event === undefined) continue;
     const key = JSON.stringify([event.ercollectionid, event.id]);
-    if (event.id !== null && seen.has(key)) {
+    if (event.id !== null && keys.has(key)) {
       add('/id', 'request.duplicate', 'each event once in a body', describeValue(event.id));
     }
-    seen.add(key);
+    keys.add(key);
     events.push(event);
   }
   if (faults.count > 0) throw refusal(faults);
@@ -114,7 +114,7 @@ function refusal({ shown: issues, count: issueCount }: Faults): ServiceError {
   return badRequest(message, { issues, issueCount });
 }
 
-/** Notes a fault of the event at `pointer` within it. A suggestion is asked for where the fault is told. */
+/** Adds a fault at `pointer` within the event. `suggest` is called only if the fault is listed. */
 export type AddIssue = (
   pointer: string,
   code: ErrorCode,
@@ -123,10 +123,10 @@ export type AddIssue = (
   suggest?: () => string | undefined,
 ) => void;
 
-/** Ids and the names of collections: keys, which are sent in paths and headers. */
+/** For ids of events and collections, which are sent in paths and headers. */
 const KEY_CHARS_MAX = 256;
 
-/** So that a page of a thousand events can be held in memory; the size that CloudEvents asks consumers to take. */
+/** The size that CloudEvents asks consumers to accept; a page of a thousand such events fits into memory. */
 const EVENT_CHARS_MAX = 64 * 1024;
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(eventFieldNames);
@@ -135,10 +135,10 @@ const SOURCE_FIELDS: ReadonlySet<string> = new Set(['Type', 'Event']);
 type Stored = string | number | boolean | null;
 
 /**
- * Reads an event as interface 2.4 has it; what is absent is null. Every fault is noted.
+ * Reads an event (interface 2.4) and adds all its faults; absent fields become null.
  *
- * @param collection of the header, for events that do not name theirs.
- * @returns undefined when a fault was noted.
+ * @param collection from the header, for events that do not name theirs.
+ * @returns undefined if there was a fault.
  */
 function readEvent(value: unknown, collection: string | undefined, add: AddIssue): EventDraft | undefined {
   if (!isObject(value)) {
@@ -146,22 +146,22 @@ function readEvent(value: unknown, collection: string | undefined, add: AddIssue
     return undefined;
   }
   let isSound = true;
-  const note: AddIssue = (...issue) => {
+  const addFault: AddIssue = (...issue) => {
     isSound = false;
     add(...issue);
   };
-  noteUnknown(value, '', KNOWN_FIELDS, note);
+  checkUnknown(value, '', KNOWN_FIELDS, addFault);
   const fields: Partial<Record<EventField, Stored>> = {};
   for (const field of eventFieldNames) {
-    // What `__proto__` and its kin would find is not the caller's.
+    // Only own properties: what `__proto__` and the like would find is not the caller's.
     const given = Object.hasOwn(value, field) ? value[field] : null;
     fields[field] =
-      given === null || given === undefined ? null : readers[eventFields[field]](given, `/${field}`, note);
+      given === null || given === undefined ? null : readers[eventFields[field]](given, `/${field}`, addFault);
   }
-  checkKey(fields.id, '/id', note);
-  fields.ercollectionid = collectionOf(fields.ercollectionid, collection, note);
-  checkSize(fields, note);
-  // Every field was read by the reader of its type, and the collection is there unless a fault was noted.
+  checkKey(fields.id, '/id', addFault);
+  fields.ercollectionid = collectionOf(fields.ercollectionid, collection, addFault);
+  checkSize(fields, addFault);
+  // `as`: each field was read by its type's reader, and the collection is set unless there was a fault.
   return isSound ? (fields as EventDraft) : undefined;
 }
 
@@ -207,23 +207,23 @@ function readText(value: unknown, pointer: string, add: AddIssue): string | null
     add(pointer, 'request.type', 'a string or null', describeValue(value));
     return null;
   }
-  // Neither comes out of a database as it went in.
+  // Databases do not return either as it was stored.
   if (/\0|\p{Surrogate}/u.test(value)) {
-    add(pointer, 'request.value', 'text without NUL characters and halves of surrogate pairs', describeValue(value));
+    add(pointer, 'request.value', 'text without NUL characters and lone surrogates', describeValue(value));
     return null;
   }
   return value;
 }
 
 function checkSourceEvent(value: Readonly<Record<string, unknown>>, pointer: string, add: AddIssue): void {
-  noteUnknown(value, pointer, SOURCE_FIELDS, add);
+  checkUnknown(value, pointer, SOURCE_FIELDS, add);
   const { Type: type, Event: event } = value;
   const code = (part: unknown): ErrorCode => (part === undefined ? 'request.missing' : 'request.type');
   if (typeof type !== 'string') add(`${pointer}/Type`, code(type), 'a string', describeValue(type));
   if (!isObject(event)) add(`${pointer}/Event`, code(event), 'an object', describeValue(event));
 }
 
-function noteUnknown(value: object, pointer: string, known: ReadonlySet<string>, add: AddIssue): void {
+function checkUnknown(value: object, pointer: string, known: ReadonlySet<string>, add: AddIssue): void {
   for (const name of Object.keys(value)) {
     if (known.has(name)) continue;
     const place = `${pointer}/${pointerPart(name)}`;
@@ -240,7 +240,7 @@ function collectionOf(own: Stored | undefined, header: string | undefined, add: 
     return header ?? '';
   }
   if (header !== undefined && own !== header) {
-    const expected = `${describeValue(header)} of the header ercollectionid, or one of both alone`;
+    const expected = `${describeValue(header)} as in the header ercollectionid, or only one of the two`;
     add('/ercollectionid', 'request.conflict', expected, describeValue(own));
   }
   return own;

@@ -3,16 +3,16 @@ import { inTurns } from '../../storage/next-turn.js';
 import type { EventRow } from '../../storage/tables/events.js';
 import { type EventField, eventFieldNames, eventFields } from './fields.js';
 
-/** An event without the versions that storage makes of it. */
+/** An event without the fields of its version. */
 export type EventRecord = Pick<EventRow, EventField>;
 
 /** The fields of an event that has been checked, before its id and checksum are filled in. */
 export type EventDraft = Omit<EventRecord, 'id'> & { readonly id: string | null };
 
-/** So many events are read, or stored, before others have a turn. */
+/** How many events are read or stored before other requests get a turn. */
 export const EVENTS_A_TURN = 200;
 
-/** Fills in what the callers left to the service. */
+/** Fills in the ids and checksums that callers left out. */
 export async function completeEvents(
   drafts: readonly EventDraft[],
   createEventId: () => string,
@@ -55,7 +55,7 @@ export function isSameEvent(a: EventRecord, b: EventRecord): boolean {
 
 /**
  * JSON in one form for equal values (RFC 8785): no spaces, keys in the order of their UTF-16 code units, numbers and
- * strings as JSON.stringify writes them. Nested no deeper than `objectFault` lets through, and finite.
+ * strings as JSON.stringify writes them. The value must have passed `objectFault`.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -66,7 +66,7 @@ export function canonicalJson(value: unknown): string {
 
 const DEPTH_MAX = 64;
 
-/** Why a value of JSON cannot be kept as it is, as the end of a sentence; undefined when it can. */
+/** Why a JSON value cannot be stored as it is, as the end of a sentence; undefined if it can. */
 export function objectFault(value: unknown, depth = 1): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'with a number beyond the range of a double';
   if (value === null || typeof value !== 'object') return undefined;

@@ -50,7 +50,7 @@ export function registerEvents(app: FastifyInstance, parts: RouteParts): void {
         return deleteEvent(tx, { organisation, ercollectionid: collection }, request.params.id, clock.nowMs());
       };
       const wasThere = await writeReserved(storage, shardOf(organisation), work);
-      if (!wasThere) throw notFound('the collection has no event of this id');
+      if (!wasThere) throw notFound('the collection has no event with this id');
       return reply.code(204).send();
     },
   );
@@ -59,7 +59,7 @@ export function registerEvents(app: FastifyInstance, parts: RouteParts): void {
 
 function registerWriting(app: FastifyInstance, { context, authorize }: RouteParts): void {
   const { storage, clock, settings, metrics } = context;
-  // In a scope of its own, as other routes read lines in another way.
+  // A separate Fastify scope, as other routes parse NDJSON differently.
   void app.register(async (scope) => {
     scope.removeContentTypeParser(NDJSON_TYPES.filter((type) => scope.hasContentTypeParser(type)));
     const bodyLimit = settings.bodyBytesMax;
@@ -91,7 +91,7 @@ function registerWriting(app: FastifyInstance, { context, authorize }: RoutePart
 function readBody(request: FastifyRequest) {
   const collection = headerOf(request, 'ercollectionid');
   const type = (request.headers['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase();
-  // The parser of these types gives text.
+  // The parser of these types returns text.
   if (NDJSON_TYPES.includes(type)) return readNdjsonEvents(String(request.body), collection);
   return readJsonEvents(request.body, collection);
 }
@@ -104,7 +104,7 @@ function requiredCollection(request: FastifyRequest): string {
   });
 }
 
-/** A header without the spaces around it; undefined when there is none, or nothing in it. */
+/** A header without spaces around it; undefined if it is missing or empty. */
 function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
   const value = headers[name];
   const text = (Array.isArray(value) ? value.join(', ') : (value ?? '')).trim();

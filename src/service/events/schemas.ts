@@ -5,8 +5,8 @@ import { eventFieldNames, eventFields, type FieldType } from './fields.js';
 import { OPTIONS_NAME } from './odata/query-string.js';
 import { EVENTS_MAX } from './read-events.js';
 
-// What the routes take and give, for /openapi.json. The routes check what they are given themselves, for errors that
-// tell the place, and write the records as text, so these schemas neither check nor serialise.
+// Schemas for /openapi.json only. The routes check their input themselves, for errors that name the place, and write
+// the records as text, so these schemas neither check nor serialise.
 
 const orNull = (schema: Type.TSchema) => Type.Union([schema, Type.Null()]);
 
@@ -40,12 +40,12 @@ const shared = { tags: ['Events'], security };
 export const listSchema = {
   summary: 'Events of a collection',
   description:
-    'A page of the events that match; later pages, by the header continuationToken and the same query, show the ' +
-    'state at the first one, whatever is written meanwhile.',
+    'A page of the events that match. Later pages, requested with the header continuationToken and the same ' +
+    'query, show the state at the time of the first one, whatever is written meanwhile.',
   ...shared,
   headers: Type.Object({ ...collectionHeader, ...pageHeaders }),
   querystring: Type.Object({
-    [OPTIONS_NAME]: Type.Optional(Type.String({ description: 'The clauses together, as one query string' })),
+    [OPTIONS_NAME]: Type.Optional(Type.String({ description: 'All clauses in one query string' })),
     ...clauses,
   }),
   response: {
@@ -59,19 +59,19 @@ const stored = envelopeSchema(
     ids: Type.Array(Type.String(), { description: 'In the order of the body' }),
     created: Type.Integer(),
     replaced: Type.Integer(),
-    unchanged: Type.Integer({ description: 'There before as they are' }),
+    unchanged: Type.Integer({ description: 'Already stored with the same content' }),
   }),
 );
 
 export const writeSchema = {
   summary: 'Write events',
   description:
-    'One event or an array, or NDJSON; stored as a whole. An event of an id that the collection has replaces it. ' +
+    'One event, an array or NDJSON, stored in one commit. An event replaces the one with its id in the collection. ' +
     `At most ${EVENTS_MAX} at once.`,
   ...shared,
   consumes: ['application/json', 'application/x-ndjson'],
   headers: Type.Object({
-    ercollectionid: Type.Optional(Type.String({ description: 'The collection of events that do not name theirs' })),
+    ercollectionid: Type.Optional(Type.String({ description: 'The collection for events that do not name theirs' })),
   }),
   body: Type.Union([event, Type.Array(event)]),
   response: { 200: stored, 201: stored },

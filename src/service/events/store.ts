@@ -5,15 +5,15 @@ import { type EventRow, eventCounts, events, NEVER } from '../../storage/tables/
 import { equal } from '../store.js';
 import { EVENTS_A_TURN, type EventRecord, isSameEvent } from './record.js';
 
-/** A collection, as the rows of its events name it. */
+/** A collection's key in the rows of its events. */
 export interface CollectionKey {
   readonly organisation: string;
   readonly ercollectionid: string;
 }
 
 /**
- * Stores events under (collection, id), each at most once among them. A version that is replaced is kept for pages
- * under way.
+ * Stores events under (collection, id), which must be unique among them. A replaced version is kept for later pages of
+ * queries that began before.
  */
 export async function storeEvents(
   tx: Transaction,
@@ -28,7 +28,7 @@ export async function storeEvents(
     const createdBefore = created;
     for await (const part of inTurns(partsOf(ofCollection), 1)) {
       const current = await currentVersions(tx, collection, part);
-      // Waited for together: where the database is elsewhere, they go there together.
+      // Awaited together, so that they travel together to a database elsewhere.
       const ended: Promise<unknown>[] = [];
       const added: EventRow[] = [];
       for (const record of part) {
@@ -46,7 +46,6 @@ export async function storeEvents(
     }
     await addToCount(tx, collection, created - createdBefore);
   }
-  // What was there as it is was not written.
   return { created, replaced, unchanged: records.length - created - replaced };
 }
 
@@ -94,7 +93,7 @@ async function currentVersions(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-// As many are looked up at once.
+// Slices that are looked up in one query.
 function* partsOf(records: readonly EventRecord[]): Generator<readonly EventRecord[]> {
   for (let start = 0; start < records.length; start += EVENTS_A_TURN) {
     yield records.slice(start, start + EVENTS_A_TURN);

@@ -71,6 +71,11 @@ const ANSWERED_MS = 5000;
 /** So long may a caller take nothing of an answer that waits for it. */
 const ANSWER_STALL_MS = 300_000;
 
+/** Of a connection the request whose body it brings, or brought last; none once that is in and answered. */
+interface Connection {
+  receiving: Receiving | undefined;
+}
+
 interface Receiving {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -91,20 +96,26 @@ interface Sending {
  */
 export function endStalls(app: FastifyInstance, context: ServiceContext): void {
   const { clock, scheduler, metrics } = context;
-  const receiving = new Map<IncomingMessage, Receiving>();
+  // By connection: a map that requests come into and go out of by the thousand keeps their objects past their end, as
+  // V8 copies it whole, with who is in it, when it is full of those that have gone.
+  const connections = new Map<Socket, Connection>();
   const sending = new Map<ServerResponse, Sending>();
   let isDue = false;
   const check = (): void => {
     isDue = false;
     const nowMs = clock.monotonicMs();
-    for (const [raw, one] of receiving) {
-      if (raw.complete || raw.socket.destroyed) receiving.delete(raw);
-      else if (isBodyStalled(raw, one, nowMs, context)) {
-        receiving.delete(raw);
+    let receivingCount = 0;
+    for (const [socket, connection] of connections) {
+      const one = connection.receiving;
+      if (one === undefined) continue;
+      receivingCount++;
+      if (one.request.raw.complete || socket.destroyed) connection.receiving = undefined;
+      else if (isBodyStalled(one, nowMs, context)) {
+        connection.receiving = undefined;
         metrics.connectionsEnded.inc({ reason: 'body' });
         one.request.log.info('the body did not come in time');
-        if (one.reply.raw.headersSent) raw.socket.destroy();
-        else answerOnSocket(raw.socket, 408, 'the body of the request did not come in time');
+        if (one.reply.raw.headersSent) socket.destroy();
+        else answerOnSocket(socket, 408, 'the body of the request did not come in time');
       }
     }
     for (const [response, one] of sending) {
@@ -114,10 +125,10 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
         response.socket.destroy();
       }
     }
-    checkLater();
+    if (receivingCount + sending.size > 0) checkLater();
   };
   const checkLater = (): void => {
-    if (isDue || receiving.size + sending.size === 0) return;
+    if (isDue) return;
     isDue = true;
     scheduler.after(CHECK_INTERVAL_MS, check);
   };
@@ -126,8 +137,8 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
     // Not where a request comes without a connection, as `inject` of Fastify makes it.
     if (hasBody && socket instanceof Socket) {
-      const start = { startMs: clock.monotonicMs(), startBytes: socket.bytesRead };
-      receiving.set(request.raw, { request, reply, ...start });
+      const connection = connections.get(socket) ?? remember(connections, socket);
+      connection.receiving = { request, reply, startMs: clock.monotonicMs(), startBytes: socket.bytesRead };
       checkLater();
     }
     done();
@@ -140,18 +151,23 @@ export function endStalls(app: FastifyInstance, context: ServiceContext): void {
     done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.raw.complete) receiving.delete(request.raw);
+    const connection = connections.get(request.raw.socket);
+    const isOver = request.raw.complete && connection?.receiving?.request === request;
+    if (isOver) connection.receiving = undefined;
     sending.delete(reply.raw);
     done();
   });
 }
 
-function isBodyStalled(
-  { socket, readableLength }: IncomingMessage,
-  one: Receiving,
-  nowMs: number,
-  { settings }: ServiceContext,
-): boolean {
+function remember(connections: Map<Socket, Connection>, socket: Socket): Connection {
+  const connection: Connection = { receiving: undefined };
+  connections.set(socket, connection);
+  socket.once('close', () => connections.delete(socket));
+  return connection;
+}
+
+function isBodyStalled(one: Receiving, nowMs: number, { settings }: ServiceContext): boolean {
+  const { socket, readableLength } = one.request.raw;
   const elapsedMs = nowMs - one.startMs;
   if (elapsedMs > settings.bodyMsMax) return true;
   if (one.reply.raw.writableEnded) {

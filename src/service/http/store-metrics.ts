@@ -23,7 +23,7 @@ export function countErrors(storage: Storage, { storeErrors }: Metrics): Storage
     transactionOver: (shards, work, options) => storage.transactionOver(shards, work, options).catch(count),
     claim: (shard, owner, leaseMs) => storage.claim(shard, owner, leaseMs).catch(count),
     release: (claim) => storage.release(claim).catch(count),
-    keeps: (shard) => storage.keeps(shard).catch(count),
+    maintains: (shard) => storage.maintains(shard).catch(count),
     onCommit: (listener) => storage.onCommit(listener),
     check: () => storage.check().catch(count),
     close: () => storage.close(),

@@ -38,7 +38,7 @@ export function addValidator(app: FastifyInstance): void {
     const validator = Compile(schema);
     const isText = httpPart !== 'body';
     return (given: unknown) => {
-      const value: unknown = isText ? Value.Convert(schema, Value.Clone(given)) : given;
+      const value: unknown = isText && hasEntries(given) ? Value.Convert(schema, Value.Clone(given)) : given;
       if (validator.Check(value)) return { value };
       const place = PLACES[httpPart] ?? httpPart;
       // Whatever is left out of one part of a union is no fault of its own.
@@ -46,6 +46,12 @@ export function addValidator(app: FastifyInstance): void {
       return { error: refusal(faults.flatMap((fault) => issuesOf(place, fault, value, schema))) };
     };
   });
+}
+
+// Most requests have no query, and there is nothing in it to convert.
+function hasEntries(given: unknown): boolean {
+  for (const _name in Object(given)) return true;
+  return false;
 }
 
 function refusal(issues: readonly RequestIssue[]): ServiceError {

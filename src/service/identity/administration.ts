@@ -7,8 +7,8 @@ import { addUser, listUsers, type NewUser, removeUser, type UserName, unlockUser
 export type Administration = ReturnType<typeof createAdministration>;
 
 /**
- * Clients, users and collections, and what may be done with them, by a server or by a command beside it: what one of
- * them has written the others see at once. All throw WindrowError: `arguments`, `identity.exists`, `identity.missing`.
+ * Manages clients, users, collections and retention rules. Servers and commands share one store, so each sees the
+ * others' changes at once. All methods throw WindrowError: `arguments`, `identity.exists`, `identity.missing`.
  */
 export function createAdministration(context: AdministrationContext) {
   return Object.freeze({

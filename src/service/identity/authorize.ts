@@ -8,8 +8,8 @@ const BEARER = /^bearer(?: +(.*))?$/is;
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
- * Makes the hooks that let a request pass by its token, as RFC 6750 has it. Tokens are taken from the header
- * alone: in the query they would end up in logs, in the body they would have to be read before all else.
+ * Makes the hooks that authorize a request by its bearer token (RFC 6750). Only the Authorization header may carry the
+ * token: one in the query would end up in logs, and one in the body could not be checked before the body is read.
  */
 export function createAuthorize(authenticate: (token: string) => Promise<Principal | undefined>): Authorize {
   return (...anyOf) =>
@@ -24,12 +24,12 @@ export function createAuthorize(authenticate: (token: string) => Promise<Princip
     };
 }
 
-// What a client sends that takes the answer of a refused token request for a token.
+// What a client sends as its token if it ignored the error of its token request.
 const NO_TOKEN = /^(?:undefined|null|None|nil)$/;
 
 function unknownToken(token: string): string {
   return NO_TOKEN.test(token)
-    ? `the access token is the text ${token}: the token request was refused, most likely; look at its answer`
+    ? `the access token is the text ${token}; the token request was probably refused: check its answer`
     : 'the access token is unknown, expired or revoked; get a new one at /idm/ims/connect/token';
 }
 
@@ -37,7 +37,7 @@ function readToken(request: FastifyRequest): string {
   const values = headerValues(request, 'authorization');
   const [header = ''] = values;
   const match = BEARER.exec(header.trim());
-  // Who has sent nothing, or authenticates in another way, is told how, and no error.
+  // RFC 6750, 3.1: a request without a bearer token gets the challenge, but no error code.
   if (values.length < 2 && match === null) {
     throw refusal(401, 'expected the header Authorization: Bearer ACCESS_TOKEN', undefined);
   }
@@ -51,9 +51,9 @@ function readToken(request: FastifyRequest): string {
 
 function insufficientScope(anyOf: readonly Scope[]): ServiceError {
   const needed = anyOf.join(' or ');
-  // Of several that would do, the first is the least: a client that asks for what is named here gets no more.
+  // Names only the first, which grants the least: the client should not request more than it needs.
   const scope = `scope="${anyOf[0] ?? ''}"`;
-  return refusal(403, `the access token's scope is too small; expected ${needed}`, 'insufficient_scope', scope);
+  return refusal(403, `the access token lacks the scope ${needed}`, 'insufficient_scope', scope);
 }
 
 function refusal(statusCode: number, message: string, error: string | undefined, more?: string): ServiceError {
@@ -65,7 +65,7 @@ function refusal(statusCode: number, message: string, error: string | undefined,
   });
 }
 
-/** All values of a header. Node keeps the first of several Authorization headers, and drops the others. */
+/** All values of a header. Of several Authorization headers, `headers` of Node has only the first. */
 export function headerValues({ raw }: FastifyRequest, name: string): readonly string[] {
   const { rawHeaders } = raw;
   return rawHeaders.filter((_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);

@@ -12,18 +12,18 @@ import { clientSubject, unlock } from './throttle.js';
 
 export interface NewClient {
   readonly organisation: string;
-  /** For people to know it by; the id is made. */
+  /** A label for people; the id is generated. */
   readonly name: string;
   readonly scopes: readonly string[];
   /** `client_credentials`, `password`. */
   readonly grants: readonly string[];
-  /** Over how many groups the series of the organisation are spread, which is said with its first client. */
+  /** How many groups the organisation's series are spread over; fixed when its first client is added. */
   readonly groups?: number;
 }
 
 export interface ClientCredentials {
   readonly clientId: string;
-  /** Nobody can tell it again: the store has its hash alone. */
+  /** Shown only once: the store keeps only its hash. */
   readonly clientSecret: string;
 }
 
@@ -40,28 +40,37 @@ export async function addClient(context: AdministrationContext, client: NewClien
     grants: checkChoices('grant', client.grants, grantTypes).join(' '),
     createdMs: Math.floor(clock.nowMs()),
   };
-  if (client.groups !== undefined) await spread(context, row.organisation, client.groups);
+  if (client.groups !== undefined) await setGroupCount(context, row.organisation, client.groups);
   await writeReserved(storage, IDENTITY_SHARD, (tx) => tx.insert(clients, row));
   return { clientId, clientSecret };
 }
 
-/** Says over how many groups the series of an organisation are spread: before there is anything of it. */
-async function spread({ storage, clock }: AdministrationContext, organisation: string, groups: number): Promise<void> {
+/**
+ * Fixes the organisation's group count. Only an organisation without clients and series can get more than one group.
+ */
+async function setGroupCount(
+  { storage, clock }: AdministrationContext,
+  organisation: string,
+  groups: number,
+): Promise<void> {
   if (!GROUP_COUNTS.includes(groups)) throw expected('groups', `one of ${GROUP_COUNTS.join(', ')}`, groups);
-  const others = await storage.read(IDENTITY_SHARD, (tx) =>
+  const existingClients = await storage.read(IDENTITY_SHARD, (tx) =>
     tx.find(clients, { where: equal({ organisation }), limit: 1 }),
   );
   const { home, shards } = placementOf(organisation, groups);
   await storage.transactionOver(shards, async (txs) => {
-    const ofHome = txs.find(({ shard }) => shard === home)!;
-    const known = await ofHome.get(organisations, { organisation });
-    const written = await ofHome.find(series, { where: equal({ organisation }), limit: 1 });
-    const isNew = known === undefined && others.length === 0 && written.length === 0;
+    const homeTx = txs.find(({ shard }) => shard === home)!;
+    const known = await homeTx.get(organisations, { organisation });
+    const existingSeries = await homeTx.find(series, { where: equal({ organisation }), limit: 1 });
+    const isNew = known === undefined && existingClients.length === 0 && existingSeries.length === 0;
     const groupCount = known?.groupCount ?? (isNew ? groups : 1);
     if (groupCount !== groups) {
-      const mend = 'leave groups out, or use an organisation of another name';
+      const mend = 'leave groups out, or use another organisation';
       const some = groupCount === 1 ? 'one group' : `${groupCount} groups`;
-      throw new WindrowError('identity.exists', `the series of ${organisation} lie in ${some} for good; ${mend}`);
+      throw new WindrowError(
+        'identity.exists',
+        `the series of ${organisation} are in ${some}, which cannot change; ${mend}`,
+      );
     }
     if (!isNew) return;
     const row = { organisation, groupCount, createdMs: Math.floor(clock.nowMs()) };
@@ -81,7 +90,7 @@ export async function listClients({ storage }: AdministrationContext, { organisa
   });
 }
 
-/** Revokes its tokens, and takes its grants of collections. */
+/** Also revokes the client's tokens and its access to collections. */
 export async function removeClient(
   { storage }: AdministrationContext,
   { clientId }: { readonly clientId: string },
@@ -93,13 +102,13 @@ export async function removeClient(
     await tx.delete(tokens, equal({ clientId }));
     return client.organisation;
   });
-  // Ids are never given twice, so that a grant that stays behind, should this be as far as it comes, opens nothing.
+  // A crash before this leaves grants behind. They are harmless: ids are never reused.
   await writeReserved(storage, shardOf(organisation), (tx) =>
     tx.delete(collectionGrants, equal({ organisation, clientId })),
   );
 }
 
-/** Forgets its failures, and those of an address where one is given: it may ask for tokens again at once. */
+/** Clears the failures counted for the client, and for the address if given, so that it may request tokens at once. */
 export async function unlockClient(
   { storage }: AdministrationContext,
   { clientId, address }: { readonly clientId: string; readonly address?: string },
@@ -113,7 +122,7 @@ export async function unlockClient(
 function noClient(clientId: string): WindrowError {
   return new WindrowError(
     'identity.missing',
-    `there is no client of the id ${clientId}; \`windrow client list\` tells their ids`,
+    `there is no client with the id ${clientId}; \`windrow client list\` shows the ids`,
   );
 }
 
@@ -122,15 +131,15 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-// No text has this hash: a client that is not there is compared with it, at the same cost as one that is.
-const HASH_OF_NOTHING = 'A'.repeat(43);
+// Compared with when there is no such client, so that both cases take the same time. No secret has this hash.
+const UNMATCHABLE_HASH = 'A'.repeat(43);
 
-/** The client whose id and secret these are, by any of their readings. */
+/** The client whose id and secret match one of the readings. */
 export async function authenticateClient(tx: Reader, readings: readonly Credentials[]): Promise<ClientRow | undefined> {
   let found: ClientRow | undefined;
   for (const { clientId, clientSecret } of readings) {
     const client = await tx.get(clients, { clientId });
-    const isRight = equalHashes(hashSecret(clientSecret), client?.secretHash ?? HASH_OF_NOTHING);
+    const isRight = equalHashes(hashSecret(clientSecret), client?.secretHash ?? UNMATCHABLE_HASH);
     if (client !== undefined && isRight) found = client;
   }
   return found;

@@ -18,7 +18,7 @@ export interface CollectionEntry extends CollectionAccess {
   readonly createdMs: number;
 }
 
-/** Adds the collection where it is not there yet, and lets the clients in, beside those who are in already. */
+/** Adds the collection if it is new and grants the clients access to it; other clients keep theirs. */
 export async function addCollection(
   context: AdministrationContext,
   access: CollectionAccess,
@@ -56,14 +56,14 @@ export async function listCollections(
   return entries.sort((a, b) => order(a.organisation, b.organisation) || order(a.collectionId, b.collectionId));
 }
 
-/** Shuts these clients out; when none is named, removes the collection and its events. */
+/** Revokes the clients' access. If no client is named, removes the collection and its events. */
 export async function removeCollection(
   { storage, clock }: AdministrationContext,
   { organisation, collectionId, clientIds }: CollectionAccess,
 ): Promise<void> {
   await writeReserved(storage, shardOf(organisation), async (tx) => {
     if ((await tx.get(collections, { organisation, collectionId })) === undefined) {
-      const mend = '`windrow collection list` tells their ids';
+      const mend = '`windrow collection list` shows the ids';
       throw new WindrowError('identity.missing', `${organisation} has no collection ${collectionId}; ${mend}`);
     }
     if (clientIds.length > 0) await removeGrants(tx, { organisation, collectionId, clientIds });
@@ -85,7 +85,7 @@ async function removeWhole(tx: Transaction, organisation: string, collectionId: 
   const where = equal({ organisation, collectionId });
   await tx.delete(collections, where);
   await tx.delete(collectionGrants, where);
-  // As any other deletion of events, so that a snapshot stays what it was; the old versions are forgotten in time.
+  // Ends the versions of its events instead of deleting them, so that snapshots stay whole until they expire.
   await deleteCollectionEvents(tx, { organisation, ercollectionid: collectionId }, nowMs);
 }
 
@@ -105,13 +105,13 @@ async function checkClients(
     for (const clientId of clientIds) {
       const client = await tx.get(clients, { clientId });
       if (client?.organisation === organisation) continue;
-      const mend = `\`windrow client list --org ${organisation}\` tells their ids`;
-      throw new WindrowError('identity.missing', `${organisation} has no client of the id ${clientId}; ${mend}`);
+      const mend = `\`windrow client list --org ${organisation}\` shows the ids`;
+      throw new WindrowError('identity.missing', `${organisation} has no client with the id ${clientId}; ${mend}`);
     }
   });
 }
 
-// By code units, as on every machine.
+// By code units, so that the locale of the machine does not matter.
 function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -119,8 +119,8 @@ function order(a: string, b: string): number {
 const REFUSAL = 'there is no such event collection, or you have no access to it';
 
 /**
- * Lets those pass who were allowed the collection. One look-up decides, so that a collection that is not there and
- * one of others take the same way, to the same answer.
+ * Refuses clients without access to the collection. One look-up decides, so that a collection that does not exist and
+ * one that is closed to the client get the same answer in the same time.
  *
  * @throws ServiceError 403.
  */

@@ -17,7 +17,7 @@ export function createIdentity(
   return Object.freeze({
     authenticate: authenticator.authenticate,
     administration,
-    /** `administration.addUser` with the password itself. */
+    /** `administration.addUser`, given the password instead of its hash. */
     addUser: async ({ password, ...user }: UserName & { readonly password: string }) =>
       administration.addUser({ ...user, passwordHash: await passwords.hash(password) }),
     tokens: { authenticator, issuer: createIssuer(context, passwords) },

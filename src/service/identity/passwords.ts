@@ -10,10 +10,10 @@ export interface PasswordCost {
   readonly parallelism: number;
 }
 
-/** 32 MiB and a fifth of a second: one of the settings that OWASP's password storage cheat sheet gives for scrypt. */
+/** 32 MiB and about 0.2 s: one of the scrypt settings in OWASP's Password Storage Cheat Sheet. */
 export const PASSWORD_COST: PasswordCost = { costLog2: 15, blockSize: 8, parallelism: 3 };
 
-// Beyond these a hash in the store is damaged, and would only take the memory of the process.
+// A stored hash with a greater cost is damaged; computing it would exhaust the memory.
 const COST_LOG2_MAX = 20;
 const BLOCK_SIZE_MAX = 32;
 const PARALLELISM_MAX = 16;
@@ -25,7 +25,7 @@ const RETRY_AFTER_MS = 2000;
 
 export interface PasswordOptions {
   readonly cost?: PasswordCost;
-  /** How many are worked on at a time: each takes a thread and the memory of its cost. */
+  /** How many run at a time: each takes a thread and the memory of its cost. */
   readonly runningMax?: number;
   readonly waitingMax?: number;
 }
@@ -39,10 +39,10 @@ export function createPasswords(random: Random, options: PasswordOptions = {}) {
   const derive = async (password: string, salt: Uint8Array, { costLog2, blockSize, parallelism }: PasswordCost) => {
     const N = 2 ** costLog2;
     if (limit.activeCount + limit.pendingCount >= runningMax + waitingMax) {
-      throw tryLater(503, 'too many passwords wait to be checked', RETRY_AFTER_MS);
+      throw tryLater(503, 'too many password checks are waiting', RETRY_AFTER_MS);
     }
     return limit(() =>
-      // The same letters may be typed as other code points, by machine and keyboard (RFC 8265).
+      // Keyboards and systems differ in the code points of the same letter (RFC 8265).
       deriveKey(password.normalize('NFC'), salt, KEY_BYTES, {
         N,
         r: blockSize,
@@ -60,17 +60,17 @@ export function createPasswords(random: Random, options: PasswordOptions = {}) {
       const { cost: stored, salt, key } = parse(passwordHash);
       return timingSafeEqual(await derive(password, salt, stored), key);
     },
-    /** Whether the hash was made with another cost than is taken now. */
+    /** Whether the hash has a cost other than the current one. */
     isOutdated: (passwordHash: string) => {
       const { cost: stored } = parse(passwordHash);
       return format(stored, new Uint8Array(), new Uint8Array()) !== format(cost, new Uint8Array(), new Uint8Array());
     },
-    /** A hash of no password, for the same work when there is no such user. */
+    /** Verified when there is no such user, so that the check takes as long. No password matches it. */
     decoy: format(cost, random.bytes(SALT_BYTES), random.bytes(KEY_BYTES)),
   });
 }
 
-/** Whether it is a hash that `verify` takes. */
+/** Whether `verify` accepts the hash. */
 export function isPasswordHash(text: string): boolean {
   return read(text) !== undefined;
 }
@@ -83,7 +83,7 @@ interface ParsedHash {
 
 function parse(passwordHash: string): ParsedHash {
   const parsed = read(passwordHash);
-  if (parsed === undefined) throw new Error('assertion failed: the store holds a password hash of another form');
+  if (parsed === undefined) throw new Error('assertion failed: a stored password hash is malformed');
   return parsed;
 }
 
@@ -104,7 +104,7 @@ function within(count: number, max: number): boolean {
   return count >= 1 && count <= max;
 }
 
-// The PHC string format, so that the cost of each hash is known.
+// The PHC string format, which records the cost of each hash.
 function format({ costLog2, blockSize, parallelism }: PasswordCost, salt: Uint8Array, key: Uint8Array): string {
   const [saltText, keyText] = [salt, key].map((part) => Buffer.from(part).toString('base64').replace(/=+$/, ''));
   return `$scrypt$ln=${costLog2},r=${blockSize},p=${parallelism}$${saltText}$${keyText}`;

@@ -1,12 +1,12 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 
-/** Scopes of the interface (section 5): reading, writing, and both with deleting. */
+/** Scopes of the interface (section 5): read; write; both, and delete. */
 export type Scope = 'core_read' | 'core_write' | 'core_admin';
 
-/** Every scope, in the order in which they are written. */
+/** In the order in which answers list them. */
 export const allScopes: readonly Scope[] = ['core_read', 'core_write', 'core_admin'];
 
-/** Whether these scopes open what `scope` opens: `core_admin` opens all. */
+/** Whether the held scopes include `scope`; `core_admin` includes all. */
 export function covers(held: Iterable<string>, scope: string): boolean {
   const set = new Set(held);
   return set.has(scope) || (set.has('core_admin') && allScopes.some((known) => known === scope));
@@ -15,10 +15,10 @@ export function covers(held: Iterable<string>, scope: string): boolean {
 export const grantTypes = ['client_credentials', 'password'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
-/** Who asks: told by the bearer token. */
+/** Who sends a request, according to its bearer token. */
 export interface Principal {
   readonly clientId: string;
-  /** The user, where the password grant gave the token. */
+  /** Null unless the token was issued by the password grant. */
   readonly username: string | null;
   readonly organisation: string;
   readonly scopes: ReadonlySet<string>;
@@ -26,9 +26,9 @@ export interface Principal {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `authorize`, which a route names as its `onRequest` hook. */
+    /** Set by `authorize`, the route's `onRequest` hook. */
     principal: Principal | undefined;
-    /** From `x-correlation-id`, or made by the service. */
+    /** From `x-correlation-id`, or generated. */
     correlationId: string;
   }
 }
@@ -39,5 +39,5 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-/** Makes the hook of a route that any one of the scopes opens; 401 without a valid token, 403 without a scope. */
+/** Makes a route's hook, which answers 401 without a valid token, and 403 without any of the scopes. */
 export type Authorize = (...anyOf: readonly Scope[]) => onRequestAsyncHookHandler;

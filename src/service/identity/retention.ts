@@ -3,12 +3,12 @@ import { type RetentionRow, retention } from '../../storage/tables/samples.js';
 import { equal, writeReserved } from '../store.js';
 import { type AdministrationContext, checkName, expected, type OfOrganisation } from './names.js';
 
-/** Which samples a rule is about: '' stands for every series, or every metric. */
+/** Which samples a retention rule applies to; '' means every series, or every metric. */
 export type RetentionScope = Pick<RetentionRow, 'organisation' | 'timeseriesId' | 'metric'> & {
   readonly kind: 'samples' | 'results';
 };
 
-/** Says how long samples are kept; in the place of a rule of the same scope. */
+/** Sets how long samples are kept; replaces the rule with the same scope. */
 export async function setRetention(
   { storage, clock }: AdministrationContext,
   { keepMs, ...scope }: RetentionScope & { readonly keepMs: number },
@@ -32,7 +32,7 @@ export async function listRetention(
   return rules;
 }
 
-/** @returns the rule as it was; undefined where there was none. */
+/** @returns the removed rule; undefined if there was none. */
 export async function removeRetention(
   { storage }: AdministrationContext,
   { organisation, kind, timeseriesId, metric }: RetentionScope,

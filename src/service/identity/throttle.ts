@@ -6,21 +6,22 @@ import { hashSecret } from './secrets.js';
 
 const WINDOW_MS = 60_000;
 const FORGET_AFTER_MS = 10 * WINDOW_MS;
-/** So many times as often may somebody fail from all addresses, and all who share an address. */
+/** The bound on one client or user at all addresses, and on one address, relative to that on a pair of the two. */
 const LOOSE_FACTOR = 10;
 
-/** What failures are counted by. */
+/** What failures are counted for: a client or user, an address, or a pair of the two. */
 export interface Subject {
   readonly name: string;
-  /** Failures within a minute that block it, where 1 is what somebody may have at one address. */
+  /** Multiplies the number of failures per minute that are allowed. */
   readonly factor: number;
 }
 
 /**
- * What the failures of a client or user at an address are counted by: mostly by both together, so that whoever mistypes
- * shuts out nobody else there, and whoever guesses shuts out nobody elsewhere; and each alone with a looser bound.
+ * The subjects that a failure of a client or user at an address counts for. The tight bound is on the pair: whoever
+ * mistypes locks out nobody else at the address, and whoever guesses elsewhere does not lock out the owner. Looser
+ * bounds on each alone stop attacks that are spread over many addresses or names.
  *
- * @param who of `clientSubject` or `userSubject`.
+ * @param who from `clientSubject` or `userSubject`.
  */
 export function subjectsAt(who: string, address: string): readonly Subject[] {
   const place = addressSubject(address);
@@ -31,7 +32,7 @@ export function subjectsAt(who: string, address: string): readonly Subject[] {
   ];
 }
 
-// Whatever somebody sends as a name, perhaps a secret by mistake, is not written down as it came.
+// Hashed, as the caller may have sent a secret as the name by mistake.
 export function clientSubject(clientId: string): string {
   return `client ${hashSecret(clientId)}`;
 }
@@ -40,16 +41,16 @@ export function userSubject(organisation: string, username: string): string {
   return `user ${hashSecret(JSON.stringify([organisation, username.normalize('NFC')]))}`;
 }
 
-/** Forgets the failures of a client or user, everywhere, and those of an address where one is given. */
+/** Clears the failures of a client or user at every address, and those of the given address. */
 export async function unlock(tx: Transaction, who: string, address: string | undefined): Promise<void> {
   await tx.delete(throttles, [['subject', '=', who]]);
-  // The names that begin with it and a space.
+  // All names that start with `who` and a space: `!` follows the space in ASCII.
   await tx.delete(throttles, [
     ['subject', '>=', `${who} `],
     ['subject', '<', `${who}!`],
   ]);
   if (address === undefined) return;
-  if (isIP(address) === 0) throw expected('address', 'an address such as 192.0.2.7 or 2001:db8::7', address);
+  if (isIP(address) === 0) throw expected('address', 'an IP address such as 192.0.2.7 or 2001:db8::7', address);
   await tx.delete(throttles, [['subject', '=', `address ${addressSubject(address)}`]]);
 }
 
@@ -60,14 +61,14 @@ export interface Failures {
   readonly blockedUntilMs: number | null;
 }
 
-/** How long the subject is not listened to; 0 when it is. */
+/** How long the subject stays blocked; 0 if it is not blocked. */
 export function blockedForMs(failures: Failures | undefined, nowMs: number): number {
   const leftMs = (failures?.blockedUntilMs ?? 0) - nowMs;
-  // A clock put back blocks nobody for longer than a window.
+  // If the clock was set back, nobody stays blocked for longer than a window.
   return leftMs > 0 && leftMs <= WINDOW_MS ? leftMs : 0;
 }
 
-/** The count after one more failure. The one that reaches `failureCountMax` (0 is none) blocks for a minute. */
+/** The count after one more failure. The one that reaches `failureCountMax` blocks for a minute; 0 means no limit. */
 export function countFailure(failures: Failures | undefined, nowMs: number, failureCountMax: number): Failures {
   const ageMs = nowMs - (failures?.windowStartMs ?? -Infinity);
   const isCurrent = failures !== undefined && ageMs >= 0 && ageMs < WINDOW_MS && failures.blockedUntilMs === null;
@@ -100,12 +101,12 @@ export async function writeFailure(
   }
 }
 
-/** Forgets counts that no longer matter, so that made-up clients do not fill the store. */
+/** Deletes old counts, so that invented client ids do not fill the store. */
 export async function forgetFailures(tx: Transaction, nowMs: number): Promise<void> {
   await tx.delete(throttles, [['windowStartMs', '<', nowMs - FORGET_AFTER_MS]]);
 }
 
-/** What counts as one address: of IPv6 the network of 64 bits, for a single host has all the addresses of its own. */
+/** What counts as one address: for IPv6 the /64 network, since a single host may use all of its addresses. */
 export function addressSubject(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -12,20 +12,20 @@ export interface UserName {
 }
 
 export interface NewUser extends UserName {
-  /** Of `Passwords.hash`. */
+  /** From `Passwords.hash`. */
   readonly passwordHash: string;
 }
 
 export async function addUser({ storage, clock }: AdministrationContext, user: NewUser): Promise<void> {
   const { passwordHash } = user;
   const organisation = checkName('organisation', user.organisation);
-  // As the token endpoint looks for it.
+  // The token endpoint looks users up by the NFC form.
   const username = checkName('username', user.username).normalize('NFC');
-  if (!isPasswordHash(passwordHash)) throw expected('passwordHash', 'a hash of scrypt', 'another text');
+  if (!isPasswordHash(passwordHash)) throw expected('passwordHash', 'an scrypt hash', 'other text');
   await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     if ((await tx.get(users, { organisation, username })) !== undefined) {
-      const mend = 'for another password remove it first';
-      throw new WindrowError('identity.exists', `${organisation} has a user ${username} already; ${mend}`);
+      const mend = 'to change the password, remove the user first';
+      throw new WindrowError('identity.exists', `${organisation} already has a user ${username}; ${mend}`);
     }
     await tx.insert(users, { organisation, username, passwordHash, createdMs: Math.floor(clock.nowMs()) });
   });
@@ -37,7 +37,7 @@ export async function listUsers({ storage }: AdministrationContext, { organisati
   return rows.map(({ organisation, username, createdMs }) => ({ organisation, username, createdMs }));
 }
 
-/** Forgets the user's failures, and those of an address where one is given: who knows the password gets in at once. */
+/** Clears the failures counted for the user, and for the address if given, so that the user may log in at once. */
 export async function unlockUser(
   { storage }: AdministrationContext,
   { organisation, username, address }: UserName & { readonly address?: string },
@@ -50,11 +50,11 @@ export async function unlockUser(
 }
 
 function noUser(organisation: string, username: string): WindrowError {
-  const mend = '`windrow user list` tells their names';
+  const mend = '`windrow user list` shows the names';
   return new WindrowError('identity.missing', `${organisation} has no user ${username}; ${mend}`);
 }
 
-/** Revokes the tokens that were got with the user's password. */
+/** Also revokes the tokens that were issued for the user's password. */
 export async function removeUser({ storage }: AdministrationContext, user: UserName): Promise<void> {
   const { organisation } = user;
   const username = user.username.normalize('NFC');

@@ -10,7 +10,7 @@ type TransactionRecord = Static<typeof transactionSchema>;
 export type TransactionPayload = Omit<TransactionRecord['payload'], 'status'>;
 
 export function transactionRecord(row: TransactionRow): TransactionRecord {
-  // Both were written as this JSON when the transaction was made.
+  // Both were written as JSON of these types when the transaction was created.
   const payload = JSON.parse(row.payload) as TransactionPayload;
   const transactionIDList = JSON.parse(row.transactionIdList) as string[];
   return {
@@ -33,7 +33,7 @@ export function transactionRecord(row: TransactionRow): TransactionRecord {
   };
 }
 
-// ISO 8601 with fractional seconds and UTC offset, as the interface has it: `2026-01-01T00:00:00.000+00:00`.
+// ISO 8601 with fractional seconds and UTC offset (the interface's form): `2026-01-01T00:00:00.000+00:00`.
 function offsetTimestamp(timeMs: number): string {
   return formatInstant(timeMs).replace(/Z$/, '+00:00');
 }

@@ -25,11 +25,11 @@ export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
       onRequest,
       schema: {
         ...shared,
-        summary: 'What became of a transaction',
+        summary: 'State of a transaction',
         description:
           'States: Created, Running (its history is being computed), Active (its results follow each arrival, ' +
-          'or each boundary of its frequency), Completed, Failed. A request is a transaction whose ' +
-          'transactionIDList names one for each of its items, and its state follows theirs.',
+          'or each boundary of its frequency), Completed, Failed. A request is a transaction too: its ' +
+          'transactionIDList names those of its items, and its state follows theirs.',
         params: Type.Object({ transactionId: Type.String() }),
         response: { 200: statusAnswer },
       },
@@ -39,7 +39,7 @@ export function registerStatus(app: FastifyInstance, parts: RouteParts): void {
       if (transactionId !== '') {
         return envelope(transactionRecord(await readTransaction(parts.context, principalOf(request), transactionId)));
       }
-      // The path with a slash behind it is the one without an id, and its answer of the other form.
+      // `/core/status/` is answered as `/core/status`, whose form this route's serializer does not know.
       reply.serializer((answer) => JSON.stringify(answer));
       return listLatest(parts, request);
     },
@@ -93,7 +93,7 @@ async function listLatest({ context, tokens }: RouteParts, request: FastifyReque
   return pagedEnvelope((await readParts(context, organisation, ids)).map(transactionRecord), paging);
 }
 
-/** Transactions, each made one of its parts in the organisation's shards; in the order asked for. */
+/** Transactions in the order of the ids, each joined from its parts in the organisation's shards. */
 async function readParts(
   { storage, placements }: ServiceContext,
   organisation: string,

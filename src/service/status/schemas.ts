@@ -5,13 +5,13 @@ import { transactionStates } from './transactions.js';
 export const transactionSchema = Type.Object({
   id: Type.String(),
   enqueuedTimestamp: Type.String({ description: 'ISO 8601 with fractional seconds and UTC offset' }),
-  receivedTimestamp: Type.String({ description: 'Likewise' }),
+  receivedTimestamp: Type.String({ description: 'As enqueuedTimestamp' }),
   messageType: oneOf(['Request', 'Item'], 'Item for one of the items of a request'),
-  requestAction: oneOf(['Create', 'Replace'], 'Replace where an item was there before'),
+  requestAction: oneOf(['Create', 'Replace'], 'Replace if the item existed before'),
   state: oneOf(transactionStates),
   requestObject: oneOf(['Operations', 'Operation'], 'Operation for one of the items of a request'),
   transactionIDList: Type.Array(Type.String(), {
-    description: "Of a request: those of its items, in their order. Of an item: its request's",
+    description: 'For a request: those of its items, in their order. For an item: that of its request',
   }),
   payload: Type.Object({
     Id: Type.String({ description: 'Of the item' }),

@@ -4,13 +4,13 @@ import { equal } from '../store.js';
 
 export interface Transition {
   readonly state: TransactionState;
-  /** Why it failed, or was ended; null where nothing is to be said. */
+  /** Why it failed or was ended; null for no message. */
   readonly message: string | null;
-  /** Whether it was tried again. */
+  /** Whether the item is tried again. */
   readonly isRetry?: boolean;
 }
 
-/** Sets a child's state, and its parent's with it. */
+/** Sets the state of a transaction, and updates its ancestors. */
 export async function moveTransaction(
   tx: Transaction,
   organisation: string,
@@ -22,11 +22,11 @@ export async function moveTransaction(
   const retryCount = child.retryCount + (isRetry ? 1 : 0);
   if (child.state === state && child.message === message && !isRetry) return;
   await update(tx, child, { state, message, retryCount });
-  await noteChild(tx, child, { state, message, isRetry });
+  await updateParent(tx, child, { state, message, isRetry });
 }
 
-/** Tells the parent of a transaction, and that one's, that it has come to a state. */
-async function noteChild(tx: Transaction, child: TransactionRow, transition: Transition): Promise<void> {
+/** Updates the parent of a transaction after a transition, and that one's parent in turn. */
+async function updateParent(tx: Transaction, child: TransactionRow, transition: Transition): Promise<void> {
   const { state, message, isRetry = false } = transition;
   const { organisation, parentId } = child;
   const parent = parentId === null ? undefined : await tx.get(transactions, { organisation, transactionId: parentId });
@@ -41,53 +41,53 @@ async function noteChild(tx: Transaction, child: TransactionRow, transition: Tra
   };
   await update(tx, parent, changes);
   const { state: stateNow, message: messageNow } = changes;
-  if (stateNow !== parent.state) await noteChild(tx, parent, { state: stateNow, message: messageNow });
+  if (stateNow !== parent.state) await updateParent(tx, parent, { state: stateNow, message: messageNow });
 }
 
-/** The transaction of a request whose items lie in several shards, each with a part of it. */
+/** The transaction of a request whose items lie in several shards, from its part in each of them. */
 export function joinParts(parts: readonly TransactionRow[]): TransactionRow {
   const [first] = parts;
   if (parts.length === 1) return first!;
   const childStates: Partial<Record<TransactionState, number>> = {};
   for (const part of parts) {
     for (const [state, count] of Object.entries(childStatesOf(part))) {
-      // `as`: the keys of what was written above.
+      // `as`: the keys were written by this file.
       childStates[state as TransactionState] = (childStates[state as TransactionState] ?? 0) + count;
     }
   }
-  const said = parts.find(({ state, message }) => state === 'Failed' && message !== null);
+  const failed = parts.find(({ state, message }) => state === 'Failed' && message !== null);
   return {
     ...first!,
     childStates: JSON.stringify(childStates),
     state: parentState(childStates),
     retryCount: parts.reduce((sum, { retryCount }) => sum + retryCount, 0),
-    message: (said ?? parts.find(({ message }) => message !== null))?.message ?? null,
+    message: (failed ?? parts.find(({ message }) => message !== null))?.message ?? null,
   };
 }
 
-/** Adds a child to a transaction that has others. */
+/** Counts another child of a transaction, and updates its ancestors. */
 export async function addChild(tx: Transaction, parent: TransactionRow, state: TransactionState): Promise<void> {
   const before = childStatesOf(parent);
   const states = { ...before, [state]: (before[state] ?? 0) + 1 };
   const stateNow = parentState(states);
   await update(tx, parent, { childStates: JSON.stringify(states), state: stateNow });
-  if (stateNow !== parent.state) await noteChild(tx, parent, { state: stateNow, message: parent.message });
+  if (stateNow !== parent.state) await updateParent(tx, parent, { state: stateNow, message: parent.message });
 }
 
-/** A transaction with children of its own goes from one state to another itself. */
-export async function moveOwn(tx: Transaction, row: TransactionRow, from: TransactionState, to: TransactionState) {
+/** Changes the state of a transaction that is counted beside its children's, and updates its ancestors. */
+export async function moveOwnState(tx: Transaction, row: TransactionRow, from: TransactionState, to: TransactionState) {
   const states = moveChild(childStatesOf(row), from, to);
   const stateNow = parentState(states);
   await update(tx, row, { childStates: JSON.stringify(states), state: stateNow });
-  if (stateNow !== row.state) await noteChild(tx, row, { state: stateNow, message: row.message });
+  if (stateNow !== row.state) await updateParent(tx, row, { state: stateNow, message: row.message });
 }
 
-/** How a message begins of a member of a pattern that has no item: it stays, as nothing will mend it by itself. */
+/** The prefix of the message for a member of a pattern that got no item. The message stays, as no retry follows. */
 export const NOT_COMPUTED = 'not computed: ';
 
-// Of several children that failed, the last one's word; none once all is well.
-function parentMessage(parent: TransactionRow, states: ChildStates, said: string | null): string | null {
-  if (said !== null) return said;
+// The message of the latest failure; null once no child is failed or running.
+function parentMessage(parent: TransactionRow, states: ChildStates, newMessage: string | null): string | null {
+  if (newMessage !== null) return newMessage;
   if (parent.message?.startsWith(NOT_COMPUTED)) return parent.message;
   return (states.Failed ?? 0) > 0 || (states.Running ?? 0) > 0 ? parent.message : null;
 }
@@ -99,33 +99,33 @@ async function update(tx: Transaction, row: TransactionRow, changes: Partial<Tra
 }
 
 function childStatesOf({ childStates }: TransactionRow): ChildStates {
-  // Written above, or when the transaction was made.
+  // Written by this file, or when the transaction was created.
   return childStates === null ? {} : (JSON.parse(childStates) as ChildStates);
 }
 
-/** The state of a row: the store has no other texts there. */
+/** A row's state: the store holds no other values. */
 export function stateOf({ state }: { readonly state: string }): TransactionState {
   return state as TransactionState;
 }
 
-/** How far a transaction, and the item that it tells of, has come. */
+/** The states of a transaction, and so of its item. */
 export const transactionStates = ['Created', 'Running', 'Active', 'Completed', 'Failed'] as const;
 export type TransactionState = (typeof transactionStates)[number];
 
-/** How many children of a transaction are in each state; what is not named is 0. */
+/** How many children of a transaction are in each state; a missing state means 0. */
 export type ChildStates = Readonly<Partial<Record<TransactionState, number>>>;
 
-/** A parent's state follows its children. */
+/** The state of a parent with these children. */
 export function parentState(children: ChildStates): TransactionState {
   const { Created = 0, Running = 0, Active = 0, Completed = 0, Failed = 0 } = children;
   if (Running > 0) return 'Running';
-  // Some have not begun: with others done, the request as a whole is under way.
+  // Some children have not started; if others have, the whole is running.
   if (Created > 0) return Active + Completed + Failed > 0 ? 'Running' : 'Created';
   if (Failed > 0) return 'Failed';
   return Active > 0 ? 'Active' : 'Completed';
 }
 
-/** The counts after one child has gone from one state to another. */
+/** The counts after one child has changed its state. */
 export function moveChild(children: ChildStates, from: TransactionState, to: TransactionState): ChildStates {
   const counts: Partial<Record<TransactionState, number>> = { ...children };
   counts[from] = (counts[from] ?? 0) - 1;

@@ -5,14 +5,14 @@ import { clientSubject, readBlockMs, type Subject, subjectsAt, writeFailure } fr
 import { invalidClient, OAuthError, tryLater } from './errors.js';
 import { decodePart, decodeUtf8, type Form } from './form.js';
 
-/** What a request says of who sends it. */
+/** What a token request says about its sender. */
 export interface Sender {
-  /** Values of the Authorization header: more than one is a fault. */
+  /** All values of the Authorization header; more than one is an error. */
   readonly authorization: readonly string[];
   readonly address: string;
 }
 
-/** Credentials that were read and are still to be checked, with what their failures are counted by. */
+/** Credentials that are not checked yet, and the subjects that a failure counts for. */
 export interface Claimed {
   readonly readings: readonly Credentials[];
   readonly subjects: readonly Subject[];
@@ -20,9 +20,9 @@ export interface Claimed {
 }
 
 /**
- * Reads how the client authenticates itself: by the Basic header alone.
+ * Reads the client's credentials, which only the Basic header may carry.
  *
- * @throws OAuthError invalid_client without the header, or with one that is malformed.
+ * @throws OAuthError invalid_client if the header is missing or malformed.
  */
 export function readClaim({ authorization, address }: Sender, form: Form): Claimed {
   const [header] = authorization;
@@ -34,24 +34,24 @@ export function readClaim({ authorization, address }: Sender, form: Form): Claim
     throw invalidClient('the Authorization header is malformed; expected Basic BASE64(clientid:clientsecret), once');
   }
   const clientId = form.get('client_id');
-  // RFC 6749, 2.3: not more than one way in a request.
+  // RFC 6749, 2.3: a request must use only one authentication method.
   if (form.has('client_secret') || (clientId !== undefined && readings.every((one) => one.clientId !== clientId))) {
-    throw new OAuthError('invalid_request', 'the client is named twice; send id and secret in the header alone');
+    throw new OAuthError('invalid_request', 'the client is named twice; send its id and secret only in the header');
   }
   return { readings, subjects: subjectsAt(clientSubject(readings[0].clientId), address), address };
 }
 
-/** @returns what to answer while the client, the user or the address has failed too often. */
+/** @returns the error to answer while any of the subjects is blocked. */
 export async function refuseThrottled(
   tx: Reader,
   subjects: readonly Subject[],
   nowMs: number,
 ): Promise<OAuthError | undefined> {
   const blockMs = await readBlockMs(tx, subjects, nowMs);
-  return blockMs === 0 ? undefined : tryLater(429, 'too many failures of this client, user or address', blockMs);
+  return blockMs === 0 ? undefined : tryLater(429, 'too many failed attempts by this client, user or address', blockMs);
 }
 
-/** Checks the credentials and counts a failure. Errors are returned, for what throws is not committed. */
+/** Checks the credentials and counts a failure. Errors are returned: throwing would roll back the count. */
 export async function checkClaim(
   tx: Transaction,
   claimed: Claimed,
@@ -71,11 +71,10 @@ const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 const CONTROL = /[\x00-\x1f\x7f]/;
 
 /**
- * Reads `Authorization: Basic BASE64(clientid:clientsecret)` (interface 4.1). RFC 6749 (2.3.1) has both
- * form-encoded before they are joined, which many clients leave out: so the decoded reading comes first, and the
- * text as it stands second where it differs.
+ * Reads `Authorization: Basic BASE64(clientid:clientsecret)` (interface 4.1). RFC 6749 (2.3.1) requires both to be
+ * form-encoded, which many clients omit. So the decoded reading comes first, and the raw text second if it differs.
  *
- * @returns undefined when the header is malformed.
+ * @returns undefined if the header is malformed.
  */
 export function parseBasic(header: string): readonly [Credentials, ...Credentials[]] | undefined {
   const encoded = BASIC.exec(header)?.[1];

@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify';
 import { WindrowError } from '../../core/errors.js';
 import { ServiceError } from '../http/errors.js';
-/** The codes of the token endpoint (interface 7.1, RFC 6749 section 5.2), and what all services may have to say. */
+/** The error codes of the token endpoint (interface 7.1, RFC 6749 section 5.2), and two for faults of the service. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -12,7 +12,7 @@ export type OAuthErrorCode =
   | 'temporarily_unavailable'
   | 'server_error';
 
-/** An answer of the token endpoint and its kin that is none of success. */
+/** An error answer of the token, revocation and introspection endpoints. */
 export class OAuthError extends Error {
   readonly error: OAuthErrorCode;
   readonly statusCode: number;
@@ -27,20 +27,20 @@ export class OAuthError extends Error {
   }
 }
 
-/** 401 with the challenge that RFC 6749 asks for. Whether the id or the secret is wrong is not told. */
+/** 401 with the challenge that RFC 6749 requires. It must not reveal whether the id or the secret is wrong. */
 export function invalidClient(description: string): OAuthError {
   return new OAuthError('invalid_client', description, 401, {
     'www-authenticate': 'Basic realm="windrow", charset="UTF-8"',
   });
 }
 
-/** 429 or 503: the same request may do later. */
+/** 429 or 503: the same request may succeed later. */
 export function tryLater(statusCode: 429 | 503, description: string, afterMs: number): OAuthError {
   const seconds = Math.max(1, Math.ceil(afterMs / 1000));
   return new OAuthError('temporarily_unavailable', description, statusCode, { 'retry-after': String(seconds) });
 }
 
-/** The body of an error: RFC 6749 allows the description printable ASCII without quotes and backslashes. */
+/** The body of an error. RFC 6749 restricts the description to printable ASCII without quotes and backslashes. */
 export function errorBody({ error, message }: OAuthError): { error: string; error_description: string } {
   const description = message.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
   return { error, error_description: description };
@@ -48,7 +48,7 @@ export function errorBody({ error, message }: OAuthError): { error: string; erro
 
 const RETRY_AFTER_S = '5';
 
-/** Whatever went wrong at the token endpoint or its kin, as an error of RFC 6749. */
+/** Turns any error at these endpoints into one of RFC 6749. */
 export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
   if (error instanceof OAuthError) return error;
   if (error instanceof ServiceError) {
@@ -61,7 +61,7 @@ export function oauthErrorFrom(error: FastifyError | Error): OAuthError {
   if (error instanceof WindrowError && error.code === 'storage.closed') return unavailable('the service is stopping');
   const statusCode = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
   if (statusCode === 503) return unavailable('the service is overloaded; try again later');
-  if (statusCode < 400 || statusCode >= 500) return new OAuthError('server_error', 'internal failure', 500);
+  if (statusCode < 400 || statusCode >= 500) return new OAuthError('server_error', 'internal error', 500);
   return new OAuthError('invalid_request', describe(statusCode, error.message), statusCode);
 }
 

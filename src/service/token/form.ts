@@ -1,10 +1,10 @@
 import { OAuthError } from './errors.js';
 
-/** The parameters of a form body, each given once; those without a value are left out, as if not given. */
+/** The parameters of a form body, each at most once. One without a value counts as missing (RFC 6749, 3.2). */
 export type Form = ReadonlyMap<string, string>;
 
 /**
- * Refuses forms that are packed, or in another charset than UTF-8, which RFC 6749 (appendix B) has alone.
+ * Refuses compressed forms, and charsets other than UTF-8, the only one that RFC 6749 (appendix B) allows.
  *
  * @throws OAuthError invalid_request, 415.
  */
@@ -32,15 +32,15 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Reads a body of `application/x-www-form-urlencoded` as RFC 6749 (appendix B) has it: UTF-8, and `+` a space.
+ * Reads a body of `application/x-www-form-urlencoded` (RFC 6749, appendix B): UTF-8, with `+` for a space.
  *
- * @throws OAuthError invalid_request for a repeated parameter, or text that is not encoded so.
+ * @throws OAuthError invalid_request for a repeated parameter, or text that is not encoded like that.
  */
 export function parseForm(bytes: Uint8Array): Form {
   const body = decodeUtf8(bytes);
   if (body === undefined) throw new OAuthError('invalid_request', 'the body is not UTF-8');
   const form = new Map<string, string>();
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const field of body.split('&')) {
     if (field === '') continue;
     const equals = field.indexOf('=');
@@ -48,16 +48,16 @@ export function parseForm(bytes: Uint8Array): Form {
     const value = equals < 0 ? '' : decodePart(field.slice(equals + 1));
     if (name === undefined || value === undefined) {
       const place = name === undefined ? 'the name of a parameter' : `the parameter ${name}`;
-      throw new OAuthError('invalid_request', `${place} is not percent-encoded UTF-8; a % itself is sent as %25`);
+      throw new OAuthError('invalid_request', `${place} is not percent-encoded UTF-8; send a % itself as %25`);
     }
-    if (seen.has(name)) throw new OAuthError('invalid_request', `the parameter ${name} is given more than once`);
-    seen.add(name);
+    if (names.has(name)) throw new OAuthError('invalid_request', `the parameter ${name} is given more than once`);
+    names.add(name);
     if (value !== '') form.set(name, value);
   }
   return form;
 }
 
-/** @returns undefined where a percent sign is not followed by two digits, or the bytes are not UTF-8. */
+/** @returns undefined if a percent sign lacks its two hex digits, or the bytes are not UTF-8. */
 export function decodePart(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

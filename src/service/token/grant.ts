@@ -3,7 +3,7 @@ import { allScopes, covers, type GrantType, grantTypes, type Scope } from '../id
 import { OAuthError } from './errors.js';
 import type { Form } from './form.js';
 
-/** What a client asks for, and may have; of the password grant the user's password is still to be checked. */
+/** What the client requests and is allowed. For the password grant, the password is not checked yet. */
 export type GrantRequest =
   | { readonly grantType: 'client_credentials'; readonly granted: GrantedScope }
   | {
@@ -14,7 +14,7 @@ export type GrantRequest =
     };
 
 /**
- * Reads the form of a token request (interface 4.1) that a client has sent whose secret was right.
+ * Reads a token request (interface 4.1) of an authenticated client.
  *
  * @throws OAuthError.
  */
@@ -35,7 +35,7 @@ function readGrantType(form: Form, isStrictRfc: boolean): GrantType {
   const text = required(form, 'grant_type');
   const known = grantTypes.find((name) => name === text);
   if (known !== undefined) return known;
-  // The interface (7.1) has a word of its own for it.
+  // The interface (7.1) departs from RFC 6749 here.
   const code = isStrictRfc ? 'unsupported_grant_type' : 'unauthorized_client';
   throw new OAuthError(code, `expected the grant_type ${grantTypes.join(' or ')}`);
 }
@@ -44,39 +44,39 @@ function required(form: Form, name: string): string {
   const value = form.get(name);
   if (value !== undefined) return value;
   const place = 'in the body, as application/x-www-form-urlencoded';
-  throw new OAuthError('invalid_request', `the parameter ${name} is missing; it is sent ${place}`);
+  throw new OAuthError('invalid_request', `the parameter ${name} is missing; send it ${place}`);
 }
 
-// The interface's own example of a token request (section 5) asks for `read` and `write`.
+// The interface's example of a token request (section 5) requests `read` and `write`.
 const SHORT_NAMES: ReadonlyMap<string, Scope> = new Map(
   allScopes.map((scope) => [scope.replace(/^core_/, ''), scope] as const),
 );
 
 export interface GrantedScope {
   readonly scopes: readonly Scope[];
-  /** What was granted is not, word for word, what was asked for: the answer must name it (RFC 6749 section 5.1). */
-  readonly isOther: boolean;
+  /** The granted names differ from the requested ones, so the answer must list them (RFC 6749, 5.1). */
+  readonly isDifferent: boolean;
 }
 
 /**
- * What a client gets that asks for `wanted`: all of it, or an error. RFC 6749 (3.3) leaves open what comes of a request
- * without a scope; the interface (4.1) requires one, so that no token carries more than somebody asked for.
+ * Grants all of the requested scopes, or throws. RFC 6749 (3.3) leaves open what a request without a scope gets; the
+ * interface (4.1) requires one, so that no token carries more than was requested.
  *
  * @throws OAuthError invalid_scope.
  */
-export function grantScope(wanted: string | undefined, allowed: readonly string[]): GrantedScope {
-  if (wanted === undefined) {
-    const mend = `name what the token is for, of ${allowed.join(' ')}`;
+export function grantScope(requested: string | undefined, allowed: readonly string[]): GrantedScope {
+  if (requested === undefined) {
+    const mend = `request one or more of ${allowed.join(' ')}`;
     throw new OAuthError('invalid_scope', `the parameter scope is missing; ${mend}`);
   }
-  const names = wanted.split(' ');
+  const names = requested.split(' ');
   const scopes = new Set<string>();
   for (const name of names) {
     const scope = SHORT_NAMES.get(name) ?? name;
     if (!covers(allowed, scope)) throw invalidScope(name, allowed);
     scopes.add(scope);
   }
-  return { scopes: inOrder(scopes), isOther: names.some((name) => !scopes.has(name)) };
+  return { scopes: inOrder(scopes), isDifferent: names.some((name) => !scopes.has(name)) };
 }
 
 function inOrder(scopes: ReadonlySet<string>): readonly Scope[] {
@@ -85,7 +85,7 @@ function inOrder(scopes: ReadonlySet<string>): readonly Scope[] {
 
 function invalidScope(name: string, allowed: readonly string[]): OAuthError {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) {
-    return new OAuthError('invalid_scope', 'the scope is not a list of names with one space between any two');
+    return new OAuthError('invalid_scope', 'the scope is malformed; expected names separated by single spaces');
   }
-  return new OAuthError('invalid_scope', `this client may not grant ${name}; it may grant ${allowed.join(' ')}`);
+  return new OAuthError('invalid_scope', `this client may not request ${name}; it may request ${allowed.join(' ')}`);
 }

@@ -30,18 +30,18 @@ export function createIssuer(context: IssueContext, passwords: Passwords) {
     issue: async (sender: Sender, form: Form) => {
       const claimed = readClaim(sender, form);
       const token = createSecret(context.random);
-      // One transaction where one will do: it checks, counts a failure, and keeps the token, with one commit.
+      // One commit checks the client, counts a failure and stores the token; only passwords need a second one.
       const issued = await issueAtOnce(context, claimed, form, hashSecret(token), takeSweep());
       if (issued instanceof OAuthError) throw issued;
       const { request } = issued;
       if (request.grantType === 'password')
         await issueToUser(context, passwords, claimed, { ...issued, request, token });
-      const { scopes, isOther } = request.granted;
+      const { scopes, isDifferent } = request.granted;
       return Object.freeze({
         access_token: token,
         token_type: 'Bearer',
         expires_in: context.settings.tokenLifetimeS,
-        ...(isOther ? { scope: scopes.join(' ') } : {}),
+        ...(isDifferent ? { scope: scopes.join(' ') } : {}),
       });
     },
   });
@@ -50,11 +50,11 @@ export function createIssuer(context: IssueContext, passwords: Passwords) {
 interface Issued {
   readonly client: ClientRow;
   readonly request: GrantRequest;
-  /** Of the user who is named, where there is one. */
+  /** Of the user named in the request; undefined if there is none. */
   readonly passwordHash: string | undefined;
 }
 
-// All but the check of a password, which takes too long for a transaction.
+// All but the password check, which takes too long for a transaction.
 function issueAtOnce(
   { storage, clock, settings }: IssueContext,
   claimed: Claimed,
@@ -89,7 +89,7 @@ function userSubjects({ address }: Claimed, organisation: string, username: stri
 }
 
 async function findUser(tx: Reader, organisation: string, username: string) {
-  // Not every database takes this character in a text, and no user's name has it.
+  // PostgreSQL does not accept this character in text, and no user's name contains it.
   if (username.includes('\0')) return undefined;
   return tx.get(users, { organisation, username: username.normalize('NFC') });
 }
@@ -113,7 +113,7 @@ async function issueToUser(
   const subjects = userSubjects(claimed, grant.client.organisation, request.username);
   const outcome = await writeReserved(storage, IDENTITY_SHARD, async (tx) => {
     const nowMs = clock.nowMs();
-    // Anew: of many guesses that were checked at the same time, no more than the limit get an answer.
+    // Checked again: of many guesses at the same time, no more than the limit may get an answer.
     const refusal = await refuseThrottled(tx, subjects, nowMs);
     if (refusal !== undefined) return refusal;
     if (!isRight) {
@@ -123,14 +123,14 @@ async function issueToUser(
     return insertUserToken(tx, grant, newHash, nowMs, settings.tokenLifetimeS);
   });
   if (outcome instanceof OAuthError) throw outcome;
-  // Another login has written a hash of today's cost meanwhile; the next round finds nothing to change.
+  // The stored hash changed meanwhile, as by another login that raised its cost: check against the new one.
   if (outcome !== undefined) await issueToUser(context, passwords, claimed, { ...grant, passwordHash: outcome });
 }
 
 /**
  * Client and user may have been removed while the password was checked.
  *
- * @returns the hash to check the password with, where the user has another one by now.
+ * @returns an error; or the user's hash if it has changed, to check again; undefined if the token was stored.
  */
 async function insertUserToken(
   tx: Transaction,
@@ -154,7 +154,10 @@ async function insertUserToken(
   return undefined;
 }
 
-/** A hash of today's cost for one of another; nothing while too many wait, for there will be a next time. */
+/**
+ * The password hashed at the current cost, if the stored hash has another. Not while too many wait: the next login
+ * tries again.
+ */
 async function rehash(passwords: Passwords, passwordHash: string, password: string): Promise<string | undefined> {
   if (!passwords.isOutdated(passwordHash)) return undefined;
   try {

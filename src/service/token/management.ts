@@ -11,7 +11,10 @@ import type { Authenticator, TokenRow } from './tokens.js';
 
 export type ManagementContext = Pick<ServiceContext, 'storage' | 'clock' | 'settings'>;
 
-/** RFC 7662: any client may ask of the tokens of its organisation. Of one that does not hold, that alone is told. */
+/**
+ * RFC 7662: a client may introspect the tokens of its organisation. Of any other, it learns only that it is not
+ * active.
+ */
 export async function introspect(context: ManagementContext, authenticator: Authenticator, sender: Sender, form: Form) {
   const { client, token } = await readTokenRequest(context, sender, form);
   const row = await authenticator.find(token);
@@ -29,10 +32,10 @@ export async function introspect(context: ManagementContext, authenticator: Auth
 }
 
 /**
- * RFC 7009: a client may revoke its own tokens, one that may ask for core_admin those of its organisation. A token
- * that does not hold is no error.
+ * RFC 7009: a client may revoke its own tokens; one that may request core_admin, those of its organisation. A token
+ * that is not valid is no error.
  *
- * @throws OAuthError unauthorized_client for the token of another.
+ * @throws OAuthError unauthorized_client for the token of another client.
  */
 export async function revoke(context: ManagementContext, sender: Sender, form: Form): Promise<void> {
   const { client, token } = await readTokenRequest(context, sender, form);
@@ -51,7 +54,7 @@ function mayRevoke(client: ClientRow, { clientId, organisation }: TokenRow): boo
   return client.organisation === organisation && covers(client.scopes.split(' '), 'core_admin');
 }
 
-// `token_type_hint` speeds up a search among kinds of tokens; here there is one kind.
+// `token_type_hint` is ignored: it speeds up a search among kinds of tokens, and there is only one kind.
 async function readTokenRequest(
   { storage, clock, settings }: ManagementContext,
   sender: Sender,

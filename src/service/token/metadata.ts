@@ -1,10 +1,10 @@
 import { allScopes, grantTypes } from '../identity/principal.js';
 
-/** Where the token endpoint and its kin lie (interface 4.1). */
+/** The path of the token, revocation and introspection endpoints (interface 4.1). */
 export const CONNECT_PATH = '/idm/ims/connect';
 export const WELL_KNOWN_PATH = '/.well-known/oauth-authorization-server';
 
-/** What a client needs to know of the service to get tokens (RFC 8414). */
+/** What a client must know about the service to get tokens (RFC 8414). */
 export function describeServer(issuer: string, baseUrl: string) {
   const endpoint = (name: string): string => `${baseUrl}${CONNECT_PATH}/${name}`;
   const methods = ['client_secret_basic'];
@@ -13,7 +13,7 @@ export function describeServer(issuer: string, baseUrl: string) {
     token_endpoint: endpoint('token'),
     token_endpoint_auth_methods_supported: methods,
     grant_types_supported: [...grantTypes],
-    // Required by RFC 8414: there is no authorization endpoint, so there is none.
+    // RFC 8414 requires this field; without an authorization endpoint the list is empty.
     response_types_supported: [],
     scopes_supported: [...allScopes],
     revocation_endpoint: endpoint('revoke'),
@@ -24,9 +24,9 @@ export function describeServer(issuer: string, baseUrl: string) {
 }
 
 /**
- * The URL of the service, as its callers write it: as it was set, or as this request names the host.
+ * The service's URL as its callers see it: from the settings, or from this request's host.
  *
- * @returns undefined where the request names none that could be.
+ * @returns undefined if the request's host is invalid.
  */
 export function baseUrlOf(publicUrl: string, protocol: string, host: string, prefix: string): string | undefined {
   if (publicUrl !== '') return publicUrl.replace(/\/+$/, '');

@@ -23,11 +23,11 @@ export function registerToken(app: FastifyInstance, context: ServiceContext, ser
   app.get(WELL_KNOWN_PATH, { schema: metadataSchema }, async (request, reply) =>
     answerMetadata(app, context, request, reply),
   );
-  // The path of an issuer that has one stands behind (RFC 8414, section 3.1).
+  // RFC 8414, section 3.1: the path of the issuer's URL follows the well-known one.
   app.get(`${WELL_KNOWN_PATH}/*`, { schema: { ...metadataSchema, hide: true } }, async (request, reply) =>
     answerMetadata(app, context, request, reply),
   );
-  // A scope of its own: here bodies are forms, and errors are those of RFC 6749 (interface 2.1, 7.1).
+  // A separate Fastify scope: here bodies are forms, and errors are those of RFC 6749 (interface 2.1, 7.1).
   void app.register(async (scope) => addConnect(scope, context, services));
 }
 
@@ -45,7 +45,7 @@ async function addConnect(
       return parseForm(Buffer.from(body));
     },
   );
-  // The schemas are for the documentation: the forms are checked by hand, with the errors of RFC 6749.
+  // The schemas are documentation only: our own checks answer with the errors of RFC 6749.
   scope.setValidatorCompiler(() => () => true);
   scope.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply));
   scope.addHook('onRequest', async (_request, reply) => {
@@ -59,7 +59,7 @@ async function addConnect(
   });
   addEndpoint(scope, 'revoke', revokeSchema, async (sender, form) => {
     await revoke(context, sender, form);
-    // RFC 7009 has clients ignore the body; some want JSON all the same.
+    // Clients ignore the body (RFC 7009, 2.2), but some insist on JSON.
     return {};
   });
   addEndpoint(scope, 'introspect', introspectSchema, (sender, form) =>
@@ -75,7 +75,7 @@ function addEndpoint(
 ): void {
   const url = `${CONNECT_PATH}/${name}`;
   scope.post(url, { schema }, async (request) => {
-    // Undefined is a request without a body, which is a form without parameters.
+    // Without a body it is undefined: a form without parameters.
     const form = request.body instanceof Map ? request.body : new Map();
     return answer(senderOf(request), form);
   });
@@ -85,7 +85,7 @@ function addEndpoint(
     exposeHeadRoute: false,
     schema: { hide: true },
     handler: async () => {
-      throw new OAuthError('invalid_request', `${url} is asked with POST`, 405, { allow: 'POST' });
+      throw new OAuthError('invalid_request', `${url} accepts only POST`, 405, { allow: 'POST' });
     },
   });
 }
@@ -97,8 +97,8 @@ function senderOf(request: FastifyRequest): Sender {
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = oauthErrorFrom(error);
   if (answer.statusCode >= 500) noteFailure(error, answer.statusCode, request);
-  else request.log.info({ error: answer.error, address: request.ip }, 'no token');
-  // A hook of the app may have ended the request before the one of this scope.
+  else request.log.info({ error: answer.error, address: request.ip }, 'token request refused');
+  // A hook of the app may have ended the request before this scope's hook ran.
   forbidStoring(reply);
   return reply
     .code(answer.statusCode)
@@ -119,17 +119,17 @@ async function answerMetadata(
   reply: FastifyReply,
 ) {
   const baseUrl = baseUrlOf(settings.publicUrl, request.protocol, request.host, app.prefix);
-  if (baseUrl === undefined) throw badRequest('header Host: expected the name of a host, and a port where needed');
+  if (baseUrl === undefined) throw badRequest('header Host: expected a host name, with a port if needed');
   // Typed by the route's wildcard alone.
   const path = (request.params as { '*'?: string })['*'] ?? '';
   const issuer = issuerAt(baseUrl, path.replace(/\/+$/, ''));
-  if (issuer === undefined) throw notFound(`there is no issuer of this path; it is ${baseUrl}`);
-  // It names the host that the caller named, and is for that caller alone.
+  if (issuer === undefined) throw notFound(`no issuer has this path; the issuer is ${baseUrl}`);
+  // The answer repeats the caller's Host header, so shared caches must not store it.
   if (settings.publicUrl === '') reply.header('cache-control', 'no-store');
   return describeServer(issuer, baseUrl);
 }
 
-// The issuer is the service; those who know the folder of the token endpoint alone find it by that.
+// The issuer is the service. Clients that know only the folder of the token endpoint may use that as well.
 function issuerAt(baseUrl: string, path: string): string | undefined {
   const ownPath = new URL(baseUrl).pathname.replace(/^\/|\/$/g, '');
   if (path === '' || path === ownPath) return baseUrl;

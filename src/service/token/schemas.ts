@@ -5,29 +5,29 @@ import { grantTypes } from '../identity/principal.js';
 const tags = ['Token'];
 const shared = { tags, consumes: ['application/x-www-form-urlencoded'], security: [{ client: [] }] };
 
-/** An error as RFC 6749 (section 5.2) has it. */
+/** An error of RFC 6749, section 5.2. */
 const error = (description: string) =>
   Type.Object({ error: Type.String(), error_description: Type.String() }, { description });
 
 const errors = {
-  400: error('The request, or what it asks for, is refused: error says which.'),
-  401: error('invalid_client: id or secret wrong, or not in the Authorization header (WWW-Authenticate).'),
+  400: error('The request is invalid or not allowed; error says which.'),
+  401: error('invalid_client: id or secret is wrong or missing from the Authorization header (see WWW-Authenticate).'),
   413: error('The body is larger than 64 KiB.'),
-  415: error('The body is no plain form in UTF-8.'),
-  429: error('Too many failures of the client or the address; Retry-After says when to come again.'),
-  500: error('A fault of the service: its log has it under the correlation id.'),
-  503: error('Overloaded, stopping, or the disk is full; Retry-After says when to come again.'),
+  415: error('The body is not an uncompressed form in UTF-8.'),
+  429: error('Too many failed attempts by the client, user or address; Retry-After says when to retry.'),
+  500: error('Internal error; the log has it under the correlation id.'),
+  503: error('Overloaded, stopping, or the disk is full; Retry-After says when to retry.'),
 };
 
 export const tokenSchema = {
   summary: 'Get an access token',
   description:
     'The grants client_credentials and password of RFC 6749, with HTTP Basic client authentication. ' +
-    'The scope granted is named in the answer where it is not, word for word, what was asked for.',
+    'The answer names the granted scope if it differs from the requested one.',
   ...shared,
   body: Type.Object({
     grant_type: oneOf(grantTypes),
-    scope: Type.String({ description: 'What the token is for: names with spaces between' }),
+    scope: Type.String({ description: 'Scopes, separated by spaces' }),
     username: Type.Optional(Type.String({ description: 'For the password grant' })),
     password: Type.Optional(Type.String({ description: 'For the password grant' })),
   }),
@@ -36,7 +36,7 @@ export const tokenSchema = {
       access_token: Type.String({ description: 'For the header Authorization: Bearer ACCESS_TOKEN' }),
       token_type: Type.Literal('Bearer'),
       expires_in: Type.Number({ description: 'Seconds until the token expires' }),
-      scope: Type.Optional(Type.String({ description: 'What was granted, where it is not what was asked for' })),
+      scope: Type.Optional(Type.String({ description: 'The granted scope, if it differs from the requested one' })),
     }),
     ...errors,
   },
@@ -44,22 +44,22 @@ export const tokenSchema = {
 
 const tokenBody = Type.Object({
   token: Type.String(),
-  token_type_hint: Type.Optional(Type.String({ description: 'Taken and not needed' })),
+  token_type_hint: Type.Optional(Type.String({ description: 'Accepted and ignored' })),
 });
 
 export const revokeSchema = {
   summary: 'Revoke an access token',
   description:
-    'RFC 7009: a client may revoke its own tokens, one with core_admin those of its organisation. ' +
-    'A token that is unknown or has expired is no error.',
+    'RFC 7009: a client may revoke its own tokens; one with core_admin, those of its organisation.  ' +
+    'An unknown or expired token is not an error.',
   ...shared,
   body: tokenBody,
-  response: { 200: Type.Object({}, { description: 'The token does not hold, or no longer.' }), ...errors },
+  response: { 200: Type.Object({}, { description: 'The token is revoked, or was not valid.' }), ...errors },
 };
 
 export const introspectSchema = {
-  summary: 'Ask what an access token is good for',
-  description: 'RFC 7662: any client may ask of tokens of its organisation; all others are not active.',
+  summary: 'Introspect an access token',
+  description: 'RFC 7662: a client may introspect the tokens of its organisation; others count as not active.',
   ...shared,
   body: tokenBody,
   response: {
@@ -80,7 +80,7 @@ export const introspectSchema = {
 const names = Type.Array(Type.String());
 
 export const metadataSchema = {
-  summary: 'Where tokens are got, and how',
+  summary: 'Where and how to get tokens',
   description: 'Authorization server metadata (RFC 8414).',
   tags,
   security: [],

@@ -26,7 +26,7 @@ export async function insertToken(
   await tx.insert(tokens, { tokenHash, ...grant, issuedMs, expiresMs: issuedMs + lifetimeS * 1000 });
 }
 
-/** The token's row, unless it has expired by the clock on the wall. */
+/** The token's row, unless it has expired by the wall clock. */
 async function findToken(tx: Reader, tokenHash: string, nowMs: number): Promise<TokenRow | undefined> {
   const row = await tx.get(tokens, { tokenHash });
   return row === undefined || nowMs >= row.expiresMs ? undefined : row;
@@ -37,18 +37,18 @@ export async function forgetExpired(tx: Transaction, nowMs: number): Promise<voi
 }
 
 /**
- * A token that this process has once seen ends when so much time has really passed, even if the clock on the wall
- * is put back meanwhile. What is remembered is bounded; a token that was forgotten ends by the wall alone.
+ * Expiry by the monotonic clock: a token that this process has seen expires in time even if the wall clock is set
+ * back. The number of tokens is bounded; one that was dropped expires by the wall clock alone.
  */
 function createDeadlines(clock: Clock, countMax: number) {
   const deadlinesMs = new Map<string, number>();
   return {
-    /** Whether the token has ended, by its row and by what this process has seen of it. */
+    /** Whether the token has expired by either clock. */
     hasPassed: ({ tokenHash, issuedMs, expiresMs }: TokenRow) => {
       const nowMs = clock.nowMs();
       const monotonicMs = clock.monotonicMs();
       const known = deadlinesMs.get(tokenHash);
-      // A clock that stands before the token's issue was put back: nothing lives longer than from issue to expiry.
+      // A wall clock before the time of issue was set back: no token outlives the span from issue to expiry.
       const deadlineMs = known ?? monotonicMs + Math.min(expiresMs - nowMs, expiresMs - issuedMs);
       if (known === undefined) {
         const [oldest] = deadlinesMs.size < countMax ? [] : deadlinesMs.keys();
@@ -65,69 +65,79 @@ const DEADLINE_COUNT_MAX = 100_000;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** Tokens as of a commit of their shard: those of a later one are asked for anew. */
-interface Seen {
+/** Token rows as of one commit of their shard; a later commit makes them stale. */
+interface TokenCache {
   readonly commit: number;
   readonly rows: Map<string, TokenRow>;
 }
 
-const SEEN_COUNT_MAX = 10_000;
+const CACHED_COUNT_MAX = 10_000;
 
-/** Asks the store with each token whether any has changed: one that another process has revoked holds no longer. */
+/**
+ * Compares the store's commit number on each request, so that a token that another process revoked is refused at once.
+ */
 export function createAuthenticator({ storage, clock }: Pick<ServiceContext, 'storage' | 'clock'>) {
   const deadlines = createDeadlines(clock, DEADLINE_COUNT_MAX);
-  // Requests that wait together with one token ask once.
-  const waiting = new Map<string, Promise<TokenRow | undefined>>();
+  // Concurrent requests with the same token share one read.
+  const readings = new Map<string, Promise<TokenRow | undefined>>();
 
-  let seen: Seen = { commit: -1, rows: new Map() };
+  let cache: TokenCache = { commit: -1, rows: new Map() };
 
-  const ask = (tokenHash: string): Promise<TokenRow | undefined> =>
+  const readRow = (tokenHash: string): Promise<TokenRow | undefined> =>
     storage
       .read(IDENTITY_SHARD, async (tx) => {
-        // Who comes from now on may know of a revocation that this reader does not see.
-        waiting.delete(tokenHash);
+        // A request from now on may follow a revocation that this reader does not see, so it must read again.
+        readings.delete(tokenHash);
         const row = await findToken(tx, tokenHash, clock.nowMs());
-        if (seen.commit < tx.lastCommit || seen.rows.size >= SEEN_COUNT_MAX) {
-          seen = { commit: tx.lastCommit, rows: new Map() };
+        if (cache.commit < tx.lastCommit || cache.rows.size >= CACHED_COUNT_MAX) {
+          cache = { commit: tx.lastCommit, rows: new Map() };
         }
-        if (row !== undefined && seen.commit === tx.lastCommit) seen.rows.set(tokenHash, row);
+        if (row !== undefined && cache.commit === tx.lastCommit) cache.rows.set(tokenHash, row);
         return row;
       })
-      .finally(() => waiting.delete(tokenHash));
+      .finally(() => readings.delete(tokenHash));
 
-  const seenRow = async (tokenHash: string): Promise<TokenRow | undefined> => {
-    const row = seen.rows.get(tokenHash);
-    const { commit } = seen;
+  const cachedRow = async (tokenHash: string): Promise<TokenRow | undefined> => {
+    const row = cache.rows.get(tokenHash);
+    const { commit } = cache;
     return row !== undefined && (await storage.lastCommit(IDENTITY_SHARD)) === commit ? row : undefined;
   };
 
-  const askOnce = (tokenHash: string): Promise<TokenRow | undefined> => {
-    let asked = waiting.get(tokenHash);
-    if (asked === undefined) {
-      asked = ask(tokenHash);
-      waiting.set(tokenHash, asked);
+  const readRowOnce = (tokenHash: string): Promise<TokenRow | undefined> => {
+    let reading = readings.get(tokenHash);
+    if (reading === undefined) {
+      reading = readRow(tokenHash);
+      readings.set(tokenHash, reading);
     }
-    return asked;
+    return reading;
   };
 
   const find = async (token: string): Promise<TokenRow | undefined> => {
     const tokenHash = hashSecret(token);
-    const row = (await seenRow(tokenHash)) ?? (await askOnce(tokenHash));
+    const row = (await cachedRow(tokenHash)) ?? (await readRowOnce(tokenHash));
     if (row === undefined) deadlines.forget(tokenHash);
     return row === undefined || deadlines.hasPassed(row) ? undefined : row;
   };
 
   return Object.freeze({
-    /** Who the token stands for; undefined for one that is unknown, revoked or expired. */
+    /** The token's principal; undefined if it is unknown, revoked or expired. */
     authenticate: async (token: string) => {
       const row = await find(token);
       return row && principalFrom(row);
     },
-    /** The token's row, where it still holds. */
+    /** The token's row; undefined if it is unknown, revoked or expired. */
     find,
   });
 }
 
-function principalFrom({ clientId, username, organisation, scope }: TokenRow): Principal {
-  return Object.freeze({ clientId, username, organisation, scopes: new Set(scope.split(' ')) });
+// A token comes with thousands of requests, and its row is the same until tokens change.
+const principals = new WeakMap<TokenRow, Principal>();
+
+function principalFrom(row: TokenRow): Principal {
+  const known = principals.get(row);
+  if (known !== undefined) return known;
+  const { clientId, username, organisation, scope } = row;
+  const principal = Object.freeze({ clientId, username, organisation, scopes: new Set(scope.split(' ')) });
+  principals.set(row, principal);
+  return principal;
 }

@@ -1,22 +1,23 @@
 import { StorageError } from '../errors.js';
 
-/** Where a store is: `postgres://user:password@host1:5432,host2:5432/database?options`, as libpq writes it. */
+/** The address of a store, in the form of libpq: `postgres://user:password@host1:5432,host2:5432/database?options`. */
 export interface Address {
-  /** A connection string for each server, in the order in which they are tried. */
+  /** A connection string for each server, in the order of attempts. */
   readonly servers: readonly string[];
-  /** For people: without the password. */
+  /** For display: without the password. */
   readonly text: string;
 }
 
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
-/** @throws StorageError for a text that is no address, or asks for a server that cannot be written to. */
+/** @throws StorageError for a malformed address, or one that asks for a read-only server. */
 export function parseAddress(text: string): Address {
-  const [, scheme = '', user, hosts = '', path = '', query = ''] = FORM.exec(text) ?? fault(text, 'its form');
+  const [, scheme = '', user, hosts = '', path = '', query = ''] =
+    FORM.exec(text) ?? fault(text, 'the text has another form');
   const parameters = new URLSearchParams(query);
   const session = parameters.get('target_session_attrs') ?? 'read-write';
   if (session !== 'read-write' && session !== 'primary') {
-    throw fault(text, `target_session_attrs=${session}: windrow writes, so only read-write and primary will do`);
+    throw fault(text, `windrow writes, so target_session_attrs must be read-write or primary, not ${session}`);
   }
   parameters.delete('target_session_attrs');
   const names = (parameters.get('host') ?? '').split(',');
@@ -33,8 +34,9 @@ export function parseAddress(text: string): Address {
   const place = isByParameter ? names.join(',') : hosts;
   const safe = `${scheme}${name === undefined ? '' : `${name}@`}${place}${path}`;
   for (const server of servers) {
-    // A server without a host is a socket, which pg understands and URL does not.
-    if (!URL.canParse(server.replace('@/', '@socket/').replace('///', '//socket/'))) throw fault(safe, 'its form');
+    // A server without a host is a Unix socket, which pg accepts and URL does not.
+    if (!URL.canParse(server.replace('@/', '@socket/').replace('///', '//socket/')))
+      throw fault(safe, 'the text has another form');
   }
   return { servers, text: safe };
 }
@@ -43,6 +45,6 @@ function fault(text: string, what: string): never {
   const shown = text.replace(/:[^:@/]*@/, ':…@');
   throw new StorageError(
     'storage.failed',
-    `${shown}: expected an address such as postgres://user@host:5432/database, and cannot take ${what}`,
+    `${shown}: expected an address such as postgres://user@host:5432/database; ${what}`,
   );
 }

@@ -2,21 +2,21 @@ import type { Claim } from '../storage.js';
 import type { Connection } from './connection.js';
 import { LOCK_CLASS } from './schema.js';
 
-/** Who claims: an owner, and the lock that its process holds while it lives. */
+/** An owner that claims a shard, and the lock that its process holds while it lives. */
 export interface Claimant {
   readonly owner: string;
   readonly session: number;
 }
 
-/** Locks of processes that work on shards: PostgreSQL lets go of one the moment that its connection ends. */
+/** The locks of live processes that work on shards: PostgreSQL releases one as soon as its connection ends. */
 const LIVE = `SELECT "objid" FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = ${LOCK_CLASS}
   AND "objid" <> 0 AND "granted"
   AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`;
 
 /**
- * Makes an owner the one worker of a shard, by the clock of the database. A claim ends with the process that holds it:
- * what it held is taken at once. Else each process takes its share of the shards that have work, and gives back what it
- * has beyond it, one with each renewal: so all come to work when processes come.
+ * Makes the owner the only worker of a shard, by the database's clock. Claims of a process that ended can be taken at
+ * once. Otherwise each process takes its share of the shards that have work, and gives back what exceeds it, one with
+ * each renewal, so that new processes get work.
  */
 export async function takeClaim(
   connection: Connection,
@@ -29,10 +29,10 @@ export async function takeClaim(
     await giveBackClaim(connection, { shard, owner, sequence: state.sequence });
     return undefined;
   }
-  const isOthers = state.holder !== null && state.holder !== owner;
-  if (isOthers && state.isHeld) return undefined;
-  // What nobody took for a lease is anybody's.
-  if (state.holder === null && state.ownCount >= state.share && !state.isLeft) return undefined;
+  const isOfAnother = state.holder !== null && state.holder !== owner;
+  if (isOfAnother && state.isHeld) return undefined;
+  // A shard that nobody took for the time of a lease may be taken by anyone.
+  if (state.holder === null && state.ownCount >= state.share && !state.isAbandoned) return undefined;
   const sql = `UPDATE "windrow_shard" SET "owner" = ?, "session" = ?,
       "sequence" = "sequence" + CASE WHEN "owner" = ? THEN 0 ELSE 1 END,
       "leaseUntil" = clock_timestamp() + ?::float8 * interval '1 ms'
@@ -42,14 +42,14 @@ export async function takeClaim(
   return taken === undefined ? undefined : Object.freeze({ shard, owner, sequence: Number(taken.sequence) });
 }
 
-/** Gives a claim back; one that has passed on is left where it is. */
+/** Releases a claim; does nothing if another owner has it by now. */
 export async function giveBackClaim(connection: Connection, { shard, owner, sequence }: Claim): Promise<void> {
   const sql = `UPDATE "windrow_shard" SET "owner" = NULL, "session" = NULL, "leaseUntil" = clock_timestamp()
     WHERE "shard" = ? AND "owner" = ? AND "sequence" = ?`;
   await connection.run({ sql, values: [shard, owner, sequence] });
 }
 
-/** The numbers of the processes that work on shards and live, rising. */
+/** The session numbers of live processes that work on shards, in ascending order. */
 export async function readLive(connection: Connection): Promise<readonly number[]> {
   const rows = await connection.all({ sql: `${LIVE} ORDER BY "objid"::bigint`, values: [] });
   return rows.map(({ objid }) => Number(objid));
@@ -58,20 +58,20 @@ export async function readLive(connection: Connection): Promise<readonly number[
 interface ShardState {
   readonly holder: string | null;
   readonly sequence: number;
-  /** Whether the lease runs, and the process that holds it lives. */
+  /** Whether the lease has not expired and its process is alive. */
   readonly isHeld: boolean;
-  /** Whether the last lease has ended for as long as a lease takes. */
-  readonly isLeft: boolean;
-  /** How many shards the claimant has. */
+  /** Whether the last lease ended longer ago than a lease lasts. */
+  readonly isAbandoned: boolean;
+  /** How many shards the claimant holds. */
   readonly ownCount: number;
-  /** How many each process has when all have as many: of those that are held, or were until lately, and this one. */
+  /** A process's fair share of the shards that are held, were held lately, or are this one. */
   readonly share: number;
 }
 
 async function readState(connection: Connection, shard: number, owner: string, leaseMs: number): Promise<ShardState> {
   const sql = `SELECT "owner", "sequence",
       "leaseUntil" > clock_timestamp() AND "session"::oid IN (${LIVE}) AS "isHeld",
-      "leaseUntil" < clock_timestamp() - ?::float8 * interval '1 ms' AS "isLeft",
+      "leaseUntil" < clock_timestamp() - ?::float8 * interval '1 ms' AS "isAbandoned",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" = ?) AS "ownCount",
       (SELECT count(*) FROM "windrow_shard" WHERE "owner" IS NOT NULL OR "shard" = ?
         OR "leaseUntil" > clock_timestamp() - ?::float8 * interval '1 ms') AS "workedCount",
@@ -83,7 +83,7 @@ async function readState(connection: Connection, shard: number, owner: string, l
     holder: typeof row!.owner === 'string' ? row!.owner : null,
     sequence: Number(row!.sequence),
     isHeld: row!.isHeld === true,
-    isLeft: row!.isLeft === true,
+    isAbandoned: row!.isAbandoned === true,
     ownCount: Number(row!.ownCount),
     share,
   };

@@ -9,10 +9,10 @@ import { failureOf, PostgresFailure } from './failure.js';
 
 type Rows = Record<string, unknown>[];
 
-/** A connection to the server that can be written to. Statements go out at once, and are answered in their order. */
+/** A connection to the writable server. Statements are sent at once and answered in order. */
 export class Connection implements SqlSession {
   readonly dialect = postgres;
-  /** Of the server's history: another one after a standby has taken over. */
+  /** The server's timeline: it changes when a standby takes over. */
   readonly timeline: number;
   readonly #client: Client;
   readonly #package: PostgresPackage;
@@ -30,29 +30,29 @@ export class Connection implements SqlSession {
     this.#package = ofClient;
     this.#texts = texts;
     this.timeline = timeline;
-    const lose = (error: unknown) => {
+    const fail = (error: unknown) => {
       this.#failure ??= failureOf(error);
     };
-    client.on('error', lose);
-    client.on('end', () => lose(new PostgresFailure('lost', 'the connection has ended')));
+    client.on('error', fail);
+    client.on('end', () => fail(new PostgresFailure('lost', 'the connection has ended')));
     client.on('notice', ({ severity, message }) => {
       if (severity === 'WARNING') this.#warning = message;
     });
   }
 
-  /** The first failure of a statement, or of the connection; one that has failed is not used again. */
+  /** The first failure of a statement or the connection; a failed connection is not reused. */
   get failure(): PostgresFailure | undefined {
     return this.#failure;
   }
 
-  /** Runs statements without values, which are of one round trip; gives the rows of each. */
+  /** Runs statements without values in one round trip; returns the rows of each. */
   async exec(sql: string): Promise<Rows[]> {
-    // `as`: of several statements pg gives a list of results, which its types do not tell.
+    // `as`: for several statements pg returns a list of results, which its types omit.
     const results = (await this.#watch(this.#client.query(sql))) as unknown as { rows: Rows } | { rows: Rows }[];
     return [results].flat().map(({ rows }) => rows);
   }
 
-  /** Sends what nobody waits for: were it to fail, so would what comes after it. */
+  /** Sends a statement without awaiting it: if it fails, so does the next one. */
   send(sql: string): void {
     this.exec(sql).catch(() => {});
   }
@@ -68,12 +68,12 @@ export class Connection implements SqlSession {
   /**
    * Ends a transaction with these statements and COMMIT.
    *
-   * @throws PostgresFailure 'lost' where nobody can tell whether it took effect.
+   * @throws PostgresFailure 'lost' if it is unknown whether the commit took effect.
    */
   async commit(sql: string): Promise<void> {
     this.#warning = undefined;
     await this.exec(`${sql}; COMMIT`);
-    // A wait for the standby that was called off is a commit, and a warning that it may be on this server alone.
+    // If a wait for the standby was cancelled, the commit succeeds with a warning: it may be on this server alone.
     if (this.#warning !== undefined)
       throw await this.#watch(Promise.reject(new PostgresFailure('lost', this.#warning)));
   }
@@ -82,7 +82,7 @@ export class Connection implements SqlSession {
     this.#client.on('notification', ({ payload }) => listener(payload ?? ''));
   }
 
-  /** Lets go of the socket, whatever runs. */
+  /** Closes the socket, whatever is running. */
   close(): void {
     this.#failure ??= new PostgresFailure('lost', 'the connection was closed');
     this.#client.end().catch(() => {});
@@ -116,8 +116,8 @@ export class Connection implements SqlSession {
 const STATEMENT_COUNT_MAX = 500;
 
 /**
- * Statements as PostgreSQL has them, with `$1` for `?`. The first ones get a name, by which a server plans them once
- * for each connection; filters that clients compose make ever new ones, which go without.
+ * Statements in PostgreSQL's form, with `$1` for `?`. The first ones get a name, so that the server parses and plans
+ * them once for each connection. Later ones go without: filters that clients compose are ever new.
  */
 export class StatementTexts {
   readonly #known = new Map<string, { readonly text: string; readonly name: string }>();
@@ -135,12 +135,12 @@ export class StatementTexts {
 }
 
 const CONNECT_MS_MAX = 3000;
-/** Beyond this a server that says nothing is taken for dead. A work ends sooner (`QuietWatch`). */
+/** A server silent for longer is taken for dead. `QuietWatch` ends a work sooner. */
 const ANSWER_MS_MAX = 15_000;
 
 /**
- * A transaction that nobody goes on with ends by itself; a machine that has vanished is missed within seconds. No time
- * limit on statements: one that calls off a wait for the standby would make a commit of what is on one disk alone.
+ * An abandoned transaction ends by itself, and a vanished machine is noticed within seconds. There is no statement
+ * timeout: one that cancels a wait for the standby would commit to one disk alone.
  */
 const SESSION = `
   SET extra_float_digits = 1; SET bytea_output = hex; SET statement_timeout = 0; SET lock_timeout = 0;
@@ -153,10 +153,10 @@ const SESSION = `
 
 const VERSION_MIN = 130_000;
 
-/** What is used of the package `pg`. */
+/** What we use of the package `pg`. */
 export type PostgresPackage = Pick<typeof import('pg'), 'Client' | 'Query'>;
 
-/** Loads `pg` only when a store of PostgreSQL is opened: all else works without it. */
+/** Loads `pg` only when a PostgreSQL store is opened; everything else works without it. */
 export async function loadPackage(): Promise<PostgresPackage> {
   try {
     return (await import('pg')).default;
@@ -166,7 +166,7 @@ export async function loadPackage(): Promise<PostgresPackage> {
   }
 }
 
-/** Connects to the first of the servers that can be written to. */
+/** Connects to the first writable server. */
 export async function connect(
   loaded: PostgresPackage,
   { servers }: Address,
@@ -183,7 +183,7 @@ export async function connect(
       query_timeout: ANSWER_MS_MAX,
       application_name: 'windrow',
     });
-    // What comes before the connection listens.
+    // For errors before `Connection` listens.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -194,13 +194,13 @@ export async function connect(
       client.end().catch(() => {});
     }
   }
-  // That no server listens says less than why one of them refuses.
-  const told = failures.find(({ isPassing }) => !isPassing) ?? failures.find(({ kind }) => kind === 'starting');
-  throw told ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
+  // An unreachable server explains less than one that refuses.
+  const clearest = failures.find(({ isTransient }) => !isTransient) ?? failures.find(({ kind }) => kind === 'starting');
+  throw clearest ?? new PostgresFailure('lost', failures.map(({ message }) => message).join('; '));
 }
 
 async function prepareSession(client: Client, loaded: PostgresPackage, texts: StatementTexts): Promise<Connection> {
-  // `as`: of several statements pg gives a list of results.
+  // `as`: for several statements pg returns a list of results.
   const results = (await client.query(SESSION)) as unknown as { rows: Rows }[];
   const { isReadOnly, version, encoding, timeline } = results.at(-1)!.rows[0]!;
   if (Number(version) < VERSION_MIN || encoding !== 'UTF8') {
@@ -208,6 +208,6 @@ async function prepareSession(client: Client, loaded: PostgresPackage, texts: St
     client.end().catch(() => {});
     throw new StorageError('storage.failed', `expected ${needed}, received ${version} with ${encoding}`);
   }
-  if (isReadOnly === true) throw new PostgresFailure('lost', 'the server is a standby, or takes no writes');
+  if (isReadOnly === true) throw new PostgresFailure('lost', 'the server is a standby or read-only');
   return new Connection(client, loaded, texts, Number.parseInt(String(timeline), 16));
 }

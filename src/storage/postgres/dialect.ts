@@ -2,7 +2,7 @@ import type { Dialect, ListedColumn, Statement } from '../sql/statements.js';
 import type { Bound } from '../sql/values.js';
 import type { ColumnType } from '../table.js';
 
-/** Of PostgreSQL: lists are arrays, and rows have the values of their columns as they are parsed. */
+/** PostgreSQL: lists are bound as arrays, and values arrive parsed to the types of their columns. */
 export const postgres: Dialect = {
   place: (value) => ({ sql: '?', values: [textOf(value)] }),
   oneOf,
@@ -24,9 +24,9 @@ function oneOf(column: string, type: ColumnType, values: readonly Bound[]): Stat
 }
 
 /**
- * Of a condition with a list PostgreSQL often makes a look at all rows of the organisation: as long as it has not
- * counted them, or for their order. What has an OFFSET is planned for each value by itself, and of two indexes whose
- * first columns are the same the one with that order has the value.
+ * PostgreSQL often turns a condition with a list into a scan of all rows of the organisation: before the table is
+ * analysed, or to get the order. With OFFSET it plans each value separately, and with ORDER BY it picks, of two
+ * indexes with the same first columns, the one that has the value.
  */
 function eachOf({ column, type, values }: ListedColumn, table: string, condition: Statement): Statement {
   return {
@@ -41,21 +41,21 @@ function arrayOf(values: readonly Bound[]): string {
   return `{${values.map(elementOf).join(',')}}`;
 }
 
-/** A value in the text of an array. */
+/** A value as an element of an array literal. */
 function elementOf(value: Bound): string {
   if (typeof value === 'number') return String(textOf(value));
   const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-// As text JavaScript drops the sign of -0.
+// JavaScript drops the sign of -0 in text.
 function textOf(value: Bound): Bound {
   return Object.is(value, -0) ? '-0' : value;
 }
 
 /**
- * How columns are read. Results come as text, which loses nothing: PostgreSQL writes the shortest decimal that gives a
- * double back, and JavaScript reads it exactly.
+ * How columns are parsed. Results are text, which is lossless: PostgreSQL writes the shortest decimal that restores a
+ * double, and JavaScript reads it exactly.
  */
 export const types = {
   getTypeParser: (oid: number): ((text: string) => unknown) => PARSERS[oid] ?? ((text) => text),
@@ -65,7 +65,7 @@ const [BOOL, BYTEA, INT8, INT4, OID, FLOAT8] = [16, 17, 20, 23, 26, 701];
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [BOOL]: (text) => text === 't',
-  // After `\x`. An array of its own: small buffers of Node share theirs.
+  // After `\x`. Copied, since Node's small buffers share one ArrayBuffer.
   [BYTEA]: (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex')),
   [INT8]: Number,
   [INT4]: Number,

@@ -1,24 +1,24 @@
 import { DuplicateKeyError, StorageError, StorageFullError } from '../errors.js';
 
-/** Why a statement failed, as far as a caller can do something about it. */
+/** Why a statement failed, as far as callers can act on it. */
 export type FailureKind =
-  /** The connection, or the server behind it, is gone: what ran on it may be run again on another. */
+  /** The connection or its server is gone: the work can be rerun on another connection. */
   | 'lost'
-  /** The server starts, recovers or stops: it lets us in a moment later. */
+  /** The server is starting, recovering or stopping: retry a moment later. */
   | 'starting'
-  /** Another transaction was in the way: the whole work may be run again. */
+  /** Another transaction interfered: the whole work can be rerun. */
   | 'conflict'
-  /** There is a row of this key already. */
+  /** A row with this key exists. */
   | 'duplicate'
   | 'full'
   | 'damaged'
-  /** The server does not let us in: trying again does not help. */
+  /** The server refuses access: a retry does not help. */
   | 'denied'
-  /** The answer to a COMMIT was lost, and so was every answer to the question whether it took effect. */
+  /** The answer to a COMMIT was lost, and every later check whether it took effect failed. */
   | 'unknown'
   | 'other';
 
-/** A failure of PostgreSQL itself, or of the way to it. */
+/** A failure of PostgreSQL itself or of the connection to it. */
 export class PostgresFailure extends Error {
   readonly kind: FailureKind;
 
@@ -28,13 +28,13 @@ export class PostgresFailure extends Error {
     this.kind = kind;
   }
 
-  /** Whether the same work may do on another connection, or a moment later. */
-  get isPassing(): boolean {
+  /** Whether a retry on another connection, or a moment later, may succeed. */
+  get isTransient(): boolean {
     return this.kind === 'lost' || this.kind === 'starting' || this.kind === 'conflict';
   }
 }
 
-// Codes of SQLSTATE, whole or their class (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// SQLSTATE codes or their classes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const KINDS: Readonly<Record<string, FailureKind>> = {
   '08': 'lost',
   '23505': 'duplicate', // unique_violation
@@ -58,9 +58,9 @@ export function failureOf(error: unknown): PostgresFailure {
   if (error instanceof PostgresFailure) return error;
   const message = error instanceof Error ? error.message || String(error) : String(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // What does not come of the server is of the socket: EPIPE is no SQLSTATE, though it looks like one.
-  const isOfServer = error instanceof Error && 'severity' in error;
-  const kind = isOfServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : 'lost';
+  // An error without a severity is from the socket, not the server: EPIPE looks like an SQLSTATE but is none.
+  const isFromServer = error instanceof Error && 'severity' in error;
+  const kind = isFromServer ? (KINDS[code] ?? KINDS[code.slice(0, 3)] ?? KINDS[code.slice(0, 2)] ?? 'other') : 'lost';
   return new PostgresFailure(kind, code === '' ? message : `${message} (${code})`, { cause: error });
 }
 
@@ -68,7 +68,7 @@ function tableOf({ cause }: PostgresFailure): string {
   return cause instanceof Error && 'table' in cause ? String(cause.table) : '';
 }
 
-/** What a failure means to a caller. */
+/** The failure as an error for the caller. */
 export function explained(error: unknown, address: string): unknown {
   if (!(error instanceof PostgresFailure)) return error;
   const options = { cause: error };
@@ -76,7 +76,7 @@ export function explained(error: unknown, address: string): unknown {
   switch (error.kind) {
     case 'full':
       return new StorageFullError(
-        `${of}: the disk of the database is full: make room; nothing was written, and reading goes on`,
+        `${of}: the disk of the database is full: free some space; nothing was written, reads still work`,
         options,
       );
     case 'damaged':
@@ -88,11 +88,11 @@ export function explained(error: unknown, address: string): unknown {
     case 'unknown':
       return new StorageError(
         'storage.failed',
-        `${of}: the database was lost while it committed, and it is not known whether it did: ${error.message}`,
+        `${of}: the connection was lost during a commit, and it is not known whether it took effect: ${error.message}`,
         options,
       );
     case 'denied': {
-      const mend = 'check the user, its password and rights, and the name of the database';
+      const mend = 'check the user, its password and privileges, and the name of the database';
       return new StorageError('storage.failed', `${of}: no access: ${error.message}; ${mend}`, options);
     }
     default: {

@@ -3,28 +3,28 @@ import { QuietWatch, SqlTransaction } from '../sql/transaction.js';
 import type { Claim, Transaction, TransactionOptions } from '../storage.js';
 import type { Connection } from './connection.js';
 
-/** A shard as an open transaction has found and locked it. */
+/** A shard as read and locked by an open transaction. */
 export interface LockedShard {
   readonly shard: number;
   /** The last commit in the database. */
   readonly durableCommit: number;
-  /** With those of the group's own works that have written. */
+  /** Including the commits of the group's own works. */
   lastCommit: number;
   readonly owner: string | null;
   readonly sequence: number;
 }
 
-/** A piece of work of a group. What it gives back is called when the group is committed. */
+/** A work of a group. The function that `run` returns is called once the group is committed. */
 export interface Job {
   readonly enqueuedMs: number;
   run(connection: Connection, locked: readonly LockedShard[]): Promise<() => void>;
   reject(error: unknown): void;
 }
 
-/** A statement goes over the network and back, and may wait for one of another process. */
+/** Generous, since a statement crosses the network and may wait for one of another process. */
 export const quietWatch = new QuietWatch(60_000);
 
-/** The work of a caller: alone undone when it throws, and answered when the group is committed. */
+/** A caller's work. It is rolled back alone if it throws, and answered when the group is committed. */
 export function createJob<Result>(
   enqueuedMs: number,
   work: (txs: readonly Transaction[]) => Promise<Result>,
@@ -59,27 +59,26 @@ function checkClaim({ shard, owner, sequence }: LockedShard, claim: Claim): void
   if (claim.shard === shard && claim.owner === owner && claim.sequence === sequence) return;
   throw new StaleClaimError(
     `shard ${shard}: the claim of ${claim.owner} with the sequence ${claim.sequence} on shard ${claim.shard} ` +
-      'is not the one that holds; claim the shard anew and begin again from what is stored',
+      'no longer holds; claim the shard again and start from what is stored',
   );
 }
 
-// So that the first of a group does not wait for ever while more come. Beyond 64 savepoints PostgreSQL keeps them on
-// disk.
+// Bounds the wait of the first work of a group while more come. Beyond 64 savepoints PostgreSQL spills them to disk.
 const GROUP_MS_MAX = 25;
 const GROUP_JOBS_MAX = 60;
 
-/** What a group has come to before its commit. */
+/** A group before its commit. */
 export interface GroupResult {
   readonly locked: readonly LockedShard[];
   readonly answers: readonly (() => void)[];
 }
 
 /**
- * Runs jobs of a queue in a transaction until there are none (what a job adds meanwhile is of the group) or
- * time is up. Writers of a shard follow one another by the lock on its row, so each statement sees what the last one
- * has committed, and no isolation beyond that is needed.
+ * Runs queued jobs in one transaction until the queue is empty (jobs that are added meanwhile join the group) or time
+ * is up. The lock on a shard's row serialises its writers, so each statement sees the last commit, and a higher
+ * isolation level is not needed.
  *
- * @throws PostgresFailure that a job met, also one that its work has swallowed: nothing of the group is committed.
+ * @throws PostgresFailure of any job, even if its work swallowed it: nothing of the group is committed.
  */
 export async function runGroup(
   connection: Connection,
@@ -98,7 +97,7 @@ export async function runGroup(
   return { locked, answers };
 }
 
-// All lock in the order of their numbers, so none waits for another in a circle.
+// All lock in ascending order, so there are no deadlocks.
 async function lockShards(connection: Connection, shards: readonly number[]): Promise<readonly LockedShard[]> {
   const [, rows] = await connection.exec(
     `BEGIN; SELECT "shard", "commit", "owner", "sequence" FROM "windrow_shard" WHERE "shard" IN (${shards.join(', ')})

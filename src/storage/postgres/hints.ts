@@ -6,25 +6,25 @@ import { pause, pauseOf } from './writer.js';
 
 export interface HintParts {
   readonly connect: () => Promise<Connection>;
-  /** What this process calls itself, so that it does not hear itself. */
+  /** This process's name, by which it ignores its own notifications. */
   readonly name: string;
-  /** The number of the lock that tells others that this process lives. */
+  /** The number of the lock that shows others that this process is alive. */
   readonly session: number;
 }
 
-/** How often commits are looked for of which no notification came. */
+/** How often to poll for commits without a notification. */
 const POLL_MS = 500;
 
 /**
- * Tells of commits, this process's own and those of others: by LISTEN and NOTIFY, and by looking. Notifications are
- * sent apart from the commits they tell of, many at once, as PostgreSQL lets transactions that notify commit one by one
- * alone. Its connection holds the lock by which others see that a process that works on shards lives.
+ * Announces commits of this and other processes, found by LISTEN and NOTIFY and by polling. Notifications are sent
+ * apart from their commits, many at once, as PostgreSQL commits transactions that notify only one at a time. Its
+ * connection holds the lock that shows that a process that works on shards is alive.
  */
 export class Hints {
   readonly #parts: HintParts;
   readonly #listeners = new Set<CommitListener>();
-  /** The last commit of each shard that was told of. */
-  #told: number[] = [];
+  /** The last announced commit of each shard. */
+  #announced: number[] = [];
   readonly #unsent = new Map<number, number>();
   #isSending = false;
   #connection: Connection | undefined;
@@ -39,7 +39,7 @@ export class Hints {
     this.#parts = parts;
   }
 
-  /** Resolves when it listens. */
+  /** Resolves once it listens. */
   async start(): Promise<void> {
     await this.#open();
     this.#running = this.#run();
@@ -50,19 +50,19 @@ export class Hints {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells of commits of this process, here and to the others. */
+  /** Announces commits of this process, here and to the others. */
   committed(shard: number, lastCommit: number): void {
-    this.#tell(shard, lastCommit, true);
+    this.#announce(shard, lastCommit, true);
     this.#unsent.set(shard, lastCommit);
     void this.#send();
   }
 
-  /** Takes the lock of a process that works on shards, for as long as its connection lasts. */
-  async showLife(): Promise<void> {
+  /** Takes the lock of a process that works on shards, held for as long as the connection lasts. */
+  async holdLiveLock(): Promise<void> {
     this.#isWorking = true;
     if (this.#hasLock) return;
     this.#hasLock = true;
-    // The connection before this may have it still; then that one tells that we live.
+    // The previous connection may still hold it, and then shows that we are alive.
     await this.#connection!.exec(`SELECT pg_try_advisory_lock(${LOCK_CLASS}, ${this.#parts.session})`);
   }
 
@@ -77,17 +77,17 @@ export class Hints {
     for (let failureCount = 0; !this.#isClosed; ) {
       try {
         if (this.#connection?.failure !== undefined) await this.#open();
-        await this.#look();
+        await this.#poll();
         failureCount = 0;
       } catch {
-        // The store tells of it wherever it is used.
+        // Users of the store get the error themselves.
         failureCount++;
       }
-      if (!this.#isClosed) await this.#rest(failureCount === 0 ? POLL_MS : pauseOf(failureCount));
+      if (!this.#isClosed) await this.#sleep(failureCount === 0 ? POLL_MS : pauseOf(failureCount));
     }
   }
 
-  async #rest(ms: number): Promise<void> {
+  async #sleep(ms: number): Promise<void> {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
@@ -101,47 +101,47 @@ export class Hints {
     const [, [found] = []] = await connection.exec(
       `SET synchronous_commit = off; SELECT to_regclass('windrow_shard')::oid AS "id"`,
     );
-    // A database may hold several stores, each in a schema of its own.
+    // A database may hold several stores, each in its own schema.
     this.#channel = `windrow_${found?.id}`;
-    connection.onNotification((payload) => this.#hear(payload));
+    connection.onNotification((payload) => this.#receive(payload));
     await connection.exec(`LISTEN ${this.#channel}`);
     this.#hasLock = false;
-    if (this.#isWorking) await this.showLife();
-    await this.#look();
+    if (this.#isWorking) await this.holdLiveLock();
+    await this.#poll();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const [rows = []] = await this.#connection!.exec('SELECT "shard", "commit" FROM "windrow_shard"');
-    const isFirst = this.#told.length === 0;
-    if (isFirst) this.#told = Array.from({ length: SHARD_COUNT }, () => 0);
+    const isFirst = this.#announced.length === 0;
+    if (isFirst) this.#announced = Array.from({ length: SHARD_COUNT }, () => 0);
     for (const { shard, commit } of rows) {
-      if (isFirst) this.#told[Number(shard)] = Number(commit);
-      else this.#tell(Number(shard), Number(commit), false);
+      if (isFirst) this.#announced[Number(shard)] = Number(commit);
+      else this.#announce(Number(shard), Number(commit), false);
     }
   }
 
-  #hear(payload: string): void {
+  #receive(payload: string): void {
     const [sender, ...commits] = payload.split(' ');
     if (sender === this.#parts.name) return;
     for (const text of commits) {
       const [shard = 0, commit = 0] = text.split(':').map(Number);
-      this.#tell(shard, commit, false);
+      this.#announce(shard, commit, false);
     }
   }
 
-  #tell(shard: number, lastCommit: number, isOwn: boolean): void {
-    const first = (this.#told[shard] ?? 0) + 1;
+  #announce(shard: number, lastCommit: number, isOwn: boolean): void {
+    const first = (this.#announced[shard] ?? 0) + 1;
     if (first > lastCommit) return;
-    this.#told[shard] = lastCommit;
+    this.#announced[shard] = lastCommit;
     for (let commit = first; commit <= lastCommit; commit++) {
-      // In turns of their own: what a listener throws is no failure of the commit.
+      // In separate microtasks: an error of a listener is no failure of the commit.
       for (const listener of this.#listeners) {
         queueMicrotask(() => this.#listeners.has(listener) && listener(shard, commit, isOwn));
       }
     }
   }
 
-  /** What comes while a notification is on its way goes with the next one. */
+  /** Commits during a notification go with the next one. */
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;

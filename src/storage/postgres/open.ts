@@ -10,20 +10,20 @@ import { PostgresStorage } from './storage.js';
 import { pause, pauseOf, TRIES_MS_MAX } from './writer.js';
 
 export interface PostgresOptions extends Schema {
-  /** As libpq writes it: `postgres://user@host1,host2/database`. */
+  /** In the form of libpq: `postgres://user@host1,host2/database`. */
   readonly address: string;
   readonly clock: { monotonicMs(): number };
-  /** How many connections are used at most, one more for notifications not counted. */
+  /** The most connections, not counting the one for notifications. */
   readonly connectionCountMax?: number;
 }
 
 const CONNECTION_COUNT_MAX = 10;
 
 /**
- * Opens the store in a PostgreSQL database; where it is empty, makes it.
+ * Opens the store in a PostgreSQL database; creates it if the database is empty.
  *
- * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.failed' where the database can not be
- *   reached or entered.
+ * @throws StorageError 'storage.newer' for a store of a newer version, 'storage.failed' if the database cannot be
+ * reached or entered.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const { clock, connectionCountMax = CONNECTION_COUNT_MAX } = options;
@@ -52,7 +52,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   return new PostgresStorage({ pool, hints, writer, session, explain });
 }
 
-/** Does a work again while the server starts: both may start at a time, as after a loss of power. */
+/** Retries while the server is starting: both may start together, as after a power failure. */
 async function onceStarted(work: () => Promise<void>, clock: PostgresOptions['clock']): Promise<void> {
   const untilMs = clock.monotonicMs() + TRIES_MS_MAX;
   for (let failureCount = 1; ; failureCount++) {

@@ -1,7 +1,7 @@
 import { StorageError } from '../errors.js';
 import type { Connection } from './connection.js';
 
-/** Some connections, each used by one transaction at a time; who comes when all are in use waits in line. */
+/** A pool of connections, each used by one transaction at a time; callers queue while all are in use. */
 export class ConnectionPool {
   readonly #connect: () => Promise<Connection>;
   readonly #countMax: number;
@@ -15,7 +15,7 @@ export class ConnectionPool {
     this.#countMax = countMax;
   }
 
-  /** Gives `work` a connection; one that failed under it is not used again. */
+  /** Runs `work` on a connection; a failed connection is not reused. */
   async use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
     const connection = await this.#take();
     try {

@@ -8,18 +8,19 @@ import type { Connection } from './connection.js';
 /** Brings a store from one version to the next. */
 export interface Migration {
   readonly sql: string;
-  /** Whether processes of the version before cannot work with what it makes: all of them are stopped first. */
+  /** Whether processes of the previous version cannot work with the result: they must all be stopped first. */
   readonly isBreaking?: boolean;
 }
 
 /**
- * From version 1 to 2, from 2 to 3, … A new store is made from the tables as they are now, so what changes a table
- * after a release also adds a step here. During a rolling upgrade processes of the version before go on with the new
- * tables: a step adds tables, indexes and columns that may be null or have a default, and anything else is breaking.
+ * Steps from version 1 to 2, from 2 to 3, and so on. A new store is created from the current tables, so a change of a
+ * table after a release must also add a step here. During a rolling upgrade, processes of the previous version work
+ * with the new tables: a step may add tables, indexes, and columns that are nullable or have a default; anything else
+ * is breaking.
  */
 const migrations: readonly Migration[] = [
   {
-    // Organisations whose series lie in several shards.
+    // Organisations spread over several shards.
     sql: `CREATE TABLE "organisations" ("shard" int NOT NULL, "organisation" text COLLATE "C" NOT NULL,
         "groupCount" int8 NOT NULL, "createdMs" int8 NOT NULL, PRIMARY KEY ("shard", "organisation"))
         WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
@@ -32,24 +33,24 @@ const migrations: readonly Migration[] = [
         PRIMARY KEY ("shard", "sourceShard"))
         WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
   },
-  // Rows of the log in a form that processes of before do not read (`samples/log-row.ts`); no table changes.
+  // Log rows in a form that older processes cannot read (`samples/log-row.ts`); no table changes.
   { sql: 'SELECT 1', isBreaking: true },
 ];
 
 export interface Schema {
   readonly tables?: readonly Table<never>[];
-  /** The steps from version 1 on. */
+  /** The steps from version 1 upwards. */
   readonly migrations?: readonly Migration[];
 }
 
-/** Of locks that windrow takes in a database: 'wndr'. */
+/** The class of windrow's locks in a database: 'wndr'. */
 export const LOCK_CLASS = 0x776e6472;
 const SCHEMA_LOCK = 0;
 
 /**
- * Makes the tables of a new store, or brings an older one to this version, all at once or not at all.
+ * Creates the tables of a new store, or upgrades an older one to this version, in one transaction.
  *
- * @throws StorageError for a store that is newer than this can work with, or has another count of shards.
+ * @throws StorageError for a store that is too new for this version, or has another number of shards.
  */
 export async function migrate(connection: Connection, address: string, schema: Schema): Promise<void> {
   const { tables = ownTables, migrations: steps = migrations } = schema;
@@ -57,7 +58,7 @@ export async function migrate(connection: Connection, address: string, schema: S
   if ((await readVersion(connection, address, newest)) >= newest) return;
   try {
     await connection.exec(`BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, ${SCHEMA_LOCK})`);
-    // Asked again now that nobody else makes tables: another process may have done it meanwhile.
+    // Read again under the lock: another process may have done it meanwhile.
     const version = await readVersion(connection, address, newest);
     const sql = version === 0 ? createStore(tables, newest) : upgrade(steps, version);
     await connection.exec(`${sql}; COMMIT`);
@@ -67,9 +68,9 @@ export async function migrate(connection: Connection, address: string, schema: S
   }
 }
 
-/** The version of the store, 0 where there is none. */
+/** The version of the store; 0 if there is none. */
 async function readVersion(connection: Connection, address: string, newest: number): Promise<number> {
-  // By the catalogue's rows: a name that was looked up before is remembered as not there, in the same transaction.
+  // From the catalogue: within a transaction, PostgreSQL caches that a name was not found.
   const [found = []] = await connection.exec(
     `SELECT FROM pg_class WHERE "relname" = 'windrow_meta' AND "relnamespace" = current_schema()::regnamespace`,
   );
@@ -82,15 +83,15 @@ async function readVersion(connection: Connection, address: string, newest: numb
   if (newest < oldest) {
     throw new StorageError(
       'storage.newer',
-      `the store at ${address} has version ${version}, which processes from version ${oldest} on can work with; this ` +
+      `the store at ${address} has version ${version}, which needs at least version ${oldest}; this ` +
         `windrow has version ${newest}: start a newer one`,
     );
   }
   if (shardCount !== SHARD_COUNT) {
     throw new StorageError(
       'storage.newer',
-      `the store at ${address} has ${shardCount ?? 'no'} shards, and this windrow works with ${SHARD_COUNT}: its ` +
-        'keys would not be found; start the windrow that made it',
+      `the store at ${address} has ${shardCount ?? 'no'} shards, but this windrow uses ${SHARD_COUNT} and would not ` +
+        'find its keys; start the windrow that created it',
     );
   }
   return version;
@@ -117,12 +118,13 @@ function createStore(tables: readonly Table<never>[], version: number): string {
     setMeta('version', version),
     setMeta('oldestVersion', version),
     setMeta('shardCount', SHARD_COUNT),
-    // A row for each shard, changed by each commit: room in its page, so that no index changes with it.
+    // A row for each shard, changed by each commit: the fill factor leaves space for new versions in its page, so that
+    // the index does not change.
     `CREATE TABLE "windrow_shard" ("shard" int PRIMARY KEY, "commit" int8 NOT NULL, "owner" text, "session" int,
       "sequence" int8 NOT NULL, "leaseUntil" timestamptz NOT NULL)
       WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)`,
     `INSERT INTO "windrow_shard" SELECT "i", 0, NULL, NULL, 0, 'epoch' FROM generate_series(0, ${SHARD_COUNT - 1}) "i"`,
-    // The last group of commits of each process, by which it asks whether one took effect.
+    // The last group of commits of each writer, by which it checks whether the group took effect.
     `CREATE TABLE "windrow_writer" ("shard" int, "writer" text, "group" int8 NOT NULL, "atTime" timestamptz NOT NULL,
       PRIMARY KEY ("shard", "writer"))
       WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)`,
@@ -130,7 +132,7 @@ function createStore(tables: readonly Table<never>[], version: number): string {
   ].join('; ');
 }
 
-// Text is compared by its bytes, whatever the language of the database.
+// Text is compared by its bytes, whatever the database's locale.
 const TYPES: Readonly<Record<ColumnType, string>> = {
   text: 'text COLLATE "C"',
   integer: 'int8',
@@ -139,7 +141,7 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   bytes: 'bytea',
 };
 
-/** The statements that make a table and its indexes. The shard leads each key and each index. */
+/** The statements that create a table and its indexes. The shard leads each key and index. */
 function createTable<Row>(table: Table<Row>): string[] {
   const name = quote(table.name);
   const names = columnNames(table);
@@ -148,10 +150,10 @@ function createTable<Row>(table: Table<Row>): string[] {
     return `${quote(column)} ${TYPES[type]}${isNullable ? '' : ' NOT NULL'}`;
   });
   const key = `PRIMARY KEY ("shard", ${table.key.map(quote).join(', ')})`;
-  // What is packed already is not to be packed again.
+  // These bytes are compressed already, so PostgreSQL must not try again.
   const packed = names.filter((column) => table.columns[column].type === 'bytes');
   return [
-    // Rows come and go: what is dead is cleared away after some thousand, however large the table has grown.
+    // Rows come and go, so vacuum runs after some thousand dead ones, however large the table is.
     `CREATE TABLE ${name} ("shard" int NOT NULL, ${columns.join(', ')}, ${key})
       WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
     ...packed.map((column) => `ALTER TABLE ${name} ALTER COLUMN ${quote(column)} SET STORAGE EXTERNAL`),

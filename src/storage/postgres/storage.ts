@@ -15,24 +15,24 @@ export interface StorageParts {
   readonly hints: Hints;
   readonly writer: WriterParts;
   readonly session: number;
-  /** What a failure of PostgreSQL means to a caller. */
+  /** Turns a failure of PostgreSQL into an error for the caller. */
   readonly explain: (error: unknown) => unknown;
 }
 
-/** For so long nobody asks again which processes live. */
+/** How long a list of live processes stays valid. */
 const LIVE_MS = 2000;
 
 /**
- * A PostgreSQL database that any number of processes use at a time. Readers see one state each (repeatable read);
- * writers of a shard follow one another, by the lock on its row in `windrow_shard`.
+ * A PostgreSQL database that any number of processes use at a time. Each reader sees one state (repeatable read); the
+ * lock on a shard's row in `windrow_shard` serialises its writers.
  */
 export class PostgresStorage implements Storage {
   readonly #parts: StorageParts;
-  /** By the shards that they write to. */
+  /** By the shards that they write. */
   readonly #writers = new Map<string, ShardWriter>();
   readonly #reading = new Set<Promise<unknown>>();
   #live: readonly number[] = [];
-  #liveAskedMs = Number.NEGATIVE_INFINITY;
+  #liveReadMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StorageParts) {
@@ -41,7 +41,7 @@ export class PostgresStorage implements Storage {
 
   async read<Result>(shard: number, work: (tx: Reader) => Promise<Result>): Promise<Result> {
     this.#assertUsable(shard);
-    return this.#repeated((connection) => readWith(connection, shard, work));
+    return this.#retrying((connection) => readWith(connection, shard, work));
   }
 
   async transaction<Result>(
@@ -75,29 +75,29 @@ export class PostgresStorage implements Storage {
   async claim(shard: number, owner: string, leaseMs: number): Promise<Claim | undefined> {
     this.#assertUsable(shard);
     const { hints, session } = this.#parts;
-    return this.#repeated(async (connection) => {
-      await hints.showLife();
+    return this.#retrying(async (connection) => {
+      await hints.holdLiveLock();
       return takeClaim(connection, shard, { owner, session }, leaseMs);
     });
   }
 
   async release(claim: Claim): Promise<void> {
     this.#assertUsable(claim.shard);
-    await this.#repeated((connection) => giveBackClaim(connection, claim));
+    await this.#retrying((connection) => giveBackClaim(connection, claim));
   }
 
-  async keeps(shard: number): Promise<boolean> {
+  async maintains(shard: number): Promise<boolean> {
     this.#assertUsable(shard);
     const { hints, session, writer } = this.#parts;
-    if (writer.monotonicMs() - this.#liveAskedMs >= LIVE_MS) {
-      this.#liveAskedMs = writer.monotonicMs();
-      this.#live = await this.#repeated(async (connection) => {
-        await hints.showLife();
+    if (writer.monotonicMs() - this.#liveReadMs >= LIVE_MS) {
+      this.#liveReadMs = writer.monotonicMs();
+      this.#live = await this.#retrying(async (connection) => {
+        await hints.holdLiveLock();
         return readLive(connection);
       });
     }
     const index = this.#live.indexOf(session);
-    // Whose sign of life does not stand there yet does all.
+    // A process that is not in the list yet maintains all shards.
     return index < 0 || shard % this.#live.length === index;
   }
 
@@ -107,7 +107,7 @@ export class PostgresStorage implements Storage {
 
   async check(): Promise<void> {
     this.#assertUsable(0);
-    await this.#repeated((connection) => connection.exec('SELECT "commit" FROM "windrow_shard" WHERE "shard" = 0'), 0);
+    await this.#retrying((connection) => connection.exec('SELECT "commit" FROM "windrow_shard" WHERE "shard" = 0'), 0);
   }
 
   close(): Promise<void> {
@@ -122,8 +122,8 @@ export class PostgresStorage implements Storage {
     this.#parts.pool.close();
   }
 
-  /** Runs a work on a connection; on another one where the connection, or another transaction, was the trouble. */
-  async #repeated<Result>(
+  /** Runs a work on a connection; retries on another one after a failure of the connection or a conflict. */
+  async #retrying<Result>(
     work: (connection: Connection) => Promise<Result>,
     triesMsMax: number = TRIES_MS_MAX,
   ): Promise<Result> {
@@ -151,8 +151,8 @@ export class PostgresStorage implements Storage {
           }
         });
       } catch (error) {
-        const isPassing = error instanceof PostgresFailure && error.isPassing;
-        if (!isPassing || writer.monotonicMs() >= untilMs) throw error;
+        const isTransient = error instanceof PostgresFailure && error.isTransient;
+        if (!isTransient || writer.monotonicMs() >= untilMs) throw error;
         await pause(pauseOf(failureCount));
       }
     }

@@ -5,26 +5,29 @@ import type { ConnectionPool } from './pool.js';
 
 export interface WriterParts {
   readonly pool: ConnectionPool;
-  /** What this process calls itself among those that write. */
+  /** This process's name in `windrow_writer`. */
   readonly name: string;
   readonly monotonicMs: () => number;
-  /** Called when a group is committed, with the number of its last commit. */
+  /** Called when a group is committed, with its last commit number. */
   readonly onCommits: (shard: number, lastCommit: number) => void;
 }
 
-/** How long a work is tried again before its caller is told: longer than a standby takes to become the primary. */
+/** How long a work is retried before its caller gets the error: longer than a standby takes to become the primary. */
 export const TRIES_MS_MAX = 15_000;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 
 /**
- * The works of one shard, or of the same few shards, done in the order in which they came, those that wait together in
- * one transaction.
+ * The queue of works on one shard, or on the same few shards. They run in the order of arrival; those that wait
+ * together share a transaction.
  */
 export class ShardWriter {
   readonly #parts: WriterParts;
   readonly #shards: readonly number[];
-  /** Where its row in `windrow_writer` lies, and its name there: another writer may write of the same shard. */
+  /**
+   * The shard and name of its row in `windrow_writer`; the name is unique, as another writer may write to the same
+   * shard.
+   */
   readonly #ownShard: number;
   readonly #name: string;
   readonly #queue: Job[] = [];
@@ -41,7 +44,7 @@ export class ShardWriter {
 
   push(job: Job): void {
     this.#queue.push(job);
-    // After what the sockets have brought in this turn of the event loop, which so shares the commit.
+    // After all sockets were read in this turn of the event loop, so that their works share the commit.
     this.#running ??= new Promise((resolve) => setImmediate(() => resolve(this.#run())));
   }
 
@@ -58,7 +61,7 @@ export class ShardWriter {
     this.#running = undefined;
   }
 
-  /** @returns how long to wait before the next one. */
+  /** @returns how long to wait before the next group. */
   async #runGroup(): Promise<number> {
     const { onCommits } = this.#parts;
     const taken: Job[] = [];
@@ -68,28 +71,28 @@ export class ShardWriter {
       return job;
     };
     try {
-      const { locked, answers } = await this.#takeThrough(next);
+      const { locked, answers } = await this.#commitGroup(next);
       this.#failureCount = 0;
       for (const answer of answers) answer();
       for (const { shard, lastCommit } of locked.filter(isWritten)) onCommits(shard, lastCommit);
       return 0;
     } catch (error) {
-      return this.#undo(error, taken);
+      return this.#recover(error, taken);
     }
   }
 
-  async #takeThrough(next: () => Job | undefined): Promise<GroupResult> {
+  async #commitGroup(next: () => Job | undefined): Promise<GroupResult> {
     const { pool, monotonicMs } = this.#parts;
     const { group, isKnown } = await pool.use(async (connection) => {
       const group = await runGroup(connection, this.#shards, next, monotonicMs);
       return { group, isKnown: await this.#commit(connection, group) };
     });
-    // On another connection, so not while this one is held: all of them may be lost at once.
-    if (isKnown || (await this.#ask())) return group;
+    // After this connection is returned: the check needs another one, and all of them may be lost at once.
+    if (isKnown || (await this.#checkCommitted())) return group;
     throw new PostgresFailure('conflict', 'the connection was lost before the commit took effect');
   }
 
-  /** @returns false when the answer is lost. */
+  /** @returns false if the answer is lost. */
   async #commit(connection: Connection, { locked }: GroupResult): Promise<boolean> {
     const written = locked.filter(isWritten);
     if (written.length === 0) {
@@ -111,11 +114,11 @@ export class ShardWriter {
   }
 
   /**
-   * Asks whether the last group took effect, when the answer to its COMMIT was lost. The lock waits for a commit that
-   * still goes on; and the question is a commit of its own, so where a standby has to have all that is committed, it
-   * has that group too when the answer is given.
+   * Checks whether the last group took effect, when the answer to its COMMIT was lost. The row lock waits for a commit
+   * that is still running. The check is itself a commit, so where a standby must confirm commits, it has that group
+   * too once the check is answered.
    */
-  async #ask(): Promise<boolean> {
+  async #checkCommitted(): Promise<boolean> {
     const { pool, monotonicMs } = this.#parts;
     const untilMs = monotonicMs() + TRIES_MS_MAX;
     for (let failureCount = 1; ; failureCount++) {
@@ -134,15 +137,15 @@ export class ShardWriter {
         });
       } catch (error) {
         const failure = failureOf(error);
-        if (failure.isPassing && monotonicMs() < untilMs) continue;
+        if (failure.isTransient && monotonicMs() < untilMs) continue;
         throw new PostgresFailure('unknown', failure.message, { cause: error });
       }
     }
   }
 
-  /** After a failure: the works are done again where that may help; else their callers are told. */
-  #undo(error: unknown, taken: readonly Job[]): number {
-    if (error instanceof PostgresFailure && error.isPassing) {
+  /** Handles a failure: retries the works if that may help, else rejects them. */
+  #recover(error: unknown, taken: readonly Job[]): number {
+    if (error instanceof PostgresFailure && error.isTransient) {
       const sinceMs = this.#parts.monotonicMs() - TRIES_MS_MAX;
       const waiting = [...taken, ...this.#queue.splice(0)];
       for (const job of waiting) {
@@ -152,12 +155,12 @@ export class ShardWriter {
       this.#failureCount++;
       return pauseOf(this.#failureCount);
     }
-    // A statement that is refused is of the work that ran last; the others may do without it. Where there was no work
-    // yet, there is no way to the database for any.
-    const isOfWork = error instanceof PostgresFailure && (error.kind === 'other' || error.kind === 'duplicate');
-    const failed = taken.length === 0 ? this.#queue.splice(0) : isOfWork ? taken.slice(-1) : taken;
+    // A refused statement belongs to the work that ran last; the others may succeed without it. If no work ran yet,
+    // the database cannot be reached, so all fail.
+    const isFaultOfLast = error instanceof PostgresFailure && (error.kind === 'other' || error.kind === 'duplicate');
+    const failed = taken.length === 0 ? this.#queue.splice(0) : isFaultOfLast ? taken.slice(-1) : taken;
     for (const job of failed) job.reject(error);
-    if (isOfWork) this.#queue.unshift(...taken.slice(0, -1));
+    if (isFaultOfLast) this.#queue.unshift(...taken.slice(0, -1));
     return 0;
   }
 }

@@ -15,14 +15,14 @@ export interface AppendOptions {
   readonly itemId?: string;
 }
 
-/** What appending works with. */
+/** What `append` works with. */
 export interface AppendParts {
   readonly catalogue: Catalogue;
   readonly logs: PendingLogs;
   readonly clock: { nowMs(): number };
 }
 
-/** Writes changes of series into the log; see `SampleStore.append`. */
+/** Writes changes into the log; see `SampleStore.append`. */
 export async function append(
   { catalogue, logs, clock }: AppendParts,
   tx: Transaction,
@@ -52,7 +52,7 @@ export async function append(
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** Writes a row of the log. */
+/** Writes one row of the log. */
 export async function logChanges(
   logs: PendingLogs,
   tx: Transaction,
@@ -74,7 +74,7 @@ export async function logChanges(
   logs.wrote(tx, row);
 }
 
-/** @returns whether the offset is new; it is then the last one taken. */
+/** Stores the offset. @returns false if it was stored before. */
 async function takeOffset(tx: Transaction, organisation: string, origin: Origin): Promise<boolean> {
   const { source, partition, offset } = origin;
   const taken = await tx.get(sourceOffsets, { organisation, source, partition });
@@ -83,9 +83,9 @@ async function takeOffset(tx: Transaction, organisation: string, origin: Origin)
   return true;
 }
 
-const CREATED_A_TURN = 500;
+const CREATED_PER_TURN = 500;
 
-/** Creates series, each once; gives their keys by name. */
+/** Creates each series once; returns the keys by name. */
 async function create(
   tx: Transaction,
   progress: Progress,
@@ -114,7 +114,7 @@ async function create(
       lastMs: null,
       forgottenMs: null,
     });
-    if (rows.length < CREATED_A_TURN) continue;
+    if (rows.length < CREATED_PER_TURN) continue;
     await tx.insertAll(series, rows);
     rows = [];
     await nextTurn();
@@ -124,7 +124,7 @@ async function create(
   return keys;
 }
 
-// Requests are checked where they come in; were it not so, segments would be written that no search finds its way in.
+// Requests are checked on arrival. This guards the segments: a search would not find its way in unsorted ones.
 function assertRising(change: SampleChange): void {
   const { timeMs, value } = change;
   if (timeMs.length === value.length && isRising(timeMs, 0, timeMs.length, -Infinity)) return;

@@ -7,23 +7,26 @@ import { type FixedColumn, measureFixed, packFixed, unpackFixed } from './codec/
 import type { TimeRange } from './patch.js';
 import type { Columns } from './samples.js';
 
-/** A change of the log, its series by key. */
+/** A change in the log, with its series by key. */
 export interface KeyedChange extends Columns {
   readonly key: number;
   readonly deleted?: TimeRange;
-  /** For a change that drops its series: no table tells its name any more. */
+  /** For a change that drops its series: its name, which no table has any more. */
   readonly name?: SeriesReference;
 }
 
-/** What the changes of a row are about, and where in its bytes each of them lies. All of them lie within its times. */
+/** The heads of a row's changes, and where each change lies in its bytes. Its time range covers all changes. */
 export interface LogHeads extends TimeRange {
   readonly keys: Float64Array;
   readonly counts: Int32Array;
-  /** What changes have beside samples, by their index; most have nothing. */
+  /** What else changes have, by index; most have nothing. */
   readonly extras: ReadonlyMap<number, Extra>;
-  /** Where the samples of each change begin, in the columns; one more for the end. In older rows, in the bytes. */
+  /** Where the samples of each change start in the columns, plus the end. In older rows, offsets into the bytes. */
   readonly starts: Int32Array;
-  /** The samples of all changes, one after the other; older rows have columns of each change. */
+  /**
+   * The samples of all changes in one pair of columns; undefined for older rows, whose changes have columns of their
+   * own.
+   */
   readonly columns: RowColumns | undefined;
 }
 
@@ -32,7 +35,7 @@ type Extra = Pick<KeyedChange, 'deleted' | 'name'>;
 interface RowColumns {
   readonly times: FixedColumn;
   readonly values: FixedColumn;
-  /** Where the times begin, which the values follow. */
+  /** Where the times start; the values follow them. */
   readonly at: number;
 }
 
@@ -40,17 +43,17 @@ const VERSION = 3;
 const HAS_DELETED = 1;
 const HAS_NAME = 2;
 
-// A call runs to its end before another starts, so all of them use the same buffers.
+// Shared by all calls, which are synchronous.
 const heads = new ByteWriter();
 const prefix = new ByteWriter();
 let rowTimes = new Float64Array(1024);
 let rowValues = new Float64Array(1024);
 
 /**
- * The changes of a row as bytes: version, length and CRC-32 of its heads, the heads, then the times and the values of
- * all changes as two columns, in which those of one are found without the others. The heads are the number of changes,
- * times of all of them, of each its key and number of samples, what some have beside samples, and how the columns are
- * packed; so a row whose samples are damaged still tells whose they are.
+ * Encodes the changes of a row: version, length and CRC-32 of its heads, the heads, then times and values of all
+ * changes as two columns of fixed width, so that one change is read without the others. The heads are the number of
+ * changes, their time range, the key and number of samples of each, what else some have, and how the columns are
+ * packed. So a row with damaged samples still names its series.
  */
 export function encodeLogRow(changes: readonly KeyedChange[]): Uint8Array {
   const count = joinColumns(changes);
@@ -67,7 +70,8 @@ export function encodeLogRow(changes: readonly KeyedChange[]): Uint8Array {
   const timesForm = measureFixed(times);
   writeForm(timesForm);
   prefix.clear();
-  // The room of the times is known before that of the values, which are measured when the times are packed.
+  // The size of the times is known before that of the values, which are measured once the times are packed:
+  // `packFixed` needs the last measured column.
   const timeBytes = new Uint8Array(timesForm.width * count);
   packFixed(times, timesForm, timeBytes, 0);
   const valuesForm = measureFixed(values);
@@ -115,7 +119,7 @@ function timesOf(changes: readonly KeyedChange[]): TimeRange {
   return { fromMs, untilMs: Math.max(untilMs, lastMs === -Infinity ? lastMs : nextDouble(lastMs)) };
 }
 
-/** One more than the number that all changes have; else 0, and then the number of each. */
+/** Writes 1 + the number of samples if all changes have the same, else 0 and the number of each. */
 function writeCounts(changes: readonly KeyedChange[]): void {
   const first = changes[0]?.timeMs.length ?? 0;
   const isSame = changes.every(({ timeMs }) => timeMs.length === first);
@@ -148,7 +152,7 @@ function readExtra(reader: ByteReader, flags: number): Extra {
   return { ...deleted, ...name };
 }
 
-// Exponents from -128 on.
+// Stored exponents start at -128.
 const EXPONENT_BIAS = 128;
 
 function writeForm({ width, exponent, least }: FixedColumn): void {
@@ -161,12 +165,12 @@ function readForm(reader: ByteReader): FixedColumn {
   return { width: reader.byte(), exponent: reader.byte() - EXPONENT_BIAS, least: reader.double() };
 }
 
-/** Throws a RangeError where the heads are not as they were written. */
+/** @throws RangeError if the heads are damaged. */
 export function readLogHeads(bytes: Uint8Array): LogHeads {
   const reader = new ByteReader(bytes);
   const version = reader.byte();
   if (version < 1 || version > VERSION) {
-    throw new RangeError(`the log of samples is damaged, or of a later version: ${version}`);
+    throw new RangeError(`the log of samples is damaged or of a later version: ${version}`);
   }
   if (version > 1) {
     const headLength = reader.varint();
@@ -199,7 +203,7 @@ function readRest(reader: ByteReader, changeCount: number): Omit<LogHeads, keyof
   return { keys, counts, starts, extras, columns };
 }
 
-/** Of versions 1 and 2, whose changes had columns of their own, behind what else they had. */
+/** Reads versions 1 and 2, whose changes have columns of their own, behind what else they have. */
 function readOldHeads(bytes: Uint8Array, reader: ByteReader, changeCount: number): Omit<LogHeads, keyof TimeRange> {
   const keys = new Float64Array(changeCount);
   const flags = new Uint8Array(changeCount);
@@ -222,7 +226,7 @@ function readOldHeads(bytes: Uint8Array, reader: ByteReader, changeCount: number
   return { keys, counts, starts, extras, columns: undefined };
 }
 
-/** A change of the row. */
+/** Reads one change of a row. */
 export function readChange(bytes: Uint8Array, heads: LogHeads, index: number): KeyedChange {
   const count = heads.counts[index]!;
   const columns = { timeMs: new Float64Array(count), value: new Float64Array(count) };
@@ -230,7 +234,7 @@ export function readChange(bytes: Uint8Array, heads: LogHeads, index: number): K
   return { key: heads.keys[index]!, ...columns, ...heads.extras.get(index) };
 }
 
-/** Reads the samples of a change into columns, from `at` on. */
+/** Reads the samples of a change into columns, starting at `at`. */
 export function readInto(
   bytes: Uint8Array,
   heads: LogHeads,

@@ -3,7 +3,7 @@ import type { LogHeads } from './log-bytes.js';
 import { ALL_SERIES, inspectRow } from './log-row.js';
 import type { DamagedRange } from './patch.js';
 
-/** A row of the log in memory. Its bytes may be let go of, and are then read again. */
+/** A row of the log in memory. Its bytes may be dropped and are then read again. */
 export interface LogRow {
   readonly commit: number;
   readonly part: number;
@@ -15,7 +15,7 @@ export interface LogRow {
   damage: DamagedRange | undefined;
 }
 
-/** Where the changes of a series are: rows in their order, and the place in each of them. */
+/** Where the changes of a series are: the rows in order, and the index of the change in each. */
 export interface Places {
   readonly rows: LogRow[];
   readonly indexes: number[];
@@ -28,24 +28,24 @@ export function logRowOf(row: SampleLogRow): LogRow {
 }
 
 /**
- * Which rows of a span of the log tell of which series. Rows are added at the late end; what is forgotten at the
- * early one is left out of another index.
+ * An index from series to the rows of a span of the log. Rows are added at the end; to drop old ones, `after` makes
+ * another index.
  */
 export class LogIndex {
   readonly #rows: LogRow[] = [];
   readonly #bySeries = new Map<number, Places>();
-  /** Damaged rows that do not tell their series. */
+  /** Damaged rows whose series are unknown. */
   readonly #unknown: LogRow[] = [];
   readonly #fromCommit: number;
   #untilCommit: number;
 
-  /** An index of the commits after `fromCommit`; of none as yet. */
+  /** An empty index for the commits after `fromCommit`. */
   constructor(fromCommit: number) {
     this.#fromCommit = fromCommit;
     this.#untilCommit = fromCommit;
   }
 
-  /** The commits (fromCommit, untilCommit] are in the index. */
+  /** The index covers the commits (fromCommit, untilCommit]. */
   get fromCommit(): number {
     return this.#fromCommit;
   }
@@ -62,7 +62,7 @@ export class LogIndex {
     return this.#bySeries.size;
   }
 
-  /** Where the changes of a series are, and the rows that may have some of its organisation's. */
+  /** Where the changes of a series are, including damaged rows of its organisation that may have some. */
   placesOf(organisation: string, key: number): Places | undefined {
     const places = this.#bySeries.get(key);
     const unknown = this.#unknown.filter((row) => row.organisation === organisation);
@@ -73,7 +73,11 @@ export class LogIndex {
     return { rows: all.map(({ row }) => row), indexes: all.map(({ index }) => index) };
   }
 
-  /** Adds all the rows of the commits up to `untilCommit`, in their order; those that it has are passed over. */
+  /**
+   * Adds the rows of the commits up to `untilCommit`, in order; skips those that it has.
+   *
+   * @returns the added rows.
+   */
   add(rows: readonly LogRow[], untilCommit: number): LogRow[] {
     const added = rows.filter(({ commit }) => commit > this.#untilCommit);
     for (const row of added) this.addRow(row);
@@ -94,7 +98,7 @@ export class LogIndex {
     });
   }
 
-  /** An index of the commits after this one. This one stays, for readers of an older state who look into it. */
+  /** An index of the commits after this one. This index stays as it is for readers of an older state. */
   after(commit: number): LogIndex {
     const index = new LogIndex(commit);
     index.add(this.#rows.slice(firstAfter(this.#rows, commit)), this.#untilCommit);
@@ -102,7 +106,7 @@ export class LogIndex {
   }
 }
 
-/** The index of the first row of a commit after this one. */
+/** The index of the first row after a commit. */
 export function firstAfter(rows: readonly LogRow[], commit: number): number {
   let low = 0;
   let high = rows.length;

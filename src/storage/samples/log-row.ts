@@ -10,20 +10,20 @@ import type { Columns } from './samples.js';
 const place = new Float64Array(2);
 const placeBytes = new Uint8Array(place.buffer);
 
-/** Of a row of the log, to be written with it. */
+/** The checksum to store with a row of the log. */
 export function logChecksum({ commit, part, changes }: Pick<SampleLogRow, 'commit' | 'part' | 'changes'>): number {
   place[0] = commit;
   place[1] = part;
   return crc32(changes, crc32(placeBytes));
 }
 
-/** What a row of the log is about; `damage` where it is not as it was written. */
+/** The heads of a log row; `damage` if its checksum is wrong. */
 export interface InspectedRow {
   readonly heads: LogHeads;
   readonly damage?: DamagedRange;
 }
 
-/** @param knownHeads of the row as it was read before, where it was. */
+/** @param knownHeads the row's heads, if they were read before. */
 export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedRow {
   const isSound = row.checksum === null || row.checksum === logChecksum(row);
   if (isSound) return { heads: knownHeads ?? readLogHeads(row.changes) };
@@ -38,12 +38,12 @@ export function inspectRow(row: SampleLogRow, knownHeads?: LogHeads): InspectedR
     ? 'delete that range of these series and send it again, or restore a backup'
     : 'restore a backup';
   const error = new DamagedSamplesError(
-    `${what}, are damaged on the disk before they were compacted: ${range}; ${mend}; all else can be read`,
+    `${what}, were damaged on the disk before they were compacted: ${range}; ${mend}; all else can be read`,
   );
   return { heads, damage: { fromMs, untilMs, error } };
 }
 
-/** Heads of a row that does not tell any more which series of its organisation it is about. */
+/** Heads of a row whose heads are damaged: it may be about any series of its organisation. */
 export const ALL_SERIES: LogHeads = Object.freeze({
   fromMs: -Infinity,
   untilMs: Infinity,
@@ -71,7 +71,7 @@ export function patchOf({ timeMs, value, deleted }: Columns & { readonly deleted
   return { timeMs, value, deleted: deleted === undefined || deleted.fromMs >= deleted.untilMs ? [] : [deleted] };
 }
 
-/** A change of a series in a row of the log. */
+/** A change of one series in a row of the log. */
 export interface FoundChange {
   readonly bytes: Uint8Array;
   readonly heads: LogHeads;
@@ -80,8 +80,8 @@ export interface FoundChange {
 }
 
 /**
- * What changes of one series come to. They are read into one pair of columns; where each only adds samples, to the end
- * or nearly there, as most do, that is all.
+ * Combines the changes of one series into a patch. If they only add samples, nearly in order, as most do, sorting them
+ * in one pair of columns is enough.
  */
 export function patchOfFound(changes: readonly FoundChange[]): Patch {
   const damaged = damageLeft(changes);
@@ -94,7 +94,7 @@ export function patchOfFound(changes: readonly FoundChange[]): Patch {
   return combineAll(changes.map(({ bytes, heads, index }) => patchOf(readChange(bytes, heads, index))));
 }
 
-/** The samples of changes that delete nothing; undefined for others, and for much disorder. */
+/** The samples of changes that delete nothing; undefined if some delete, or are too far out of order. */
 function addedBy(changes: readonly FoundChange[]): Columns | undefined {
   if (changes.some(({ heads, index }) => isDeletion(heads, index))) return undefined;
   const count = changes.reduce((sum, { heads, index }) => sum + heads.counts[index]!, 0);
@@ -108,7 +108,10 @@ function addedBy(changes: readonly FoundChange[]): Columns | undefined {
   return left === undefined ? undefined : sliceColumns(columns, 0, left);
 }
 
-/** What damaged changes may have touched, but for what later ones have deleted; undefined where none is damaged. */
+/**
+ * The ranges that damaged changes may have touched, without those that later changes deleted; undefined if none is
+ * damaged.
+ */
 function damageLeft(changes: readonly FoundChange[]): readonly DamagedRange[] | undefined {
   let left: readonly DamagedRange[] | undefined;
   for (const { heads, index, damage } of changes) {

@@ -2,19 +2,19 @@ import type { DamagedSamplesError } from '../errors.js';
 import type { Columns } from './samples.js';
 import { concatenate, NO_COLUMNS } from './samples.js';
 
-/** Instants `[fromMs, untilMs)`. */
+/** The time range `[fromMs, untilMs)`. */
 export interface TimeRange {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
 /**
- * What changes of a series come to: what is stored within `deleted` goes, then the samples come and win over what
- * is stored. Times rise, ranges are in order and neither overlap nor touch. Patches follow one another: `combine`.
+ * The net effect of changes on a series: deletes what is stored within `deleted`, then adds the samples, which replace
+ * stored ones. Times ascend; ranges are in order and neither overlap nor touch. `combine` joins consecutive patches.
  */
 export interface Patch extends Columns {
   readonly deleted: readonly TimeRange[];
-  /** Where it may lack changes, as their bytes are damaged. */
+  /** Ranges where changes may be missing because their bytes are damaged. */
   readonly damaged?: readonly DamagedRange[];
 }
 
@@ -28,14 +28,14 @@ export function isEmptyPatch({ timeMs, deleted }: Patch): boolean {
   return timeMs.length === 0 && deleted.length === 0;
 }
 
-/** The patch that does what `earlier` and then `later` do. */
+/** The patch with the effect of `earlier` and then `later`. */
 export function combine(earlier: Patch, later: Patch): Patch {
   if (isEmptyPatch(earlier)) return later;
   if (isEmptyPatch(later)) return earlier;
   return { ...overlay(earlier, later), deleted: union(earlier.deleted, later.deleted) };
 }
 
-/** Columns as they are after a patch. */
+/** Columns after a patch is applied. */
 export function overlay(columns: Columns, patch: Patch): Columns {
   const kept = without(columns, patch.deleted);
   if (patch.timeMs.length === 0) return kept;
@@ -43,7 +43,7 @@ export function overlay(columns: Columns, patch: Patch): Columns {
   return merge(kept, patch);
 }
 
-/** What follows from patches that came one after the other. Halves at a time, so that it is not a loop of copies. */
+/** Combines consecutive patches, by halves: one by one would copy the first again and again. */
 export function combineAll(patches: readonly Patch[]): Patch {
   return combineHalves(joinRising(patches));
 }
@@ -54,7 +54,7 @@ function combineHalves(patches: readonly Patch[]): Patch {
   return combine(combineHalves(patches.slice(0, middle)), combineHalves(patches.slice(middle)));
 }
 
-/** Runs of patches that only add to the end of the one before, as most do, become one each. */
+/** Concatenates runs of patches that only append to the one before, as most do. */
 function joinRising(patches: readonly Patch[]): Patch[] {
   const joined: Patch[] = [];
   for (let from = 0; from < patches.length; ) {
@@ -72,12 +72,12 @@ function isAfter({ timeMs, deleted }: Patch, lastMs: number): boolean {
   return deleted.length === 0 && timeMs.length > 0 && timeMs[0]! > lastMs;
 }
 
-/** The samples of `[from, until)` by index: views. */
+/** The samples at the indexes `[from, until)`, as views. */
 export function sliceColumns({ timeMs, value }: Columns, from: number, until: number): Columns {
   return { timeMs: timeMs.subarray(from, until), value: value.subarray(from, until) };
 }
 
-/** The samples of `[fromMs, untilMs)`: views. */
+/** The samples in `[fromMs, untilMs)`, as views. */
 export function between(columns: Columns, fromMs: number, untilMs: number): Columns {
   const { timeMs } = columns;
   const from = indexAt(timeMs, fromMs);
@@ -85,9 +85,9 @@ export function between(columns: Columns, fromMs: number, untilMs: number): Colu
 }
 
 /**
- * What a patch does within `[fromMs, untilMs)`.
+ * The part of a patch within `[fromMs, untilMs)`.
  *
- * @throws DamagedSamplesError where nobody knows what that is.
+ * @throws DamagedSamplesError if that part is damaged.
  */
 export function patchBetween(patch: Patch, fromMs: number, untilMs: number): Patch {
   for (const damage of patch.damaged ?? []) {
@@ -99,7 +99,7 @@ export function patchBetween(patch: Patch, fromMs: number, untilMs: number): Pat
   return { ...between(patch, fromMs, untilMs), deleted };
 }
 
-/** What is left of a range without another: up to two ranges. */
+/** A range minus another: up to two ranges. */
 export function outside<Range extends TimeRange>(range: Range, { fromMs, untilMs }: TimeRange): Range[] {
   if (fromMs >= untilMs || fromMs >= range.untilMs || untilMs <= range.fromMs) return [range];
   const parts = [
@@ -135,7 +135,7 @@ function without(columns: Columns, deleted: readonly TimeRange[]): Columns {
   return concatenate(kept);
 }
 
-/** Both columns in one, of equal times the later one's sample. */
+/** Merges two pairs of columns; for equal times the later one's sample wins. */
 function merge(earlier: Columns, later: Columns): Columns {
   const [a, b] = [earlier.timeMs, later.timeMs];
   if (a.at(-1)! < b[0]!) return concatenate([earlier, later]);
@@ -165,7 +165,7 @@ function mergeInto(earlier: Columns, later: Columns, timeMs: Float64Array, value
   return count + rest.timeMs.length - at;
 }
 
-/** Ranges that overlap or touch become one. */
+/** Joins ranges that overlap or touch. */
 function union(a: readonly TimeRange[], b: readonly TimeRange[]): readonly TimeRange[] {
   if (a.length === 0) return b;
   if (b.length === 0) return a;
@@ -178,7 +178,7 @@ function union(a: readonly TimeRange[], b: readonly TimeRange[]): readonly TimeR
   return united;
 }
 
-// Not by a difference: both can be -Infinity.
+// Without subtraction, as both may be -Infinity.
 function byStart(a: TimeRange, b: TimeRange): number {
   return Number(a.fromMs > b.fromMs) - Number(a.fromMs < b.fromMs);
 }

@@ -5,7 +5,7 @@ import { type FoundChange, inspectRow, patchOfFound } from './log-row.js';
 import type { Patch } from './patch.js';
 import { compactedOf, type Progress } from './progress.js';
 
-/** A series as the log knows it. */
+/** A series as the log identifies it. */
 export interface SeriesOfLog {
   readonly organisation: string;
   readonly key: number;
@@ -13,21 +13,21 @@ export interface SeriesOfLog {
 
 /** The log as one reader sees it. */
 export interface PendingLog {
-  /** What the log's changes of a series come to that are not in its segments. */
+  /** The log's changes of a series that are not in its segments, as a patch. */
   patchOf(series: SeriesOfLog): Promise<Patch>;
-  /** The same of the changes of the commits `(after, until]` alone. */
+  /** Like `patchOf`, only for the commits `(after, until]`. */
   patchWithin(series: SeriesOfLog, after: number, until: number): Promise<Patch>;
-  /** The rows of these commits, in their order. */
+  /** The rows of the commits `(after, until]`, in order. */
   rowsWithin(after: number, until: number): LogRow[];
-  /** How many series it tells of, at most. */
+  /** An upper bound on the number of series in it. */
   readonly seriesCount: number;
 }
 
-/** What a transaction has to know of the log beyond what is on the disk. */
+/** The part of the log that a transaction sees but that is not on the disk. */
 interface Tail {
-  /** Rows that this transaction has written itself. They are looked into when it asks for the log, which few do. */
+  /** Rows that this transaction wrote; indexed only if it reads the log, which few do. */
   readonly own: SampleLogRow[];
-  /** The rows of commits that are not on the disk yet, and its own. */
+  /** Rows of commits that are not on the disk yet, and the transaction's own. */
   index: LogIndex | undefined;
 }
 
@@ -36,13 +36,13 @@ const ROWS_READ = 64;
 const ROWS_ADVANCED = 256;
 
 /**
- * The log's rows that are not compacted yet, kept in memory by shard: where the changes of each series are, and, up
- * to a bound, the rows' bytes. Only what is on the disk is kept: all else is a transaction's own.
+ * Keeps the log's uncompacted rows in memory, by shard: where the changes of each series are and, within a bound, the
+ * rows' bytes. Shared is only what is on the disk; everything else belongs to one transaction.
  */
 export class PendingLogs {
   readonly #indexes = new Map<number, LogIndex>();
   readonly #tails = new WeakMap<Reader, Tail>();
-  /** The rows whose bytes are kept, the longest unused first. */
+  /** The rows whose bytes are in memory, in the order in which they were read. */
   readonly #kept = new Set<LogRow>();
   #keptBytes = 0;
   readonly #bytesCachedMax: number;
@@ -51,7 +51,7 @@ export class PendingLogs {
     this.#bytesCachedMax = bytesCachedMax;
   }
 
-  /** Called for each row that a transaction writes; it gets the row's place in its commit. */
+  /** The place in its commit of the next row that a transaction writes. */
   nextPart(tx: Transaction): number {
     return this.#tailOf(tx).own.length;
   }
@@ -65,7 +65,7 @@ export class PendingLogs {
   async open(tx: Reader, progress: Progress): Promise<PendingLog> {
     const durable = await this.#durable(tx, progress);
     const tail = await this.#loadTail(tx, durable.untilCommit);
-    // The first is shared: what comes to it while this reader is at work is not of its state.
+    // The first index is shared: rows that others add during this transaction are not part of its state.
     const indexes = [
       { index: durable, lastCommit: tx.lastCommit },
       { index: tail, lastCommit: Infinity },
@@ -90,7 +90,7 @@ export class PendingLogs {
   }
 
   /**
-   * Takes some of the log into memory: who needs it next has less to read while others wait.
+   * Loads some of the log into memory, so that the next transaction has less to read while others wait.
    *
    * @returns whether there is more.
    */
@@ -102,15 +102,15 @@ export class PendingLogs {
     const where = [['commit', '<=', tx.durableCommit]] as const;
     const after = [index.untilCommit, Number.MAX_SAFE_INTEGER];
     const rows = await tx.find(sampleLog, { where, orderBy: LOG_ORDER, after, limit: rowCountMax });
-    // Of the last commit there may be more.
+    // The last commit may have more rows.
     const untilCommit = rows.length < rowCountMax ? tx.durableCommit : rows.at(-1)!.commit - 1;
     if (untilCommit <= index.untilCommit) return false;
     const whole = rows.filter(({ commit }) => commit <= untilCommit);
-    for (const row of index.add(whole.map(logRowOf), untilCommit)) this.#keep(row);
+    for (const row of index.add(whole.map(logRowOf), untilCommit)) this.#cacheBytes(row);
     return rows.length === rowCountMax;
   }
 
-  /** The shard's index, brought up to what this reader sees on the disk; or one of its own for an older state. */
+  /** The shard's index, extended to what this reader sees on the disk; a separate index for an older state. */
   async #durable(tx: Reader, progress: Progress): Promise<LogIndex> {
     const { compactedCommit } = progress;
     const isSettled = progress.commit <= tx.durableCommit;
@@ -120,21 +120,21 @@ export class PendingLogs {
     if (known !== undefined && (known.fromCommit > compactedCommit || known.untilCommit > untilCommit)) {
       return loadOlder(tx, compactedCommit, untilCommit);
     }
-    // Where the compaction itself may yet be undone, the log is not cut: its rows would be missed.
+    // Do not drop rows for a compaction that may still be undone: they would be missing.
     if (known !== undefined && !isSettled) return known;
     const index = this.#indexAfter(tx.shard, compactedCommit);
     if (index.untilCommit < untilCommit) {
       const rows = await readRows(tx, index.untilCommit, untilCommit);
-      for (const row of index.add(rows, untilCommit)) this.#keep(row);
+      for (const row of index.add(rows, untilCommit)) this.#cacheBytes(row);
     }
     return index;
   }
 
-  /** The shard's index of the commits after this one: what is before is let go of. */
+  /** The shard's index of the commits after this one; drops what is before. */
   #indexAfter(shard: number, commit: number): LogIndex {
     const known = this.#indexes.get(shard);
     if (known?.fromCommit === commit) return known;
-    for (const row of known?.rows.slice(0, firstAfter(known.rows, commit)) ?? []) this.#release(row);
+    for (const row of known?.rows.slice(0, firstAfter(known.rows, commit)) ?? []) this.#dropBytes(row);
     const index = known?.after(commit) ?? new LogIndex(commit);
     this.#indexes.set(shard, index);
     return index;
@@ -158,31 +158,31 @@ export class PendingLogs {
     const end = firstAfter(rows, until);
     for (let i = firstAfter(rows, after); i < end; i++) {
       const row = rows[i]!;
-      const bytes = row.bytes ?? (await this.#readAgain(tx, row));
+      const bytes = row.bytes ?? (await this.#reread(tx, row));
       found.push({ bytes, heads: row.heads, index: indexes[i]!, damage: row.damage });
     }
   }
 
-  async #readAgain(tx: Reader, row: LogRow): Promise<Uint8Array> {
+  async #reread(tx: Reader, row: LogRow): Promise<Uint8Array> {
     const { commit, part } = row;
     const found = await tx.get(sampleLog, { commit, part });
     if (found === undefined) throw new Error(`the log of shard ${tx.shard} lacks part ${part} of commit ${commit}`);
     row.damage = inspectRow(found, row.heads).damage;
     row.bytes = found.changes;
-    this.#keep(row);
+    this.#cacheBytes(row);
     return found.changes;
   }
 
-  #keep(row: LogRow): void {
+  #cacheBytes(row: LogRow): void {
     this.#kept.add(row);
     this.#keptBytes += row.byteCount;
     for (const oldest of this.#kept) {
       if (this.#keptBytes <= this.#bytesCachedMax || oldest === row) return;
-      this.#release(oldest);
+      this.#dropBytes(oldest);
     }
   }
 
-  #release(row: LogRow): void {
+  #dropBytes(row: LogRow): void {
     if (!this.#kept.delete(row)) return;
     row.bytes = undefined;
     this.#keptBytes -= row.byteCount;
@@ -198,7 +198,7 @@ export class PendingLogs {
   }
 }
 
-// A reader of a state before that of the index: what it needs may have been forgotten there.
+// For a reader of an older state, whose rows the shared index may have dropped.
 async function loadOlder(tx: Reader, afterCommit: number, untilCommit: number): Promise<LogIndex> {
   const index = new LogIndex(afterCommit);
   index.add(await readRows(tx, afterCommit, untilCommit), untilCommit);
@@ -213,7 +213,7 @@ async function readRows(tx: Reader, afterCommit: number, untilCommit: number): P
 
 const LOG_ORDER = [{ column: 'commit' }, { column: 'part' }] as const;
 
-/** The log's rows of the commits `(afterCommit, untilCommit]`, some at a time. */
+/** The log's rows of the commits `(afterCommit, untilCommit]`, read some at a time. */
 export async function* logRows(tx: Reader, afterCommit: number, untilCommit: number): AsyncGenerator<SampleLogRow> {
   const where = [['commit', '<=', untilCommit]] as const;
   for (let after: readonly number[] = [afterCommit, Number.MAX_SAFE_INTEGER]; ; ) {

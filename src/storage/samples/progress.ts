@@ -17,23 +17,26 @@ export const START: Progress = Object.freeze({
   nextSeriesKey: 1,
 });
 
-/** As each transaction sees it, which alone changes it meanwhile: all that is done with samples asks for it. */
-const seen = new WeakMap<Reader, Progress>();
+/**
+ * The progress that each transaction has read or written: all work on samples needs it, and nobody else changes it
+ * meanwhile.
+ */
+const progressOf = new WeakMap<Reader, Progress>();
 
 export async function readProgress(tx: Reader): Promise<Progress> {
-  const known = seen.get(tx) ?? (await tx.get(sampleProgress, { name: NAME })) ?? START;
-  seen.set(tx, known);
+  const known = progressOf.get(tx) ?? (await tx.get(sampleProgress, { name: NAME })) ?? START;
+  progressOf.set(tx, known);
   return known;
 }
 
 export async function writeProgress(tx: Transaction, progress: Progress): Promise<Progress> {
   const row = { ...progress, commit: tx.commit };
   await tx.put(sampleProgress, row);
-  seen.set(tx, row);
+  progressOf.set(tx, row);
   return row;
 }
 
-/** The commit after which the log's changes of a series are not in its segments yet. */
+/** The commit after which the changes of a series are in the log only. */
 export function compactedOf({ compactedCommit, roundCommit, roundKey }: Progress, key: number): number {
   return key <= roundKey ? roundCommit : compactedCommit;
 }

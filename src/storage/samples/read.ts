@@ -14,15 +14,15 @@ import {
   unpackSegments,
 } from './segments.js';
 
-/** A series as a reader has found it: what its segments lack is in the patch. */
+/** A series as a reader found it; the patch has what its segments lack. */
 export interface OpenSeries {
   readonly key: number;
   readonly patch: Patch;
-  /** Whether there can be provisional samples. */
+  /** Whether it may have provisional samples. */
   readonly isResult: boolean;
 }
 
-/** The samples of a range, those of segments and log, and the provisional ones unless they are unwanted. */
+/** The samples of a range from segments and log, and provisional ones unless excluded. */
 export async function readSamples(tx: Reader, series: OpenSeries, range: SampleRange): Promise<Columns> {
   const { fromMs = -Infinity, untilMs = Infinity, limit = Infinity, isDescending = false } = range;
   if (!(fromMs < untilMs) || limit <= 0) return NO_COLUMNS;
@@ -38,59 +38,61 @@ export async function readProvisional(tx: Reader, seriesKey: number): Promise<Co
   return row === undefined ? NO_COLUMNS : unpackProvisional(row);
 }
 
-/** Goes from one end of the range to the other, some segments at a time, until there are enough samples. */
+/** Reads from one end of the range to the other, some segments at a time, until there are enough samples. */
 async function readFinals(
   tx: Reader,
   { key, patch }: OpenSeries,
   fromMs: number,
   untilMs: number,
   limit: number,
-  isLate: boolean,
+  isDescending: boolean,
 ): Promise<Columns> {
   const parts: Columns[] = [];
   let [startMs, endMs] = [fromMs, untilMs];
-  // The segment that the late end lies in ends after it; all others that are looked for from there lie before it.
-  const [last] = isLate && untilMs !== Infinity ? await segmentsFrom(tx, key, untilMs, 1) : [];
-  let inEnd = last === undefined ? [] : [last];
+  // The segment that contains the end of the range ends after it; `segmentsBefore` finds only earlier ones.
+  const [last] = isDescending && untilMs !== Infinity ? await segmentsFrom(tx, key, untilMs, 1) : [];
+  let endSegments = last === undefined ? [] : [last];
   let count = 0;
   let rowCount = Math.min(Math.ceil(limit / SAMPLES_EXPECTED), ROWS_FIRST);
   while (startMs < endMs && count < limit) {
-    const found = await (isLate ? segmentsBefore(tx, key, endMs, rowCount) : segmentsFrom(tx, key, startMs, rowCount));
-    // Up to the last of the segments nothing is missing, and beyond it only if there are no more of them.
+    const found = await (isDescending
+      ? segmentsBefore(tx, key, endMs, rowCount)
+      : segmentsFrom(tx, key, startMs, rowCount));
+    // The result is complete up to the last segment read, and beyond it only if there are no more.
     const end = found.length === rowCount ? found.at(-1)! : undefined;
-    const from = isLate && end !== undefined ? Math.max(startMs, end.startMs) : startMs;
-    const until = !isLate && end !== undefined ? Math.min(endMs, nextDouble(end.endMs)) : endMs;
-    const rows = (isLate ? [...inEnd, ...found].reverse() : found).filter(
+    const from = isDescending && end !== undefined ? Math.max(startMs, end.startMs) : startMs;
+    const until = !isDescending && end !== undefined ? Math.min(endMs, nextDouble(end.endMs)) : endMs;
+    const rows = (isDescending ? [...endSegments, ...found].reverse() : found).filter(
       (row) => row.startMs < until && row.endMs >= from && !isErased(row, patch),
     );
     const part = between(overlay(unpackSegments(rows), patchBetween(patch, from, until)), from, until);
     parts.push(part);
     count += part.timeMs.length;
-    if (isLate) endMs = from;
+    if (isDescending) endMs = from;
     else startMs = until;
-    inEnd = [];
+    endSegments = [];
     rowCount = Math.min(4 * rowCount, ROWS_MAX);
   }
-  return cutTo(concatenate(isLate ? parts.reverse() : parts), limit, isLate);
+  return cutTo(concatenate(isDescending ? parts.reverse() : parts), limit, isDescending);
 }
 
 const ROWS_MAX = 256;
-/** A segment has some thousand samples: so many rows are likely to be enough, and few are read in vain. */
+/** A segment has some thousand samples: enough rows, most likely, without reading many in vain. */
 const SAMPLES_EXPECTED = 2048;
 
 const ROWS_FIRST = 8;
 
-function cutTo(columns: Columns, limit: number, isLate: boolean): Columns {
+function cutTo(columns: Columns, limit: number, isDescending: boolean): Columns {
   const { length } = columns.timeMs;
   if (length <= limit) return columns;
-  return isLate ? sliceColumns(columns, length - limit, length) : sliceColumns(columns, 0, limit);
+  return isDescending ? sliceColumns(columns, length - limit, length) : sliceColumns(columns, 0, limit);
 }
 
 type Counted = Pick<SeriesInfo, 'sampleCount' | 'firstMs' | 'lastMs'>;
 
 /**
- * What is known of a series: its row tells of the segments, the rest is added to it. Of what is damaged it tells as
- * much as can be known, for one damaged series does not hinder a list of all.
+ * Describes a series: its row covers the segments, the rest is added. For a damaged series it gives what is known, so
+ * that one such series does not break a list.
  */
 export async function describeSeries(tx: Reader, row: SeriesRow, patch: Patch): Promise<SeriesInfo> {
   const { timeseriesId, metric, itemId, sampleCount, firstMs, lastMs } = row;

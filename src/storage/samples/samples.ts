@@ -4,15 +4,15 @@ import type { DamagedRange } from './patch.js';
 export { type Columns, concatenate };
 
 /**
- * A change of one series, applied as a whole: first what is deleted, then the samples, which win over older ones.
- * Times rise strictly, values are finite.
+ * A change of one series, applied as a whole: first the deletion, then the samples, which replace older ones. Times
+ * ascend strictly, values are finite.
  */
 export interface SampleChange extends SeriesReference, Columns {
   /** Deletes the stored samples of `[fromMs, untilMs)` first. */
   readonly deleted?: { readonly fromMs: number; readonly untilMs: number };
 }
 
-/** Where a queue delivered samples from. */
+/** The place in a queue that samples came from. */
 export interface Origin {
   readonly source: string;
   readonly partition: string;
@@ -23,32 +23,32 @@ export interface SampleRange {
   /** Epoch ms; `[fromMs, untilMs)`. */
   readonly fromMs?: number;
   readonly untilMs?: number;
-  /** At most so many, from the early end, or from the late one when descending. */
+  /** The most samples, from the start of the range, or from its end if descending. */
   readonly limit?: number;
   readonly isDescending?: boolean;
-  /** Results that the next input may still change are left out. */
+  /** Leaves out results that the next input may still change. */
   readonly isFinalOnly?: boolean;
 }
 
-/** What is known of a stored series. */
+/** Information about a stored series. */
 export interface SeriesInfo extends SeriesReference {
   readonly sampleCount: number;
-  /** Times of the first and last sample; null when there is none. */
+  /** Times of the first and last sample; null if there are none. */
   readonly firstMs: number | null;
   readonly lastMs: number | null;
-  /** The item whose result this is, if it is one. */
+  /** The item whose result this is; null if clients write it. */
   readonly itemId: string | null;
 }
 
-/** A commit's change of one series as the log has it: what live items take. */
+/** A commit's change of one series, as read from the log for items. */
 export interface LoggedChange extends SampleChange {
   readonly organisation: string;
   readonly commit: number;
-  /** Where there may be samples, or a deletion, whose bytes are damaged; there are then no others in the change. */
+  /** The range in which damaged bytes may have held samples or a deletion; the change then has no others. */
   readonly damage?: DamagedRange;
 }
 
-/** A series is the result of an item, and is written by that item alone. */
+/** The series is the result of an item, and only that item may write it. */
 export class ResultSeriesError extends Error {
   readonly series: SeriesReference;
   readonly itemId: string;
@@ -63,12 +63,12 @@ export class ResultSeriesError extends Error {
   }
 }
 
-/** The log of these commits is deleted, for its samples are in the segments: who follows the log begins anew. */
+/** This part of the log is deleted, as its samples are in the segments: followers of the log must start again. */
 export class ForgottenChangesError extends Error {
   readonly forgottenCommit: number;
 
   constructor(afterCommit: number, forgottenCommit: number) {
-    super(`the log after commit ${afterCommit} was asked for, but is forgotten up to commit ${forgottenCommit}`);
+    super(`cannot read the log after commit ${afterCommit}: it is deleted up to commit ${forgottenCommit}`);
     this.name = new.target.name;
     this.forgottenCommit = forgottenCommit;
   }

@@ -9,14 +9,14 @@ import { readColumn, writeColumn } from './codec/column.js';
 import { between, indexAt, type Patch, patchBetween } from './patch.js';
 import { type Columns, NO_COLUMNS } from './samples.js';
 
-/** Samples as the tables keep them. */
+/** Samples as stored in the tables. */
 export interface PackedColumns {
   readonly sampleCount: number;
   readonly times: Uint8Array;
   readonly values: Uint8Array;
 }
 
-// A call runs to its end before another starts, so all of them use the same buffer.
+// Shared by all calls, which are synchronous.
 const writer = new ByteWriter(65_536);
 
 function pack({ timeMs, value }: Columns): PackedColumns {
@@ -28,7 +28,7 @@ function pack({ timeMs, value }: Columns): PackedColumns {
   return { sampleCount: timeMs.length, times: bytesOf(timeMs), values: bytesOf(value) };
 }
 
-/** The samples of rows that follow one another. */
+/** The samples of consecutive rows. */
 function unpack(rows: readonly PackedColumns[]): Columns {
   if (rows.length === 0) return NO_COLUMNS;
   const count = rows.reduce((sum, { sampleCount }) => sum + sampleCount, 0);
@@ -43,7 +43,11 @@ function unpack(rows: readonly PackedColumns[]): Columns {
   return { timeMs, value };
 }
 
-/** The samples of segments that follow one another. Throws DamagedSamplesError where one is not as it was written. */
+/**
+ * The samples of consecutive segments.
+ *
+ * @throws DamagedSamplesError if one of them is damaged.
+ */
 export function unpackSegments(rows: readonly SegmentRow[]): Columns {
   for (const row of rows) {
     if (row.checksum !== null && row.checksum !== checksumOf(row)) throw damaged(row);
@@ -69,21 +73,21 @@ function checksumOf({ seriesKey, startMs, endMs, sampleCount, times, values }: O
   return crc32(values, crc32(times, crc32(head)));
 }
 
-/** The row of a result's provisional samples, but for its commit. */
+/** A row of provisional samples, without its commit. */
 export function packProvisional(seriesKey: number, columns: Columns): Omit<ProvisionalRow, 'commit'> {
   const packed = { seriesKey, ...pack(columns) };
   return { ...packed, checksum: checksumOf({ ...packed, startMs: 0, endMs: 0 }) };
 }
 
-/** @throws DamagedSamplesError where they are not as they were written. */
+/** @throws DamagedSamplesError if they are damaged. */
 export function unpackProvisional(row: ProvisionalRow): Columns {
   const { seriesKey, checksum } = row;
   if (checksum === null || checksum === checksumOf({ ...row, startMs: 0, endMs: 0 })) return unpack([row]);
-  const mend = 'the next sample has them computed anew; final results can be read';
+  const mend = 'the next sample recomputes them; final results can be read';
   throw new DamagedSamplesError(`the provisional results of series key ${seriesKey} are damaged on the disk; ${mend}`);
 }
 
-/** The row of a new segment. */
+/** A row for a new segment. */
 export function packSegment(seriesKey: number, columns: Columns): SegmentRow {
   const { timeMs } = columns;
   const row = { seriesKey, startMs: timeMs[0]!, endMs: timeMs.at(-1)!, ...pack(columns) };
@@ -94,7 +98,7 @@ export async function deleteSegment(tx: Transaction, { seriesKey, endMs }: Segme
   await tx.delete(segments, equal({ seriesKey, endMs }));
 }
 
-/** The first segments, up to `limit`, that end at or after an instant, early ones first. */
+/** The first segments, up to `limit`, that end at or after an instant, in order of time. */
 export function segmentsFrom(tx: Reader, seriesKey: number, fromMs: number, limit: number): Promise<SegmentRow[]> {
   const where = [
     ['seriesKey', '=', seriesKey],
@@ -103,7 +107,7 @@ export function segmentsFrom(tx: Reader, seriesKey: number, fromMs: number, limi
   return tx.find(segments, { where, orderBy: [{ column: 'endMs' }], limit });
 }
 
-/** The last segments, up to `limit`, that end before an instant, late ones first. */
+/** The last segments, up to `limit`, that end before an instant, latest first. */
 export function segmentsBefore(tx: Reader, seriesKey: number, untilMs: number, limit: number): Promise<SegmentRow[]> {
   const where = [
     ['seriesKey', '=', seriesKey],
@@ -112,14 +116,14 @@ export function segmentsBefore(tx: Reader, seriesKey: number, untilMs: number, l
   return tx.find(segments, { where, orderBy: [{ column: 'endMs', isDescending: true }], limit });
 }
 
-/** The times of a series' first and last stored sample. */
+/** The times of the first and last sample in a series' segments. */
 export async function segmentRange(tx: Reader, seriesKey: number): Promise<readonly [number | null, number | null]> {
   const [first] = await segmentsFrom(tx, seriesKey, -Infinity, 1);
   const [last] = await segmentsBefore(tx, seriesKey, Infinity, 1);
   return [first?.startMs ?? null, last?.endMs ?? null];
 }
 
-/** Finds segments at ever later instants; those that follow one another are read several at a time. */
+/** Finds segments at ascending instants; consecutive ones are read several at a time. */
 export class SegmentCursor {
   readonly #tx: Reader;
   readonly #seriesKey: number;
@@ -133,13 +137,13 @@ export class SegmentCursor {
     this.#seriesKey = seriesKey;
   }
 
-  /** The first segment that ends at or after an instant; instants do not go back. */
+  /** The first segment that ends at or after an instant; instants must not descend. */
   async seek(fromMs: number): Promise<SegmentRow | undefined> {
     const skippedFrom = this.#next;
     while (this.#next < this.#rows.length && this.#rows[this.#next]!.endMs < fromMs) this.#next++;
     if (this.#next < this.#rows.length) return this.#rows[this.#next];
     if (this.#isAtEnd) return undefined;
-    // All that was read was asked for too: more of it is likely to be.
+    // Read ahead more if the last rows were used one after the other.
     this.#limit = this.#next - skippedFrom <= 1 ? Math.min(2 * this.#limit, READ_MAX) : 1;
     this.#rows = await segmentsFrom(this.#tx, this.#seriesKey, fromMs, this.#limit);
     this.#next = 0;
@@ -150,21 +154,21 @@ export class SegmentCursor {
 
 const READ_MAX = 16;
 
-/** A part of the time of a series that a patch touches: a segment, or samples that lie in none. */
+/** A part of a series that a patch touches: a segment, or samples outside of any. */
 export interface Area {
-  /** None where the samples lie between segments, or beyond the last one. */
+  /** Undefined if the samples lie between segments or after the last one. */
   readonly segment: SegmentRow | undefined;
   readonly patch: Patch;
-  /** Whether there is no segment after it. */
+  /** Whether no segment follows. */
   readonly isTail: boolean;
-  /** The next area begins here or later. */
+  /** The next area starts here or later. */
   readonly endMs: number;
 }
 
 /**
  * The areas that a patch touches, in order of time.
  *
- * @param wantsNext whether the area after this one is wanted even if the patch does not touch it.
+ * @param wantsNext whether to yield the next area even if the patch does not touch it.
  */
 export async function* touchedAreas(
   cursor: SegmentCursor,
@@ -195,7 +199,7 @@ function area(segment: SegmentRow | undefined, patch: Patch, endMs: number): Are
   return { segment, patch, isTail: endMs === Infinity, endMs };
 }
 
-/** The first instant at or after this one at which the patch has a sample or deletes. */
+/** The first instant at or after this one where the patch adds a sample or deletes. */
 function nextTouch({ timeMs, deleted }: Patch, atMs: number): number | undefined {
   const sampleMs = timeMs[indexAt(timeMs, atMs)];
   const range = deleted.find(({ untilMs }) => untilMs > atMs);
@@ -203,7 +207,7 @@ function nextTouch({ timeMs, deleted }: Patch, atMs: number): number | undefined
   return Math.min(sampleMs ?? Infinity, Math.max(atMs, range.fromMs));
 }
 
-/** Whether nothing of a segment is left by a patch, as can be told without reading it: so also of a damaged one. */
+/** Whether a patch deletes a segment as a whole. Needs no reading, so it works for a damaged one too. */
 export function isErased({ startMs, endMs }: SegmentRow, { deleted }: Patch): boolean {
   return deleted.some((range) => range.fromMs <= startMs && range.untilMs > endMs);
 }

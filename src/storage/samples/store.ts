@@ -28,19 +28,19 @@ export interface SampleStoreOptions {
   readonly sizes?: Partial<Sizes>;
 }
 
-/** Creates the store of samples; what it keeps in memory can be lost at any time. */
+/** Creates the store of samples; its memory is only a cache. */
 export function createSampleStore({ clock, sizes }: SampleStoreOptions): SampleStore {
   const logs = new PendingLogs();
   const compaction = new Compaction(logs, { ...defaultSizes, ...sizes });
   return new SampleStore({ logs, catalogue: new Catalogue(), clock }, compaction);
 }
 
-const CHANGES_A_TURN = 1000;
+const CHANGES_PER_TURN = 1000;
 const RESULTS_READ = 500;
 
 /**
- * Samples of many series over the tables of a shard: a log that takes changes fast, and per-series segments that
- * it is compacted into in the background. A read sees both. Later changes win: (series, time) is stored once.
+ * The samples of a shard's series: a log that takes changes fast, and segments for each series, into which the log is
+ * compacted in the background. Reads merge both. Later changes win: each (series, time) has one sample.
  */
 export class SampleStore {
   readonly #parts: AppendParts;
@@ -53,11 +53,11 @@ export class SampleStore {
   }
 
   /**
-   * Writes one log row for all the changes; creates series that are not there, also for changes of nothing.
+   * Writes all the changes as one log row; creates missing series, even for empty changes.
    *
    * @param options.itemId marks new series as results of this item.
-   * @returns false when `origin` says that these samples were taken before: nothing was written.
-   * @throws ResultSeriesError for a series that is the result of an item, unless `itemId` is given.
+   * @returns false if `origin` was stored before: nothing was written.
+   * @throws ResultSeriesError for the result of an item, unless `itemId` is given.
    */
   append(
     tx: Transaction,
@@ -70,24 +70,27 @@ export class SampleStore {
   }
 
   /**
-   * Replaces the provisional samples of a result: those after its final ones. Where both have a time the final
-   * sample is read. Throws for a series that is not there or is no result: an append with `itemId` makes it one.
+   * Replaces the provisional samples of a result: those after its final ones. If both have a time, reads give the
+   * final sample. Throws unless the series is a result: `append` with `itemId` makes it one.
    */
   async setProvisional(tx: Transaction, organisation: string, samples: SeriesReference & Columns): Promise<void> {
     const { catalogue } = this.#parts;
     const [known] = await catalogue.find(tx, await readProgress(tx), organisation, [samples]);
     if (known === undefined || known.itemId === null) {
-      throw new Error(`provisional samples of ${seriesKey(samples)}, which is not a result that is there`);
+      throw new Error(`provisional samples of ${seriesKey(samples)}, which is not the result of an item`);
     }
     const { key } = known;
     if (samples.timeMs.length === 0) await tx.delete(provisionalSamples, equal({ seriesKey: key }));
     else await tx.put(provisionalSamples, { commit: tx.commit, ...packProvisional(key, samples) });
   }
 
-  /** The provisional samples of those of the series that are results, and the commits that wrote them; 0 for none. */
+  /**
+   * The provisional samples of those series that are results, with the commit that wrote them; commit 0 if there are
+   * none.
+   */
   async provisionalOf(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<readonly Preview[]> {
     const known = await this.#parts.catalogue.find(tx, await readProgress(tx), organisation, of);
-    const results = known.filter((one) => one?.itemId != null) as KnownSeries[]; // those that are there
+    const results = known.filter((one) => one?.itemId != null) as KnownSeries[]; // `as`: the others are filtered out
     const previews: Preview[] = [];
     for (let from = 0; from < results.length; from += RESULTS_READ) {
       const some = results.slice(from, from + RESULTS_READ);
@@ -102,7 +105,7 @@ export class SampleStore {
     return previews;
   }
 
-  /** For each series the item whose result it is; null for one that clients write, undefined for none. */
+  /** The item whose result each series is; null for one that clients write, undefined for an unknown one. */
   async itemIdsOf(
     tx: Reader,
     organisation: string,
@@ -112,7 +115,7 @@ export class SampleStore {
     return known.map((one) => one?.itemId);
   }
 
-  /** Samples in time order (of the late end, still rising, when descending). Empty for an unknown series. */
+  /** Samples in time order; if descending, still in time order, but taken from the end. Empty for an unknown series. */
   async read(tx: Reader, organisation: string, of: SeriesReference, range: SampleRange = {}): Promise<Columns> {
     const { catalogue, logs } = this.#parts;
     const progress = await readProgress(tx);
@@ -123,7 +126,7 @@ export class SampleStore {
     return readSamples(tx, { key, patch: await log.patchOf(known), isResult: itemId !== null }, range);
   }
 
-  /** The series of an organisation in order of (timeseriesId, metric), after a place, with their ranges. */
+  /** The series of an organisation with their time ranges, in order of (timeseriesId, metric), after a place. */
   async list(
     tx: Reader,
     organisation: string,
@@ -154,7 +157,7 @@ export class SampleStore {
     return infos;
   }
 
-  /** The last instant up to which samples of one of these series were deleted by retention; undefined for none. */
+  /** The latest time up to which retention deleted samples of one of these series; undefined if it deleted none. */
   async forgottenMs(tx: Reader, organisation: string, of: readonly SeriesReference[]): Promise<number | undefined> {
     let latestMs: number | undefined;
     for (const reference of of) {
@@ -164,25 +167,22 @@ export class SampleStore {
     return latestMs;
   }
 
-  /** Makes a result a series that clients write: its samples are final, and no item's. */
+  /** Turns an item's result into a series that clients write; its provisional samples become final. */
   async release(tx: Transaction, organisation: string, of: SeriesReference): Promise<void> {
     const row = await tx.get(series, keyOf(organisation, of));
     if (row === undefined || row.itemId === null) return;
     const provisional = await readProvisional(tx, row.seriesKey);
     const { timeseriesId, metric, itemId } = row;
-    // As they are read: with the final samples of their times, which win.
+    // As they are read: merged with the final samples, which win.
     const shown = await this.read(tx, organisation, of, { fromMs: provisional.timeMs[0] ?? Infinity });
     await this.append(tx, organisation, [{ timeseriesId, metric, ...shown }], { itemId });
     await tx.delete(provisionalSamples, equal({ seriesKey: row.seriesKey }));
     await tx.put(series, { ...row, itemId: null });
-    // What caches knew of it is as wrong as if it had been dropped.
+    // Caches of the series are as wrong as after a drop.
     await writeProgress(tx, { ...(await readProgress(tx)), droppedCommit: tx.commit });
   }
 
-  /**
-   * Says of a replica whose result it is where its samples come from, or of which that it is none; makes the series
-   * where it is not there.
-   */
+  /** Sets the item whose result a replica is in its source shard, or null; creates the series if it is missing. */
   async mark(tx: Transaction, organisation: string, of: SeriesReference, itemId: string | null): Promise<void> {
     const row = await tx.get(series, keyOf(organisation, of));
     if (row === undefined) {
@@ -194,7 +194,7 @@ export class SampleStore {
     }
   }
 
-  /** Deletes a series with all its samples. Its name stands in the log, as a change that deletes all. */
+  /** Deletes a series and all its samples. The log gets its name, with a change that deletes everything. */
   async drop(tx: Transaction, organisation: string, of: SeriesReference): Promise<boolean> {
     const row = await tx.get(series, keyOf(organisation, of));
     if (row === undefined) return false;
@@ -211,11 +211,11 @@ export class SampleStore {
   }
 
   /**
-   * Changes of the commits after `afterCommit`, in their order: what live items have not seen yet. Those of a commit
-   * come together, so there can be more of them than `limit`; fewer mean that there are no more.
+   * Changes after `afterCommit` in order, for items to absorb. The changes of a commit come together, so there may be
+   * more than `limit`; if there are fewer, there are no more.
    *
-   * @param isWanted leaves out the changes of other series, which are not decoded.
-   * @throws ForgottenChangesError when the log does not reach back so far; it does where `compact` was not told so.
+   * @param isWanted skips the changes of other series without decoding them.
+   * @throws ForgottenChangesError if that part of the log is deleted.
    */
   async changesAfter(tx: Reader, afterCommit: number, limit = Infinity, isWanted = all): Promise<LoggedChange[]> {
     const progress = await readProgress(tx);
@@ -223,7 +223,7 @@ export class SampleStore {
     const changes: LoggedChange[] = [];
     for await (const row of logRows(tx, afterCommit, Number.MAX_SAFE_INTEGER)) {
       if (changes.length >= limit && row.commit > changes.at(-1)!.commit) break;
-      changes.push(...(await this.#named(tx, progress, row, isWanted)));
+      changes.push(...(await this.#withNames(tx, progress, row, isWanted)));
     }
     return changes;
   }
@@ -233,18 +233,18 @@ export class SampleStore {
     return this.#written.isOfOthers(shard, commit, isWanted);
   }
 
-  async #named(tx: Reader, progress: Progress, row: SampleLogRow, isWanted: IsWanted): Promise<LoggedChange[]> {
+  async #withNames(tx: Reader, progress: Progress, row: SampleLogRow, isWanted: IsWanted): Promise<LoggedChange[]> {
     const { organisation, commit, changes: bytes } = row;
     const { heads, damage } = inspectRow(row);
     const known = await this.#parts.catalogue.findByKeys(tx, progress, heads.keys);
     const changes: LoggedChange[] = [];
-    for await (const [i, key] of inTurns(heads.keys.entries(), CHANGES_A_TURN)) {
+    for await (const [i, key] of inTurns(heads.keys.entries(), CHANGES_PER_TURN)) {
       const now = known.get(key);
       if (now !== undefined && !isWanted(organisation, now)) continue;
       const whole = damage === undefined ? readChange(bytes, heads, i) : { key, ...NO_COLUMNS, damage };
       const { name, key: _, ...change } = { name: undefined, ...whole };
       const series = name ?? now;
-      // Dropped meanwhile: a later change says so.
+      // The series was dropped meanwhile, and a later change says so.
       if (series === undefined || !isWanted(organisation, series)) continue;
       const { timeseriesId, metric } = series;
       changes.push({ organisation, commit, timeseriesId, metric, ...change });
@@ -253,7 +253,7 @@ export class SampleStore {
   }
 
   /**
-   * Takes some of the log into memory, for `compact` to have less to read while writers wait for it.
+   * Loads some of the log into memory, so that `compact` has less to read while writers wait.
    *
    * @returns whether there is more.
    */
@@ -262,11 +262,11 @@ export class SampleStore {
   }
 
   /**
-   * Moves some of the log up to `untilCommit` into segments, within a bounded amount of work; nothing while there is
-   * too little in the log to be worth it.
+   * Moves some of the log up to `untilCommit` into segments, a bounded amount of work; does nothing while too little
+   * has gathered.
    *
-   * @param options.isEager moves whatever there is, and keeps nothing of it in the log for those who follow it.
-   * @returns whether more is left to move.
+   * @param options.isEager moves whatever there is, and deletes it from the log at once, even if followers need it.
+   * @returns whether there is more to move.
    */
   compact(tx: Transaction, untilCommit: number, { isEager = false }: { isEager?: boolean } = {}): Promise<boolean> {
     return this.#compaction.compact(tx, untilCommit, isEager);
@@ -282,7 +282,7 @@ export interface Preview extends SeriesReference, Columns {
   readonly commit: number;
 }
 
-/** Whether somebody wants the changes of a series. */
+/** Whether the caller needs the changes of a series. */
 export type IsWanted = (organisation: string, series: SeriesReference) => boolean;
 
 const all: IsWanted = () => true;

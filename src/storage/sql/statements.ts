@@ -9,18 +9,18 @@ export interface Statement {
   readonly values: readonly Bound[];
 }
 
-/** In what the SQL of databases differs. */
+/** How the SQL of databases differs. */
 export interface Dialect {
-  /** A value as it is written into a statement. */
+  /** A value as written in a statement. */
   place(value: Bound): Statement;
-  /** The condition that a column has one of some values, which may be many. */
+  /** The condition that a column has one of the values, of which there may be many. */
   oneOf(column: string, type: ColumnType, values: readonly Bound[]): Statement;
   /**
-   * FROM of the rows of a table whose column has one of some different values, each looked up by itself; where absent,
-   * the condition with the list does.
+   * The FROM clause for the rows whose column has one of the distinct values, each looked up separately. Without it,
+   * the condition with the list is used.
    */
   eachOf?(list: ListedColumn, table: string, condition: Statement): Statement;
-  /** Rows as the adapter gives them, with the values of their columns; may change them in place. */
+  /** Decodes the column values of the adapter's rows, possibly in place. */
   decodeRows<Row>(table: Table<Row>, rows: Record<string, unknown>[]): Row[];
 }
 
@@ -31,7 +31,7 @@ export interface ListedColumn {
   readonly values: readonly Bound[];
 }
 
-/** What a statement is about. */
+/** The table and shard of a statement. */
 export interface Target<Row> {
   readonly dialect: Dialect;
   readonly table: Table<Row>;
@@ -59,7 +59,7 @@ function writeRow<Row>(target: Target<Row>, row: Row, onConflict: string): State
   return { sql: `${insertHead}${places.sql}${conflictHead}${onConflict}`, values: places.values };
 }
 
-/** Of a table's statements what is always the same: made once, as there are thousands of them a second. */
+/** The constant parts of a table's statements, built once, as there are thousands of statements a second. */
 interface Texts<Row> {
   readonly names: readonly (keyof Row & string)[];
   readonly replaceAll: string;
@@ -72,7 +72,7 @@ interface Texts<Row> {
 const textsOfTables = new WeakMap<object, Texts<never>>();
 
 function textsOf<Row>(table: Table<Row>): Texts<Row> {
-  // `as`: what is kept by a table was made of its own columns.
+  // `as`: the texts of a table were built from its own columns.
   const known = textsOfTables.get(table) as Texts<Row> | undefined;
   if (known !== undefined) return known;
   // `as`: a table's columns are the fields of its rows.
@@ -106,7 +106,7 @@ export function update<Row>(
   if (keyName !== undefined) {
     throw new StorageError(
       'storage.key',
-      `${table.name}.${keyName}: a key is not changed; delete the row, insert anew`,
+      `${table.name}.${keyName}: a key cannot be changed; delete the row and insert it again`,
     );
   }
   if (names.length === 0) return undefined;
@@ -149,7 +149,7 @@ export function find<Row>(target: Target<Row>, query: Query<Row>): Statement {
   }
   const order = orderBy.map((one) => orderOf(table, one)).join(', ');
   const inOrder = order === '' ? '' : ` ORDER BY ${order}`;
-  // A few rows in their order may be found by the order alone.
+  // With a limit or `after`, an index in the order may find the rows.
   const found = limit === undefined && after === undefined ? findEach(target, where) : undefined;
   if (found !== undefined) return { sql: found.sql + inOrder, values: found.values };
   const parts = [whereOf(target, where)];
@@ -172,7 +172,7 @@ function findEach<Row>(target: Target<Row>, where: readonly Condition<Row>[]): S
     return undefined;
   const [name, , values] = listed;
   const column = columnOf(table, name);
-  // Arrays of the same bytes are different objects.
+  // Set compares arrays by identity, not by their bytes.
   if (column.type === 'bytes') return undefined;
   const different = [...new Set(values)].map((value) => encode(table.name, name, column, value));
   const rest = where.filter((condition) => condition !== listed);
@@ -207,7 +207,6 @@ function inOf<Row>({ dialect, table }: Target<Row>, name: keyof Row & string, li
   return parts.length === 0 ? NEVER : bracketed(joined(parts, ' OR '));
 }
 
-/** Null comes before every value, and last when descending. */
 function orderOf<Row>(table: Table<Row>, { column: name, isDescending = false }: Order<Row>): string {
   const nulls = columnOf(table, name).isNullable ? ` NULLS ${isDescending ? 'LAST' : 'FIRST'}` : '';
   return `${quote(name)}${isDescending ? ' DESC' : ''}${nulls}`;
@@ -230,7 +229,7 @@ function afterOf<Row>(target: Target<Row>, orderBy: readonly Order<Row>[], after
     const same = joined([equal, bracketed(rest)], ' AND ');
     return later === NEVER ? same : joined([later, same], ' OR ');
   }, NEVER);
-  // The bound of the first column follows from the rest; said apart, it lets an index begin there.
+  // The first column's bound follows from the rest, but as a separate condition it lets an index start there.
   const [first] = orderBy;
   const bound = first === undefined ? undefined : boundOf(target, first, after[0]);
   return bound === undefined ? bracketed(beyond) : joined([bound, bracketed(beyond)], ' AND ');

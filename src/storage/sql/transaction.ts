@@ -4,26 +4,26 @@ import type { Table } from '../table.js';
 import type { Dialect, Statement, Target } from './statements.js';
 import * as statements from './statements.js';
 
-/** An open transaction of a database. A driver whose calls are synchronous has done the work when they return. */
+/** An open database transaction. A driver with synchronous calls has done the work when they return. */
 export interface SqlSession {
   readonly dialect: Dialect;
   /** @returns the number of rows inserted, changed or deleted. */
   run(statement: Statement): number | Promise<number>;
   all(statement: Statement): Record<string, unknown>[] | Promise<Record<string, unknown>[]>;
-  /** Inserts many rows at once, where that takes less time than a statement for each. */
+  /** Inserts many rows at once, where that is faster than a statement for each. */
   readonly bulk?: {
     readonly rowsMin: number;
     insert<Row>(target: Target<Row>, rows: readonly Row[]): Promise<void>;
   };
 }
 
-/** What a reader and a transaction see of the commits of their shard. */
+/** The commits of its shard that a reader or transaction sees. */
 export interface CommitNumbers {
   readonly lastCommit: number;
   readonly durableCommit: number;
 }
 
-/** A reader over statements made of tables. */
+/** A reader that builds SQL statements from tables. */
 export class SqlReader implements Reader {
   readonly shard: number;
   readonly lastCommit: number;
@@ -53,12 +53,12 @@ export class SqlReader implements Reader {
     return Number(row?.count);
   }
 
-  /** Called when the work has ended: what it left running may not touch what comes after it. */
+  /** Called when the work has ended: what it left running must not touch the next transaction. */
   end(): void {
     this.#hasEnded = true;
   }
 
-  /** Rises with each statement. */
+  /** Increases with each statement. */
   get statementCount(): number {
     return this.#statementCount;
   }
@@ -66,7 +66,7 @@ export class SqlReader implements Reader {
   protected assertRunning(): void {
     this.#statementCount++;
     if (!this.#hasEnded) return;
-    throw new StorageError('storage.ended', 'the work of this transaction has ended; await all that it does');
+    throw new StorageError('storage.ended', 'the work of this transaction has ended; await everything that it starts');
   }
 
   protected target<Row>(table: Table<Row>): Target<Row> {
@@ -96,7 +96,7 @@ export class SqlTransaction extends SqlReader implements Transaction {
     return this.#hasWritten;
   }
 
-  /** Whether a row of a log, which is there when this transaction ends, tells its commit. */
+  /** Whether a log row that this transaction inserted, and did not delete, records its commit. */
   get isLogged(): boolean {
     return this.#isLogged;
   }
@@ -108,13 +108,13 @@ export class SqlTransaction extends SqlReader implements Transaction {
       return;
     }
     const key = JSON.stringify(table.key.map((name) => row[name]));
-    throw new DuplicateKeyError(table.name, `${table.name}: there is a row of the key ${key}`);
+    throw new DuplicateKeyError(table.name, `${table.name}: a row with the key ${key} exists`);
   }
 
   async insertAll<Row>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     const { bulk } = this.session;
     if (bulk === undefined || rows.length < bulk.rowsMin) {
-      // Together: where the database is elsewhere, they go there together.
+      // Awaited together, so that they travel together to a database elsewhere.
       await Promise.all(rows.map((row) => this.insert(table, row)));
       return;
     }
@@ -152,19 +152,19 @@ export class SqlTransaction extends SqlReader implements Transaction {
   }
 }
 
-/** Works that are running, and how many of the last looks found that they had asked nothing since. */
+/** A running work, and how many checks in a row found no new statement. */
 interface Running {
   readonly txs: readonly SqlReader[];
   statementCount: number;
-  quietLooks: number;
+  quietChecks: number;
   readonly end: (reason: StorageError) => void;
 }
 
-const LOOKS = 4;
+const CHECKS = 4;
 
 /**
- * Ends a work that awaits something else than its transaction (another one, say), for all others wait for it: one that
- * has asked nothing for so long. One timer looks after all of them, as there are thousands a second.
+ * Rejects a work that has sent no statement for `quietMsMax`, since all others wait for it: it awaits something else
+ * than its transaction (perhaps another one). One timer serves all works, as there are thousands a second.
  */
 export class QuietWatch {
   readonly #quietMsMax: number;
@@ -177,9 +177,9 @@ export class QuietWatch {
 
   run<Result>(txs: readonly SqlReader[], work: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const running: Running = { txs, statementCount: -1, quietLooks: 0, end: reject };
+      const running: Running = { txs, statementCount: -1, quietChecks: 0, end: reject };
       this.#running.add(running);
-      this.#wait();
+      this.#schedule();
       const settled = <Value>(settle: (value: Value) => void) => {
         return (value: Value): void => {
           this.#running.delete(running);
@@ -191,27 +191,27 @@ export class QuietWatch {
     });
   }
 
-  #wait(): void {
-    this.#timer ??= setTimeout(() => this.#look(), this.#quietMsMax / LOOKS).unref();
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.#check(), this.#quietMsMax / CHECKS).unref();
   }
 
-  #look(): void {
+  #check(): void {
     this.#timer = undefined;
     for (const running of this.#running) {
       const count = running.txs.reduce((sum, { statementCount }) => sum + statementCount, 0);
-      running.quietLooks = count === running.statementCount ? running.quietLooks + 1 : 0;
+      running.quietChecks = count === running.statementCount ? running.quietChecks + 1 : 0;
       running.statementCount = count;
-      if (running.quietLooks < LOOKS) continue;
+      if (running.quietChecks < CHECKS) continue;
       this.#running.delete(running);
       running.end(tooQuiet(this.#quietMsMax));
     }
-    if (this.#running.size > 0) this.#wait();
+    if (this.#running.size > 0) this.#schedule();
   }
 }
 
 function tooQuiet(quietMsMax: number): StorageError {
   return new StorageError(
     'storage.ended',
-    `the work of a transaction has asked nothing of it for ${quietMsMax / 1000} s: it may await nothing else`,
+    `the work of a transaction sent no statement for ${quietMsMax / 1000} s; it must await nothing but the transaction`,
   );
 }

@@ -2,10 +2,10 @@ import { describeValue } from '../../core/errors.js';
 import { StorageError } from '../errors.js';
 import type { Column } from '../table.js';
 
-/** A value as it is bound to a statement; a boolean is 1 or 0. */
+/** A value as bound to a statement; a boolean is 1 or 0. */
 export type Bound = string | number | Uint8Array | null;
 
-/** A value of a column, checked, to be bound. */
+/** Checks a column's value and encodes it for binding. */
 export function encode(table: string, name: string, column: Column, value: unknown): Bound {
   if (value === null) {
     if (column.isNullable) return null;
@@ -16,7 +16,7 @@ export function encode(table: string, name: string, column: Column, value: unkno
       if (typeof value === 'string') return encodeText(table, name, value);
       break;
     case 'integer':
-      // `+ 0` makes of -0, which an integer does not have, 0.
+      // `+ 0` turns -0, which an integer column does not have, into 0.
       if (Number.isSafeInteger(value)) return Number(value) + 0;
       break;
     case 'real':
@@ -40,15 +40,15 @@ const EXPECTED = {
   bytes: 'a Uint8Array',
 } as const;
 
-// Databases end text at NUL, and halves of surrogate pairs have no UTF-8.
+// Databases end text at NUL, and lone surrogates have no UTF-8.
 const SUSPECT = /[\0\ud800-\udfff]/;
 const UNFIT = /[\0\p{Surrogate}]/u;
 
 function encodeText(table: string, name: string, text: string): string {
   const place = SUSPECT.test(text) ? text.search(UNFIT) : -1;
   if (place >= 0) {
-    const found = text[place] === '\0' ? 'NUL (U+0000)' : 'half of a surrogate pair';
-    throw unfit(table, name, 'text of whole Unicode characters other than NUL', `${found} at index ${place}`);
+    const found = text[place] === '\0' ? 'NUL (U+0000)' : 'a lone surrogate';
+    throw unfit(table, name, 'text without NUL and lone surrogates', `${found} at index ${place}`);
   }
   return text;
 }

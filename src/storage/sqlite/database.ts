@@ -42,12 +42,13 @@ export async function loadSqlite(): Promise<OpenDatabase> {
   return (path) => new SqliteDatabase(asFailure(() => new sqlite.DatabaseSync(path)));
 }
 
-// Filters that clients compose make ever new statements; of those not used for longest the oldest goes.
-const STATEMENT_COUNT_MAX = 500;
+// Filters that clients compose make ever new statements: of so many, those go that were not used since as many others.
+const STATEMENT_COUNT_MAX = 250;
 
 class SqliteDatabase implements Database {
   readonly #connection: DatabaseSyncInstance;
-  readonly #statements = new Map<string, StatementSyncInstance>();
+  #statements = new Map<string, StatementSyncInstance>();
+  #olderStatements = new Map<string, StatementSyncInstance>();
 
   constructor(connection: DatabaseSyncInstance) {
     this.#connection = connection;
@@ -72,19 +73,19 @@ class SqliteDatabase implements Database {
   close(): void {
     // SQLite itself lets go of the file when the collector has taken the last of them.
     this.#statements.clear();
+    this.#olderStatements.clear();
     asFailure(() => this.#connection.close());
   }
 
   #statement(sql: string): StatementSyncInstance {
     const known = this.#statements.get(sql);
-    // A map keeps the order of insertion: a statement that is used moves to its end.
-    if (known !== undefined) this.#statements.delete(sql);
-    const statement = known ?? this.#connection.prepare(sql);
-    this.#statements.set(sql, statement);
-    if (this.#statements.size > STATEMENT_COUNT_MAX) {
-      const [oldest = ''] = this.#statements.keys();
-      this.#statements.delete(oldest);
+    if (known !== undefined) return known;
+    const statement = this.#olderStatements.get(sql) ?? this.#connection.prepare(sql);
+    if (this.#statements.size >= STATEMENT_COUNT_MAX) {
+      this.#olderStatements = this.#statements;
+      this.#statements = new Map();
     }
+    this.#statements.set(sql, statement);
     return statement;
   }
 }

@@ -174,7 +174,7 @@ export class SqliteStorage implements Storage {
   }
 
   /** Processes over one file are few, and mostly short. */
-  async keeps(): Promise<boolean> {
+  async maintains(): Promise<boolean> {
     return true;
   }
 

@@ -10,9 +10,9 @@ import {
 } from '../table.js';
 
 /**
- * Versions of events (interface 2.4): a version is seen by snapshots from `firstCommit` up to, not including,
- * `endCommit`, so that the pages of a query are those of one moment. The fields that can be filtered and ordered
- * by are columns; the two that are objects are JSON.
+ * Versions of events (interface 2.4). Snapshots from `firstCommit` up to, not including, `endCommit` see a version, so
+ * that all pages of a query show one moment. Fields that can be filtered and ordered by are columns; the two objects
+ * are JSON.
  */
 export const events = defineTable(
   'events',
@@ -21,9 +21,9 @@ export const events = defineTable(
     ercollectionid: text,
     id: text,
     firstCommit: integer,
-    /** NEVER for the version that holds now. */
+    /** NEVER for the current version. */
     endCommit: integer,
-    /** When `endCommit` was set, to forget old versions by; null for the one that holds. */
+    /** When `endCommit` was set, to delete old versions by; null for the current one. */
     endedMs: integerOrNull,
     name: textOrNull,
     type: textOrNull,
@@ -32,7 +32,7 @@ export const events = defineTable(
     severity: textOrNull,
     status: textOrNull,
     isUserEvent: booleanOrNull,
-    /** `2024-01-31T12:00:00.000Z`: in this one form the order of the text is that of time. */
+    /** `2024-01-31T12:00:00.000Z`: in this form, text sorts by time. */
     occurredAt: textOrNull,
     checksum: textOrNull,
     vDeviceId: textOrNull,
@@ -59,25 +59,25 @@ export const events = defineTable(
   },
   ['organisation', 'ercollectionid', 'id', 'firstCommit'],
   [
-    // The usual page is a collection's newest events. The commits stand in the index so that versions that a
-    // snapshot does not see are passed over, and a collection counted, without a look at the rows.
+    // The usual page shows a collection's newest events. The index contains the commits, so that versions outside a
+    // snapshot are skipped, and a collection is counted, without reading rows.
     ['organisation', 'ercollectionid', 'occurredAt', 'id', 'firstCommit', 'endCommit'],
-    // And next to it the open ones.
+    // The next most usual shows the open ones.
     ['organisation', 'ercollectionid', 'status', 'occurredAt', 'id', 'firstCommit', 'endCommit'],
     ['endedMs'],
   ],
 );
 export type EventRow = RowIn<typeof events>;
 
-/** `endCommit` of a version that holds now. */
+/** `endCommit` of the current version. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** How many events a collection has now, so that the first page of all of them need not count. */
+/** How many events a collection has now, so that the first page without a filter need not count. */
 export const eventCounts = defineTable(
   'event_counts',
   { organisation: text, ercollectionid: text, eventCount: integer },
   ['organisation', 'ercollectionid'],
 );
 
-/** How far the past of a shard's events has been forgotten: snapshots before this commit have holes. One row. */
+/** How far old versions of a shard's events were deleted: snapshots before this commit are incomplete. One row. */
 export const eventHorizon = defineTable('event_horizon', { name: text, forgottenCommit: integer }, ['name']);

@@ -1,8 +1,9 @@
 import { boolean, defineTable, integer, integerOrNull, type RowIn, text, textOrNull } from '../table.js';
 
-// All of these lie in IDENTITY_SHARD but organisations and collections, which lie in their organisation's shards.
+// All of these lie in IDENTITY_SHARD except organisations (in each of their shards) and collections (in the home
+// shard).
 
-/** Over how many shards the series of an organisation are spread: 1 for one that is not here. In each of them. */
+/** How many shards the series of an organisation are spread over; 1 if it has no row. A row in each of the shards. */
 export const organisations = defineTable(
   'organisations',
   { organisation: text, groupCount: integer, createdMs: integer },
@@ -15,9 +16,9 @@ export const clients = defineTable(
     clientId: text,
     organisation: text,
     name: text,
-    /** A hash of the secret: 256 random bits need no slow one. */
+    /** A fast hash, as the secret is 256 random bits. */
     secretHash: text,
-    /** Scopes that the client may ask for, separated by spaces. */
+    /** Scopes that the client may request, separated by spaces. */
     scopes: text,
     /** Grant types that the client may use, separated by spaces. */
     grants: text,
@@ -37,7 +38,7 @@ export const users = defineTable(
 export const tokens = defineTable(
   'tokens',
   {
-    /** SHA-256 of the token: the store alone gives nobody access. */
+    /** SHA-256 of the token, so that reading the store gives nobody access. */
     tokenHash: text,
     clientId: text,
     organisation: text,
@@ -58,7 +59,7 @@ export const throttles = defineTable(
   [['windowStartMs']],
 );
 
-/** Keys that processes share: of continuation tokens, say. */
+/** Keys that processes share, such as that of continuation tokens. */
 export const secrets = defineTable('secrets', { name: text, secret: text, createdMs: integer }, ['name']);
 
 export const collections = defineTable('collections', { organisation: text, collectionId: text, createdMs: integer }, [

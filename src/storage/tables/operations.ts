@@ -17,7 +17,7 @@ export const transactions = defineTable(
   {
     organisation: text,
     transactionId: text,
-    /** Rises with each new transaction of the shard: the order of lists. */
+    /** The commit that created the transaction; lists sort by it. */
     commit: integer,
     clientId: text,
     parentId: textOrNull,
@@ -39,11 +39,11 @@ export const transactions = defineTable(
     correlationId: text,
     timeoutMs: integer,
     topic: textOrNull,
-    /** Of a parent: JSON of how many children are in each state. Null for a child. */
+    /** JSON of how many children are in each state; null for a transaction without children. */
     childStates: textOrNull,
   },
   ['organisation', 'transactionId'],
-  // Lists show the requests of a client, which are those without a parent.
+  // Lists show a client's requests: the transactions without a parent.
   [['organisation', 'clientId', 'parentId', 'commit', 'transactionId']],
 );
 export type TransactionRow = RowIn<typeof transactions>;
@@ -59,19 +59,22 @@ export const items = defineTable(
     metric: text,
     processingType: text,
     frequencyMs: integerOrNull,
-    /** JSON of the request that computes this item alone: itself, last, and the items of its request that it reads. */
+    /**
+     * JSON of the request that computes only this item: the items of the posted request that it reads, and itself
+     * last.
+     */
     request: text,
     /** JSON of the item as it was posted. */
     posted: text,
-    /** Of the engine and plan that the results were computed by: of another, they are computed anew. */
+    /** The engine and plan that computed the results; after a change of either they are recomputed. */
     engineVersion: text,
     planHash: text,
     state: text,
-    /** A batch with a frequency has taken the samples before this boundary; null before its first run. */
+    /** A batch with a frequency has computed the samples before this boundary; null before its first run. */
     boundaryMs: integerOrNull,
-    /** The child transaction that tells of this item. */
+    /** The item's transaction. */
     transactionId: text,
-    /** Rises with each replacement, so that work begun for the old definition is not taken for the new. */
+    /** Increases with each replacement, so that work begun for the old definition is not used for the new one. */
     revision: integer,
     createdMs: integer,
     updatedMs: integer,
@@ -84,7 +87,7 @@ export type ItemRow = RowIn<typeof items>;
 /** The commit that last registered, replaced or deleted an item of the shard. One row, `name` 'items'; none before. */
 export const itemCatalog = defineTable('item_catalog', { name: text, commit: integer }, ['name']);
 
-/** Which items read a series. */
+/** Which items read which series. */
 export const itemSources = defineTable(
   'item_sources',
   { organisation: text, timeseriesId: text, metric: text, itemId: text },
@@ -92,12 +95,12 @@ export const itemSources = defineTable(
   [['organisation', 'itemId']],
 );
 
-/** What an item with patterns reads, by which those of an organisation are found: no series has an empty metric. */
+/** What an item with patterns reads. It finds the patterns of an organisation, as no series has an empty metric. */
 export const EVERY_SERIES = { timeseriesId: '*', metric: '' } as const;
 
 /**
- * Series of other shards that items of this one read. Each is copied here, with its changes as they come, so that items
- * are computed of what lies in their own shard.
+ * Copies of series of other shards that items of this shard read. Changes follow as they come, so that items are
+ * computed from their own shard alone.
  */
 export const replicas = defineTable(
   'replicas',
@@ -106,9 +109,9 @@ export const replicas = defineTable(
     timeseriesId: text,
     metric: text,
     sourceShard: integer,
-    /** The item whose result the series is there. */
+    /** The item whose result the series is in its own shard. */
     itemId: textOrNull,
-    /** All that was stored there is here; until then, what lies up to `filledMs`. */
+    /** Whether the initial copy is complete; until then it reaches up to `filledMs`. */
     isFilled: boolean,
     filledMs: realOrNull,
   },
@@ -116,25 +119,25 @@ export const replicas = defineTable(
 );
 export type ReplicaRow = RowIn<typeof replicas>;
 
-/** Up to which commit of another shard its log has been read for the replicas. Null before it begins. */
+/** The commit of another shard up to which its log has been read for the replicas; null before the start. */
 export const replicationProgress = defineTable(
   'replication_progress',
   { sourceShard: integer, readCommit: integerOrNull },
   ['sourceShard'],
 );
 
-/** When work of an item is due that waits for replicas. */
+/** `dueMs` of work that waits for replicas. */
 export const AFTER_REPLICATION_MS = Number.MAX_SAFE_INTEGER;
 
-/** Work that waits for an item: its results do not yet rest on all that is stored. */
+/** Pending work of an item: its results do not rest on all stored samples yet. */
 export const itemWork = defineTable(
   'item_work',
   {
     organisation: text,
     itemId: text,
-    /** Not before this instant: the next boundary of a batch, or the end of a retry's pause. */
+    /** Not before this instant: the next boundary of a batch, or the end of the pause before a retry. */
     dueMs: integer,
-    /** How often it has failed in a row. */
+    /** How often it failed in a row. */
     attemptCount: integer,
   },
   ['organisation', 'itemId'],
@@ -142,32 +145,32 @@ export const itemWork = defineTable(
 );
 
 /**
- * States of an item along time, to go on from. Each is true of the store: what stands in it is what comes of the
- * stored samples up to its positions. What changes among these deletes it, and those after it.
+ * States of an item along time, to resume from. Each is consistent with the store: it is what follows from the stored
+ * samples up to its positions. A change before these deletes it and all later ones.
  */
 export const itemCheckpoints = defineTable(
   'item_checkpoints',
   {
     organisation: text,
     itemId: text,
-    /** Rises along the item; positions never go back from one to the next. */
+    /** Increases along the item; positions never decrease from one checkpoint to the next. */
     ordinal: integer,
-    /** JSON: for each source of the plan the time of the last sample taken, null before the first. */
+    /** JSON: for each source of the plan, the time of the last sample read; null before the first. */
     positions: text,
-    /** Time of the last result that was final; null before the first. */
+    /** Time of the last final result; null before the first. */
     emittedMs: realOrNull,
-    /** How many samples had been taken. */
+    /** How many samples were read. */
     sampleCount: integer,
     byteCount: integer,
     state: bytes,
-    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    /** CRC-32 of the row's content; null in rows from before there were checksums. */
     checksum: integerOrNull,
   },
   ['organisation', 'itemId', 'ordinal'],
 );
 export type ItemCheckpointRow = RowIn<typeof itemCheckpoints>;
 
-/** Of a checkpoint, to be written with it. */
+/** The checksum to store with a checkpoint. */
 export function checkpointChecksum(row: Omit<ItemCheckpointRow, 'checksum' | 'byteCount'>): number {
   const { organisation, itemId, ordinal, positions, emittedMs, sampleCount, state } = row;
   return crc32(state, crc32(JSON.stringify([organisation, itemId, ordinal, positions, emittedMs, sampleCount])));

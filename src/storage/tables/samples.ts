@@ -11,25 +11,25 @@ import {
   textOrNull,
 } from '../table.js';
 
-/** The series that there are. What is counted here is of the segments; the log comes on top. */
+/** All series. Counts and times cover only the segments, not the log. */
 export const series = defineTable(
   'series',
   {
     organisation: text,
     timeseriesId: text,
     metric: text,
-    /** What log and segments call the series: counted up in its shard, and never given again. */
+    /** The series' id in the log and segments: a counter in its shard, never reused. */
     seriesKey: integer,
     /** The item whose result this is; null for a series that clients write. */
     itemId: textOrNull,
     createdMs: integer,
-    /** The commit that made the row: a cache may keep it once that is on the disk. */
+    /** The commit that created the row: caches may keep it once that commit is on the disk. */
     createdCommit: integer,
     sampleCount: integer,
-    /** Times of the first and last sample in the segments; null when there is none. */
+    /** Times of the first and last sample in the segments; null if there are none. */
     firstMs: realOrNull,
     lastMs: realOrNull,
-    /** Samples up to here were deleted by a rule of retention; null when none were. */
+    /** Samples up to this time were deleted by a retention rule; null if none were. */
     forgottenMs: realOrNull,
   },
   ['organisation', 'timeseriesId', 'metric'],
@@ -38,26 +38,26 @@ export const series = defineTable(
 export type SeriesRow = RowIn<typeof series>;
 
 /**
- * Changes as they came: one row for many series, compacted into segments in the background. A row is
- * never changed, only deleted some time after it is in the segments.
+ * Changes in the order of arrival: one row for many series, moved into segments in the background. A row is never
+ * changed, only deleted some time after it is in the segments.
  */
 export const sampleLog = defineLog('sample_log', {
-  /** The commit that wrote it, and its place in that commit. */
+  /** The commit that wrote the row, and the row's place in that commit. */
   commit: integer,
   part: integer,
   organisation: text,
   sampleCount: integer,
   changes: bytes,
-  /** CRC-32 of the row's content; null in rows of before there were checksums. */
+  /** CRC-32 of the row's content; null in rows from before there were checksums. */
   checksum: integerOrNull,
-  /** Where a queue delivered the samples from, so that what comes twice is taken once. */
+  /** The queue that delivered the samples, so that a repeated delivery is ignored. */
   source: textOrNull,
   partition: textOrNull,
   offset: integerOrNull,
 });
 export type SampleLogRow = RowIn<typeof sampleLog>;
 
-/** The last offset taken from each partition of a source. */
+/** The last offset stored from each partition of a source. */
 export const sourceOffsets = defineTable(
   'source_offsets',
   { organisation: text, source: text, partition: text, offset: integer },
@@ -65,27 +65,27 @@ export const sourceOffsets = defineTable(
 );
 
 /**
- * Columns of a few thousand samples of one series, in time order; segments of a series do not overlap. By their
- * last sample, so that the first segment that a range touches is the first one at or after its start.
+ * A few thousand samples of one series, as columns in time order; segments of a series do not overlap. The key has the
+ * last sample's time, so that the first segment of a range is the first one that ends at or after its start.
  */
 export const segments = defineTable(
   'segments',
   {
     seriesKey: integer,
-    /** Of the first and last sample, epoch ms; whole milliseconds are not assumed. */
+    /** Times of the first and last sample, in epoch ms, not necessarily whole. */
     startMs: real,
     endMs: real,
     sampleCount: integer,
     times: bytes,
     values: bytes,
-    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    /** CRC-32 of the row's content; null in rows from before there were checksums. */
     checksum: integerOrNull,
   },
   ['seriesKey', 'endMs'],
 );
 export type SegmentRow = RowIn<typeof segments>;
 
-/** The samples of a result that the next input may still change: what lies after its final ones. */
+/** Provisional samples of a result: those after its final ones, which the next input may still change. */
 export const provisionalSamples = defineTable(
   'provisional_samples',
   {
@@ -94,7 +94,7 @@ export const provisionalSamples = defineTable(
     sampleCount: integer,
     times: bytes,
     values: bytes,
-    /** CRC-32 of the row's content; null in rows of before there were checksums. */
+    /** CRC-32 of the row's content; null in rows from before there were checksums. */
     checksum: integerOrNull,
   },
   ['seriesKey'],
@@ -102,10 +102,10 @@ export const provisionalSamples = defineTable(
 export type ProvisionalRow = RowIn<typeof provisionalSamples>;
 
 /**
- * How far the samples of a shard are compacted. One row, `name` 'samples', read by each work on samples.
+ * Progress of a shard's compaction. One row, `name` 'samples', read by each transaction on samples.
  *
- * A round of compaction takes the log of the commits (compactedCommit, roundCommit] into the segments, series by
- * series; between rounds both are the same.
+ * A round of compaction moves the log of the commits (compactedCommit, roundCommit] into the segments, series by
+ * series; between rounds the two are equal.
  */
 export const sampleProgress = defineTable(
   'sample_progress',
@@ -113,15 +113,15 @@ export const sampleProgress = defineTable(
     name: text,
     /** The commit that last wrote this row. */
     commit: integer,
-    /** All that the log holds up to this commit is in the segments. */
+    /** All of the log up to this commit is in the segments. */
     compactedCommit: integer,
     roundCommit: integer,
-    /** The series of the round up to this key are done, and the next one up to, not including, `roundMs`. */
+    /** In this round, the series up to this key are done, and the next one up to, not including, `roundMs`. */
     roundKey: integer,
     roundMs: realOrNull,
-    /** The log of the commits up to this one is deleted. */
+    /** The log up to this commit is deleted. */
     forgottenCommit: integer,
-    /** The last commit that dropped a series: what caches knew of series before it may be wrong. */
+    /** The last commit that dropped a series: what caches hold from before it may be wrong. */
     droppedCommit: integer,
     nextSeriesKey: integer,
   },
@@ -129,22 +129,22 @@ export const sampleProgress = defineTable(
 );
 export type SampleProgressRow = RowIn<typeof sampleProgress>;
 
-/** How far live items have taken in the log of a shard. One row, `name` 'log'; none while there never was an item. */
+/** The commit up to which items have absorbed a shard's log. One row, `name` 'log'; none if there never was an item. */
 export const logProgress = defineTable('log_progress', { name: text, absorbedCommit: integer }, ['name']);
 
 /**
- * How long samples are kept. Of the rules that fit a series the most special one holds: for the series and metric, for
- * the series, for the metric, for the organisation.
+ * Retention rules: how long samples are kept. The most specific rule that fits a series applies: for series and
+ * metric, for the series, for the metric, for the organisation.
  */
 export const retention = defineTable(
   'retention',
   {
     organisation: text,
-    /** `samples` for what clients write, `results` for what items compute. */
+    /** `samples` for series that clients write, `results` for those that items compute. */
     kind: text,
-    /** '' for every series. */
+    /** '' means every series. */
     timeseriesId: text,
-    /** '' for every metric. */
+    /** '' means every metric. */
     metric: text,
     keepMs: integer,
     createdMs: integer,

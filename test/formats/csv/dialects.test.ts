@@ -1,4 +1,5 @@
-// How files out there write times and values: told from the file where it is plain, else asked for.
+// How files in the field write times and values: recognised where the file is clear about it, asked for where it is
+// not.
 import { describe, expect, test } from 'vitest';
 import { formatInstant } from '../../../src/core/instant.js';
 import { CsvError, type ReadCsvOptions, readCsv } from '../../../src/formats/csv/index.js';
@@ -51,7 +52,7 @@ describe('times', () => {
     expect(timesOf(texts)).toEqual(expected);
   });
 
-  test('an order of day and month that no row tells is asked for, and taken from the option', () => {
+  test('an order of day and month that no row decides is asked for, and taken from the option', () => {
     const texts = ['03/04/2024 00:00', '04/04/2024 00:00'];
     expect(problemOf(() => timesOf(texts))).toMatch(
       /^csv\.unclear: .*such as 03\/04\/2024 00:00, may begin with the day .*--time-format dmy, or mdy/,
@@ -60,12 +61,12 @@ describe('times', () => {
     expect(timesOf(texts, { timeFormat: 'mdy' })[0]).toBe('2024-03-04T00:00');
   });
 
-  test('the row that tells the order may come late', () => {
+  test('a late row can decide the order', () => {
     const early = Array.from({ length: 3000 }, (_, i) => `01/02/2024 ${String(i % 24).padStart(2, '0')}:00`);
     expect(timesOf([...early, '13/02/2024 00:00'])[0]).toBe('2024-02-01T00:00');
   });
 
-  test('orders that contradict each other are refused', () => {
+  test('contradictory orders are refused', () => {
     expect(problemOf(() => timesOf(['13/02/2024', '02/13/2024']))).toMatch(/neither all day first nor all month first/);
   });
 
@@ -75,7 +76,7 @@ describe('times', () => {
     );
   });
 
-  test('an option says the unit', () => {
+  test('an option sets the unit', () => {
     expect(timesOf(['1704067', '1704068'], { timeFormat: 'ms' })).toEqual([
       '1970-01-01T00:28:24.067Z',
       '1970-01-01T00:28:24.068Z',
@@ -92,7 +93,7 @@ describe('values', () => {
     expect(valuesOf(texts)).toEqual(expected);
   });
 
-  test('a comma that may be either is asked for', () => {
+  test('a comma that can be decimal or thousands is asked for', () => {
     const texts = ['1,234', '2'];
     expect(problemOf(() => valuesOf(texts))).toMatch(
       /^csv\.unclear: .*values such as 1,234 may be.*--decimal comma, or point/,
@@ -101,21 +102,21 @@ describe('values', () => {
     expect(valuesOf(texts, { decimal: 'point' })).toEqual([1234, 2]);
   });
 
-  test('texts stand for values as the options say', () => {
+  test('options say which texts stand for values', () => {
     const texts = ['on', 'OFF', '-9999', '3'];
     expect(valuesOf(texts, { states: { on: 1, off: 0, '-9999': null } })).toEqual([1, 0, Number.NaN, 3]);
     expect(problemOf(() => valuesOf(texts))).toMatch(/"on" is not a number; .*the option states .*\(--states on=1\)/);
   });
 });
 
-describe('what comes before the rows', () => {
+describe('lines before the header', () => {
   const rows = 'time,value\n2024-01-01T00:00:00Z,1\n';
 
-  test('comments and the separator of Excel are left aside', () => {
+  test('that are comments or the separator line of Excel are skipped', () => {
     expect(readCsv(`# made by X, "v1\n#\nsep=;\n${rows.replaceAll(',', ';')}`).summary.rows).toBe(1);
   });
 
-  test('other lines are left aside by an option, which the message counts', () => {
+  test('of another kind are skipped by an option; the error counts them', () => {
     const csv = `Name,"Jane\nAccount,12\n\n${rows}`;
     expect(problemOf(() => readCsv(csv.replace('"', '')))).toMatch(
       /line 4 looks like the header: --skip-lines 3 skips/,
@@ -123,7 +124,7 @@ describe('what comes before the rows', () => {
     expect(readCsv(csv, { skipLines: 3 }).summary).toMatchObject({ layout: 'single', rows: 1 });
   });
 
-  test('UTF-16 is read however the bytes are cut, and errors have its lines', () => {
+  test('UTF-16 is read however the bytes are cut, and errors have the right line', () => {
     const bytes = (text: string) => Uint8Array.from(Buffer.from(`\ufeff${text}`, 'utf16le'));
     expect(readCsv(bytes(rows.replace('value', 'größe'))).series[0]?.timeseriesId).toBe('größe');
     expect(problemOf(() => readCsv(bytes(`${rows}noon,1\n`)))).toMatch(/line 3, column 1 \(time\): "noon"/);
@@ -144,7 +145,7 @@ describe('columns', () => {
     expect(summary.notes).toEqual(['series by site, device', 'values of temp (°C)']);
   });
 
-  test('without --value, all numbers of a row are metrics of its series', () => {
+  test("are all metrics of the row's series if they hold numbers and --value is not given", () => {
     const { series } = readCsv(csv, { time: ['when'], series: ['device'] });
     expect(series.map(({ timeseriesId, metric }) => `${timeseriesId}/${metric}`)).toEqual([
       '1/temp (°C)',
@@ -154,14 +155,14 @@ describe('columns', () => {
     ]);
   });
 
-  test('are asked for by name without their unit', () => {
+  test('can be named without their unit', () => {
     const wanted = ({ timeseriesId }: { timeseriesId: string }) => timeseriesId === 'temp';
     const { series, summary } = readCsv(csv, { time: ['when'], layout: 'wide', wanted });
     expect(series.map(({ timeseriesId, value }) => [timeseriesId, ...value])).toEqual([['temp', 20, 21]]);
     expect(summary.notes).toEqual(['temp (°C) as temp']);
   });
 
-  test('that are unknown are told with those that there are', () => {
+  test('that do not exist are reported with those that do', () => {
     expect(problemOf(() => readCsv(csv, { time: ['wen'] }))).toMatch(
       /^csv\.header: .*no column "wen" for the option time; did you mean `when`\?/,
     );
@@ -170,7 +171,7 @@ describe('columns', () => {
     );
   });
 
-  test('the one series may have any name', () => {
+  test('of a single series may have any name', () => {
     const as = { timeseriesId: 'office', metric: 'Raw' };
     const { series, summary } = readCsv('time,value\n0,1\n', { as });
     expect([series[0]?.timeseriesId, summary.notes]).toEqual(['office', ['csv/Raw as office/Raw']]);
@@ -181,8 +182,8 @@ describe('columns', () => {
   });
 });
 
-describe('what is behind numbers, or stands for them', () => {
-  test('a unit that a whole column has is left aside, and said', () => {
+describe('units and error values', () => {
+  test('a unit that a whole column has is ignored, and reported', () => {
     const { series, summary } = readCsv('time,a,b\n2024-01-01,21.4 °C,12%\n2024-01-02,,13%\n2024-01-03,-1.5 °C,null\n');
     expect(series.map(({ value }) => [...value])).toEqual([
       [21.4, Number.NaN, -1.5],
@@ -191,7 +192,7 @@ describe('what is behind numbers, or stands for them', () => {
     expect(summary.notes).toEqual(['values of a in °C', 'values of b in %']);
   });
 
-  test('units that differ are refused: no value is read in another unit than the column has', () => {
+  test('different units in a column are refused: no value is read in another unit than its column has', () => {
     expect(problemOf(() => readCsv('time,a\n2024-01-01,1.25 GiB\n2024-01-02,980 MiB\n'))).toMatch(
       /^csv\.number: .*line 2.*where all values of the column have the same one/,
     );
@@ -201,25 +202,25 @@ describe('what is behind numbers, or stands for them', () => {
     expect(problemOf(() => readCsv(late.replace('1.5 MiB', '1.5')))).toMatch(/line 5001.*with the unit GiB/);
   });
 
-  test('days as a spreadsheet counts them are asked for, also where the first has no fraction', () => {
+  test('spreadsheet day numbers are asked for, even if the first has no fraction', () => {
     const rows = 'time,value\n45323,1\n45323.0104166667,2\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/^csv\.unclear: .*such as 45323\.0104166667.*--time-format s/);
     expect([...readCsv(rows, { timeFormat: 's' }).series[0]!.timeMs]).toEqual([45_323_000, 45_323_010.4166667]);
   });
 
-  test('an error of a spreadsheet is asked for by the option that says what it means', () => {
+  test('a spreadsheet error needs the option that says what it means', () => {
     const rows = 'time;value\n2024-01-01;#DIV/0!\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/the option states .*--states "#div\/0!="/);
     expect([...readCsv(rows, { states: { '#DIV/0!': null } }).series[0]!.value]).toEqual([Number.NaN]);
   });
 
-  test('levels of an index without names do not make one series of several', () => {
+  test('unnamed index levels do not merge several series into one', () => {
     const rows = ',,temp\nx,2024-01-01 00:00:00,0\nx,2024-01-01 00:15:00,1\ny,2024-01-01 00:00:00,2\n';
     expect(problemOf(() => readCsv(rows))).toMatch(/^csv\.unclear: .*column 1, without a name, \(x, y\).*--series 1/);
     expect(readCsv(rows, { series: ['1'] }).series.map(({ timeseriesId }) => timeseriesId)).toEqual(['x', 'y']);
   });
 
-  test('an index of the numbers of rows is left aside, and one of labels too, which is said', () => {
+  test('an index of row numbers is ignored, and one of labels too, which is reported', () => {
     expect(readCsv(',time,a\n0,2024-01-01,1\n1,2024-01-02,2\n').summary.notes).toEqual([]);
     const { series, summary } = readCsv(',time,a\nfirst,2024-01-01,1\nsecond,2024-01-02,2\n');
     expect([series.length, summary.notes]).toEqual([1, ['column 1 without a name left out']]);

@@ -6,7 +6,7 @@ import { readCsv } from '../../../src/formats/csv/index.js';
 const folder = new URL('exports/', import.meta.url);
 const names = readdirSync(folder).flatMap((name) => (name.endsWith('.csv') ? [name.slice(0, -'.csv'.length)] : []));
 
-/** What a file gives, as it is kept in `expected.json`. */
+/** What reading a file gives, in the form of `expected.json`. */
 function outcomeOf(name: string): unknown {
   const optionsFile = new URL(`${name}.options.json`, folder);
   const options = existsSync(optionsFile) ? JSON.parse(readFileSync(optionsFile, 'utf8')) : {};
@@ -23,7 +23,7 @@ function outcomeOf(name: string): unknown {
   };
 }
 
-describe('an export is read as its tool writes it', () => {
+describe('the export of a tool is read as the tool writes it', () => {
   test.each(names)('%s', (name) => {
     const file = new URL(`${name}.expected.json`, folder);
     if (process.env.UPDATE_EXPORTS) writeFileSync(file, `${JSON.stringify(outcomeOf(name), null, 1)}\n`);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { numberText, timeText } from './texts.js';
 
-// Whole files of every layout, with rows that are usual, odd and wrong.
+// Random files of every layout, with rows that are typical, odd and faulty.
 
 /** A file before its fields are joined. */
 export interface File {
@@ -40,7 +40,7 @@ export const file: fc.Arbitrary<File> = shapes.chain(({ header, fields }) =>
 
 const timeNames = ['timestamp', 'time', 'ts', 'date'];
 
-/** The text of a file, the times in quotes or not. */
+/** The text of a file, with times quoted or not. */
 export function textOf({ header, rows, separator, lineEnd, hasLastEnd }: File, isTimeQuoted: boolean): string {
   const timeColumn = header.split(separator).findIndex((column) => timeNames.includes(column.toLowerCase()));
   const lines = rows.map((row) =>

@@ -11,7 +11,7 @@ const padded = (text: string, end: string) => new TextEncoder().encode(`${text}$
 const ends = fc.constantFrom(',', '\n', '\r\n');
 
 describe('the fast parsers', () => {
-  test('a number that is parsed has the bits of the general path', () => {
+  test('give numbers the bits of the general path', () => {
     const out = new Float64Array(1);
     let parsed = 0;
     const check = (text: string, end: string): void => {
@@ -24,7 +24,7 @@ describe('the fast parsers', () => {
     expect(parsed).toBeGreaterThan(10_000);
   });
 
-  test('a time that is parsed has the bits of the general path, in every zone', () => {
+  test('give times the bits of the general path, in every zone', () => {
     const zones = [undefined, zoneOf('Europe/Berlin'), zoneOf('Africa/Monrovia'), zoneOf('Pacific/Apia')];
     const clocks = zones.map((zone) => createClock(zone));
     const out = new Float64Array(1);
@@ -40,7 +40,7 @@ describe('the fast parsers', () => {
     expect(parsed).toBeGreaterThan(10_000);
   });
 
-  test('every second of a day, and every hour of the days around a change of clocks, is parsed as it is read', () => {
+  test('parse every second of a day and every hour around a clock change as the general path does', () => {
     const zone = zoneOf('Europe/Berlin');
     const clock = createClock(zone);
     const out = new Float64Array(1);

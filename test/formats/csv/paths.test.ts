@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { type CsvReader, createCsvReader, type RejectedRow } from '../../../src/formats/csv/index.js';
 import { type File, file, textOf } from './files.js';
 
-// A row whose time stands in quotes is left to the general path as a whole, so a file read with and without
-// these quotes compares the two paths.
+// A row with a quoted time goes to the general path as a whole, so reading a file with and without these quotes
+// compares the two paths.
 
 interface Outcome {
   readonly samples: Map<string, number[]>;
@@ -17,7 +17,7 @@ function read(text: string, cuts: readonly number[], chunkRows: number, timezone
   const samples = new Map<string, number[]>();
   const rejected: Omit<RejectedRow, 'row'>[] = [];
   const wanted = ({ timeseriesId }: { timeseriesId: string }): boolean => timeseriesId !== 'unwanted';
-  // Quotes around the time are what the two files differ in.
+  // The two files differ in the quotes around times.
   const onReject = ({ row: _, text, ...rest }: RejectedRow): unknown =>
     rejected.push({ ...rest, text: text.replaceAll('"', '') });
   const reader = createCsvReader(
@@ -37,7 +37,7 @@ function read(text: string, cuts: readonly number[], chunkRows: number, timezone
     push(reader, bytes, cuts);
     return { samples, rejected, summary: reader.end() };
   } catch (error) {
-    // A file may be unclear, but then in both forms.
+    // A file may be unclear, but then so in both forms.
     return { samples, rejected, summary: String(error) };
   }
 }
@@ -70,7 +70,7 @@ describe('the fast and the general path', () => {
     fc.assert(fc.property(file, cutting, fc.integer({ min: 1, max: 40 }), check), { numRuns: 5000 });
   });
 
-  test('give the same a byte at a time', () => {
+  test('give the same one byte at a time', () => {
     const check = (one: File): void => {
       const text = textOf(one, false);
       const everywhere = Array.from({ length: text.length }, (_, index) => index / text.length);

@@ -13,27 +13,27 @@ function seriesOf(csv: string | Uint8Array, options: Parameters<typeof readCsv>[
   }));
 }
 
-describe('the layout is told by the header', () => {
-  test('long: rows name their series, in any order of columns, with or without a metric', () => {
+describe('the header decides the layout', () => {
+  test('long: rows name their series, with columns in any order, with or without a metric', () => {
     const one = { name: 'a/Temperature', timeMs: [FIRST_MS], value: [1.5] };
     expect(seriesOf('timestamp,timeseriesId,metric,value\n2024-01-01,a,Temperature,1.5\n')).toEqual([one]);
     expect(seriesOf('VAL;"Metric";TimeSeriesID;Time\r\n1.5;Temperature;a;2024-01-01\r\n')).toEqual([one]);
     expect(seriesOf('ts\ttimeseriesId\tval\n2024-01-01\ta\t1.5')).toEqual([{ ...one, name: 'a/Raw' }]);
   });
 
-  test('long: a column that it does not know is left aside', () => {
+  test('long: an unknown column is ignored', () => {
     const csv = 'timestamp,note,timeseriesId,value\n2024-01-01,"a, b",x,1\n2024-01-02,,x,2\n';
     expect(seriesOf(csv)).toEqual([{ name: 'x/Raw', timeMs: [FIRST_MS, FIRST_MS + 864e5], value: [1, 2] }]);
   });
 
-  test('wide: every column but the time is a series', () => {
+  test('wide: every column except the time is a series', () => {
     expect(seriesOf('a;timestamp;b c\n1;2024-01-01;2\n;2024-01-02;NaN\n')).toEqual([
       { name: 'a/Raw', timeMs: [FIRST_MS, FIRST_MS + 864e5], value: [1, Number.NaN] },
       { name: 'b c/Raw', timeMs: [FIRST_MS, FIRST_MS + 864e5], value: [2, Number.NaN] },
     ]);
   });
 
-  test('single: the series is named after the file, without folder, .csv and .gz', () => {
+  test('single: the series is named after the file, without its folder, .csv and .gz', () => {
     const names = ['office.csv', '/data/office.csv.gz', 'C:\\data\\office.CSV', './office'];
     for (const fileName of names) expect(seriesOf('timestamp,value\n0,1\n', { fileName })[0]?.name).toBe('office/Raw');
   });
@@ -45,8 +45,8 @@ describe('the layout is told by the header', () => {
   });
 });
 
-describe('what a file holds is counted', () => {
-  test('missing values are given as NaN, and series that nobody wants are counted alone', () => {
+describe('the content of a file is counted', () => {
+  test('missing values are NaN, and series that nobody asked for are only counted', () => {
     const csv = 'timestamp,timeseriesId,value\n0,a,\n1,b,null\n2,a,3\n3,c,inf\n';
     const { series, summary } = readCsv(csv, { wanted: ({ timeseriesId }) => timeseriesId !== 'b' });
     expect(series.map(({ timeseriesId, value }) => [timeseriesId, ...value])).toEqual([
@@ -67,14 +67,14 @@ describe('what a file holds is counted', () => {
     });
   });
 
-  test('a wide column that nobody wants may hold text', () => {
+  test('a wide column that nobody asked for may hold text', () => {
     const csv = 'timestamp,quality,a\n2024-01-01T00:00:00Z,good,1\n2024-01-01T00:00:01Z,"b,d",2\n';
     const { series, summary } = readCsv(csv, { wanted: ({ timeseriesId }) => timeseriesId === 'a' });
     expect(series.map(({ value }) => [...value])).toEqual([[1, 2]]);
     expect(summary.series.map(({ timeseriesId }) => timeseriesId)).toEqual(['quality', 'a']);
   });
 
-  test('a chunk has at most chunkRows rows, and flush hands over what is there', () => {
+  test('a chunk has at most chunkRows rows, and flush delivers what is there', () => {
     const lengths: number[] = [];
     const reader = createCsvReader({ fileName: 'x', chunkRows: 3 }, ([one]) => lengths.push(one?.timeMs.length ?? 0));
     reader.push(new TextEncoder().encode(`timestamp,value\n${'0,1\n'.repeat(8)}`));
@@ -139,7 +139,7 @@ describe('a file that cannot be read', () => {
     ['with a truth', 'ts,value\n1,true\n', 'csv.number', /"true" is not a number/],
     ['with a row of no series', 'ts,timeseriesId,value\n1,,1\n', 'csv.row', /needs a timeseriesId/],
   ];
-  test.each(cases)('%s: says what, where and how to mend it', (_, csv, code, message) => {
+  test.each(cases)('%s: says what is wrong, where, and how to fix it', (_, csv, code, message) => {
     try {
       readCsv(csv, { fileName: 'x.csv', timezone: 'Europe/Berlin' });
     } catch (error) {
@@ -151,13 +151,13 @@ describe('a file that cannot be read', () => {
     expect.fail('the file was read');
   });
 
-  test('an unknown zone is an error of the caller', () => {
+  test("an unknown zone is the caller's error", () => {
     expect(() => readCsv('ts,value\n', { timezone: 'Mars/Olympus' })).toThrow(/not an IANA time zone/);
   });
 });
 
 describe('skipping', () => {
-  test('every bad row is counted and handed to onReject, with its physical line; the others are read', () => {
+  test('every bad row is counted and passed to onReject, with its physical line; the others are read', () => {
     const rejected: RejectedRow[] = [];
     const csv = [
       'timestamp,timeseriesId,value',

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-// Texts as they stand in the fields of real and of broken files.
+// Texts as in the fields of real and of broken files.
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength });
 
-/** Decimals of every length, their borders, missing values, and what is neither. */
+/** Decimals of all lengths and limits, missing values, and texts that are neither. */
 export const numberText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constantFrom('', '-'), digits(1, 9), digits(0, 9)).map(join) },
   { weight: 4, arbitrary: fc.tuple(fc.constantFrom('', '-', '+'), digits(0, 25), digits(0, 25)).map(join) },
@@ -42,7 +42,7 @@ function pointed(integer: bigint): fc.Arbitrary<string> {
   return fc.integer({ min: 1, max: text.length }).map((at) => `${text.slice(0, at)}.${text.slice(at)}`);
 }
 
-// Decimals close to the middle between two doubles, where rounding is hardest.
+// Decimals near the middle between two doubles, where rounding is hardest.
 function midpoint(): fc.Arbitrary<string> {
   return fc
     .tuple(fc.integer({ min: 2 ** 51, max: 2 ** 52 }), fc.nat(6), fc.integer({ min: 15, max: 25 }))
@@ -69,7 +69,7 @@ const fraction = fc.oneof(
 );
 const offset = fc.constantFrom('', 'Z', 'Z', '+01:00', '-0530', '+05', 'z', '+24:00', ' ');
 
-/** Instants of every form, epoch numbers, and what is neither. */
+/** Instants of every form, epoch numbers, and texts that are neither. */
 export const timeText: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: fc.tuple(date, fc.constantFrom('T', ' '), clockTime, fraction, offset).map(text) },
   { weight: 1, arbitrary: date },

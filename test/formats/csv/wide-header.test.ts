@@ -20,7 +20,7 @@ function read(push: (reader: FileReader) => void): Series[] {
   return found;
 }
 
-test('a wide header that is read in turns says what it says at once', () => {
+test('a wide header read with pauses gives what it gives at once', () => {
   const atOnce = read((reader) => reader.push(bytes));
   expect(atOnce.map(({ timeseriesId }) => timeseriesId)).toEqual(names);
   let stops = 0;
@@ -28,10 +28,10 @@ test('a wide header that is read in turns says what it says at once', () => {
     for (const _ of reader.pushInTurns(bytes)) stops++;
   });
   expect(inTurns).toEqual(atOnce);
-  // After finding it, its columns, their roles and what is made for them.
+  // The pauses come after finding it, its columns, their roles, and the state for them.
   expect(stops).toBeGreaterThanOrEqual(4);
 });
 
-test('a narrow header is read without a stop', () => {
+test('a narrow header is read without a pause', () => {
   read((reader) => expect([...reader.pushInTurns(Buffer.from('timestamp,a\n2026-01-01T00:00:00Z,1\n'))]).toEqual([]));
 });

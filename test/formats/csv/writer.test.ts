@@ -26,7 +26,7 @@ const seriesOf = (timeseriesId: string, metric: string, rows: [number, number][]
 });
 
 describe('the CSV writer', () => {
-  test('a row is the instant, the names and the number as their plain forms give them', () => {
+  test('a row has the instant, the names and the number in their plain forms', () => {
     fc.assert(
       fc.property(samples, (rows) => {
         const lines = rows.map(
@@ -38,7 +38,7 @@ describe('the CSV writer', () => {
     );
   });
 
-  test('what is written reads back to the same bits, names with quotes and line ends too', () => {
+  test('its output reads back to the same bits, even with quotes and line ends in names', () => {
     const name = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '"', ',', '\n', '\r', ' ', ';'), minLength: 1 });
     fc.assert(
       fc.property(name, name, samples, (id, metric, rows) => {
@@ -54,7 +54,7 @@ describe('the CSV writer', () => {
     );
   });
 
-  test('a writer hands over whole rows, the header first and once', () => {
+  test('passes on whole rows, with the header first and once', () => {
     const pieces: string[] = [];
     const writer = createCsvWriter((bytes) => pieces.push(new TextDecoder().decode(bytes)));
     const rows = Array.from({ length: 2000 }, (_, i): [number, number] => [i * 1000, i / 8]);
@@ -66,11 +66,11 @@ describe('the CSV writer', () => {
     expect(pieces.join('')).toBe(writeCsv(all));
   });
 
-  test('no series make a header', () => {
+  test('no series give just the header', () => {
     expect(writeCsv([])).toBe(csvHeader);
   });
 
-  test('a writer without a header writes rows alone', () => {
+  test('without a header, it writes only rows', () => {
     const pieces: string[] = [];
     const writer = createCsvWriter((bytes) => pieces.push(new TextDecoder().decode(bytes)), { hasHeader: false });
     writer.write(seriesOf('a', 'Raw', [[0, 1.5]]));

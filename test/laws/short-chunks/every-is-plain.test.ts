@@ -16,7 +16,7 @@ import {
 import { type Feeding, feedingArbitrary, linesOf, runFed, runWithin, sceneArbitrary } from '../running.js';
 import { delayed, type Samples, toSeries } from '../samples.js';
 
-// Short chunks, so that short series have many of them.
+// Short chunks, so that even short series have several.
 vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 
 interface Step {
@@ -25,7 +25,7 @@ interface Step {
 }
 type Item = Readonly<Record<string, unknown>> & { readonly metric: string; readonly operations: readonly Step[] };
 
-/** How ids are made patterns: with one name in different places, or all of them `*`, told apart by their metrics. */
+/** How ids become patterns: a named part in different places, or all of them `*`, told apart by their metrics. */
 type Form = 'behind' | 'before' | 'star';
 
 const FORMS: readonly ((id: string) => string)[] = [(id) => `${id}:{n}`, (id) => `${id}/{n}`, (id) => `${id}-{n}.x`];
@@ -36,7 +36,7 @@ function patternFor(form: Form, { timeseriesId, metric }: SeriesReference): Seri
   return { timeseriesId: FORMS[Number(timeseriesId.slice(1)) % FORMS.length]!(timeseriesId), metric };
 }
 
-/** The request with patterns for all series but those in `shared`, and what is computed of these alone. */
+/** The request with patterns for all series except those in `shared` and those computed from `shared` alone. */
 function templateOf(request: readonly Item[], form: Form, shared: ReadonlySet<string>): Item[] {
   const steps = request.flatMap(({ operations }) => operations);
   const plain = new Set(shared);
@@ -74,7 +74,7 @@ interface Case {
   readonly inputs: readonly Series[];
 }
 
-// Each member has other samples, and one of them may lack a source.
+// Members have different samples, and one of them may lack a source.
 function caseOf(
   request: readonly Item[],
   samples: readonly Samples[],
@@ -96,7 +96,7 @@ function caseOf(
   return { template, inputs };
 }
 
-/** The results and counts of as many plain requests, added up; nothing where there are too many samples. */
+/** The results and counts of one plain request for each member, added up; undefined if a run would exceed the limit. */
 function expectedOf({ template, inputs }: Case, options: Parameters<typeof runWithin>[2]) {
   const lines = new Set<string>();
   const reports: Report[] = [];
@@ -135,7 +135,7 @@ function countsOf(parts: readonly { samplesIn: number; samplesOut: number; dropp
   return parts.map(({ samplesIn, samplesOut, dropped }) => [samplesIn, samplesOut, ...numbersIn(dropped)]);
 }
 
-// What has a name is counted for all members, the rest once.
+// Series with patterns are counted for each member, all others once.
 function summed(template: readonly Item[], reports: readonly Report[]): { sources: number[][]; steps: number[][] } {
   const plan = planEvery(template);
   const add = (of: (report: Report) => number[][], names: readonly string[]): number[][] =>
@@ -154,7 +154,7 @@ function summed(template: readonly Item[], reports: readonly Report[]): { source
   };
 }
 
-// A member without any sample is one all the same in a batch: a stream has to be told of it. All others come late.
+// A batch knows members without samples; a stream has to be told of them. All other members join as samples come.
 function opened(plan: Plan, options: StreamOptions | undefined, inputs: readonly Series[]): Stream {
   const stream = openEvery(plan, options);
   stream.push(inputs.filter(({ timeMs }) => timeMs.length === 0));
@@ -175,7 +175,7 @@ function withoutAdvance({ turns, mixing }: Feeding): Feeding {
   };
 }
 
-test('patterns give the bits and the counts of as many plain requests, as batch and as stream', () => {
+test('patterns give the bits and counts of plain requests, one for each member, in batch and stream', () => {
   const drawn = fc.tuple(sceneArbitrary(5), formArbitrary, sharedArbitrary, fc.nat(4), feedingArbitrary);
   const lateness = fc.constantFrom(['PT0S', 0], ['PT2H', 7_200_000]) as fc.Arbitrary<readonly [string, number]>;
   let compared = 0;
@@ -183,7 +183,7 @@ test('patterns give the bits and the counts of as many plain requests, as batch 
     drawn,
     lateness,
     ([scene, form, shared, lacking, feeding], [allowedLateness, lateMs]) => {
-      // `as`: what buildRequest writes.
+      // `as`: buildRequest writes items.
       const request = scene.request as readonly Item[];
       const samples = scene.samples.map((own) => delayed(own, [0.9, 0.1, 0.5], lateMs));
       const one = caseOf(request, samples, form, new Set(shared), lacking);

@@ -4,9 +4,9 @@ import { createPlan, loadSeries, OutputLimitError, type Run, runBatch, type Seri
 import { expectSame, type Scene, sceneArbitrary, seriesOf } from '../running.js';
 import { delayed } from '../samples.js';
 
-// Short chunks, so that short series have many of them.
+// Short chunks, so that even short series have several.
 vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
-// And little memory beside them: each loading takes some of its own.
+// Small arenas, as each loading takes one of its own.
 vi.mock('../../../src/kernels/memory-layout.js', async (original) => ({
   ...(await original<object>()),
   SCRATCH_PAGE_COUNT: 24,
@@ -15,7 +15,7 @@ vi.mock('../../../src/kernels/memory-layout.js', async (original) => ({
 
 const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
 
-/** Ways to load some series: all together, each by itself, only the first, and some more than once. */
+/** Ways to load series: all together, each alone, only the first, and some more than once. */
 const loadings: Readonly<Record<string, (series: readonly Series[]) => readonly Series[]>> = {
   together: loadSeries,
   apart: (series) => series.flatMap((one) => loadSeries([one])),
@@ -32,54 +32,57 @@ function copiesOf(series: readonly Series[]): Series[] {
   return series.map((one) => part(one, 0));
 }
 
-/** Runs of a scene, or the place of the step that would make too much. */
+/** The runs of a scene, or the pointer of the step that would exceed the limit. */
 function outcomeOf({ request, options }: Scene, series: readonly Series[], times: number): readonly Run[] | string {
   const plan = createPlan(request, options.timezone === undefined ? {} : { timezone: options.timezone });
   try {
     return Array.from({ length: times }, () => runBatch(plan, series, { ...options, maxOutputSamples: 4000 }));
   } catch (error) {
     if (!(error instanceof OutputLimitError)) throw error;
-    // How many more than allowed there would be follows from the cutting.
+    // By how much it would be exceeded depends on the chunks.
     return error.pointer;
   }
 }
 
-test.each(Object.entries(loadings))('series loaded %s give the bits and the report of the series', (_name, load) => {
-  const property = fc.property(sceneArbitrary(6), delays, fc.boolean(), (scene, late, areTimesShared) => {
-    const given = seriesOf(scene.samples.map((own) => delayed(own, late, 7_200_000)));
-    const [{ timeMs }] = given as [Series];
-    const series = given.map((one) =>
-      areTimesShared && one.value.length === timeMs.length ? { ...one, timeMs } : one,
-    );
-    const before = copiesOf(series);
-    const expected = outcomeOf(scene, series, 1);
-    const loaded = load(series);
-    const columns = copiesOf(loaded);
-    const twice = outcomeOf(scene, loaded, 2);
-    if (typeof expected === 'string' || typeof twice === 'string') {
-      expect(twice).toBe(expected);
-      return;
-    }
-    expect(twice).toHaveLength(2);
-    for (const run of twice) {
-      expectSame(run.series, expected[0]!.series);
-      expect(run.report).toEqual(expected[0]!.report);
-    }
-    expectSame(series, before);
-    expectSame(loaded, columns);
-  });
-  fc.assert(property, { numRuns: 500 });
-});
+test.each(Object.entries(loadings))(
+  'series loaded %s give the bits and the report of series that are not loaded',
+  (_name, load) => {
+    const property = fc.property(sceneArbitrary(6), delays, fc.boolean(), (scene, late, areTimesShared) => {
+      const given = seriesOf(scene.samples.map((own) => delayed(own, late, 7_200_000)));
+      const [{ timeMs }] = given as [Series];
+      const series = given.map((one) =>
+        areTimesShared && one.value.length === timeMs.length ? { ...one, timeMs } : one,
+      );
+      const before = copiesOf(series);
+      const expected = outcomeOf(scene, series, 1);
+      const loaded = load(series);
+      const columns = copiesOf(loaded);
+      const twice = outcomeOf(scene, loaded, 2);
+      if (typeof expected === 'string' || typeof twice === 'string') {
+        expect(twice).toBe(expected);
+        return;
+      }
+      expect(twice).toHaveLength(2);
+      for (const run of twice) {
+        expectSame(run.series, expected[0]!.series);
+        expect(run.report).toEqual(expected[0]!.report);
+      }
+      expectSame(series, before);
+      expectSame(loaded, columns);
+    });
+    fc.assert(property, { numRuns: 500 });
+  },
+);
 
 test.each([
-  ['no list', 'x', 'inputs: expected an array of series'],
-  ['no series', [null], 'inputs: expected an array of series'],
+  ['what is not a list', 'x', 'inputs: expected an array of series'],
+  ['what is not a series', [null], 'inputs: expected an array of series'],
   [
-    'no columns',
+    'a series without columns',
     [{ timeseriesId: 'a', metric: 'Raw', timeMs: [1], value: [2] }],
     'a/Raw: expected timeMs and value as',
   ],
-])('what is %s is refused by name, not by a fault of the program', (_name, given, message) => {
-  const series = given as unknown as Series[]; // which is what a program without types may give
+])('loading %s is refused with an error that names it', (_name, given, message) => {
+  const series = given as unknown as Series[]; // a program without types may pass this
   expect(() => loadSeries(series)).toThrow(message);
 });

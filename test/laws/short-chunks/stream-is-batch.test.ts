@@ -14,10 +14,10 @@ import {
 } from '../running.js';
 import { delayed, scales } from '../samples.js';
 
-// Short chunks, so that short series have many of them.
+// Short chunks, so that even short series have several.
 vi.mock('../../../src/core/chunk.js', () => ({ CHUNK_LENGTH: 64 }));
 
-/** Numbers of 0 to 1: how late each sample comes, as a part of the allowed lateness. */
+/** How late each sample comes, as a fraction of the allowed lateness. */
 const delaysArbitrary = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
 
 const latenessArbitrary = fc.constantFrom(
@@ -27,7 +27,7 @@ const latenessArbitrary = fc.constantFrom(
   ['P5D', 432_000_000],
 ) as fc.Arbitrary<readonly [string, number]>;
 
-// Where nothing else says so, the last advance ends a run, and with it the ticks of HoldLastValue.
+// HoldLastValue without `until` ticks up to the last advance, so a stream ends later than the batch.
 function isEndOpen(request: readonly unknown[], options: { until?: unknown }): boolean {
   return options.until === undefined && JSON.stringify(request).includes('HoldLastValue');
 }
@@ -39,7 +39,7 @@ function withoutAdvance(feeding: Feeding): Feeding {
   return { ...feeding, turns };
 }
 
-test('a stream gives the bits and the counts of the batch, however it is cut, delayed, advanced and restored', () => {
+test('a stream gives the bits and counts of the batch, however it is cut, delayed, advanced and restored', () => {
   const inputs = fc.tuple(sceneArbitrary(6), feedingArbitrary, latenessArbitrary, delaysArbitrary);
   const property = fc.property(
     inputs,
@@ -57,7 +57,7 @@ test('a stream gives the bits and the counts of the batch, however it is cut, de
   fc.assert(property, { numRuns: 3000 });
 });
 
-/** A long series from a seed: a random walk with uneven steps, some gaps and some missing values. */
+/** A long series from a seed: a random walk with uneven steps, gaps and missing values. */
 function longSeries(timeseriesId: string, seed: number, length: number): Series {
   let state = seed | 1;
   const random = (): number => {
@@ -80,7 +80,7 @@ function longSeries(timeseriesId: string, seed: number, length: number): Series 
   return { timeseriesId, metric: 'Raw', timeMs, value };
 }
 
-test('the same holds for series of many chunks, given whole or in chunks of any length', () => {
+test('the same holds for series of many chunks, pushed whole or in pieces of any length', () => {
   const length = fc.constantFrom(32, 63, 64, 65, 80, 1000, 3000);
   const cut = fc.constantFrom(16, 64, 65, 48, 160, 1600);
   const recipes = fc.array(recipeArbitrary(scales[2]!, 1_711_800_000_000), { minLength: 1, maxLength: 5 });
@@ -106,7 +106,7 @@ test('the same holds for series of many chunks, given whole or in chunks of any 
   fc.assert(property, { numRuns: 400 });
 });
 
-test('a batch gives the same with any frequency and without', () => {
+test('a batch gives the same with and without a frequency', () => {
   const property = fc.property(sceneArbitrary(5), fc.constantFrom('PT15M', 'PT1H', 'PT24H'), (scene, frequency) => {
     const { request, samples, options } = scene;
     const series = seriesOf(samples);
@@ -120,7 +120,7 @@ test('a batch gives the same with any frequency and without', () => {
   fc.assert(property, { numRuns: 1000 });
 });
 
-test('a batch gives the same for samples in any order of arrival, where no time comes twice', () => {
+test('a batch does not depend on the order of arrival, if no time comes twice', () => {
   const property = fc.property(sceneArbitrary(5), fc.nat(), ({ request, samples, options }, seed) => {
     const once = samples.map(({ timeMs, value }) => {
       const kept = [...timeMs.keys()].filter((at) => timeMs.indexOf(timeMs[at]!) === at);

@@ -244,7 +244,7 @@ describe('errors of GET /core/events (interface 7.2)', () => {
     expect(body.data).toMatchObject({
       issues: [
         { clause: '$skip', position: 0 },
-        { clause: '$filter', position: 0, received: 'it a second time' },
+        { clause: '$filter', position: 0, received: 'it twice' },
         { clause: '$top', position: 0, expected: 'a whole number, 0 or more', received: 'x' },
         { clause: '$filter', position: 0, received: 'nme', suggestion: 'did you mean `name`?' },
       ],

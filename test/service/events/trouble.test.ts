@@ -27,7 +27,7 @@ async function openFailing() {
       lastCommit: storage.lastCommit.bind(storage),
       claim: storage.claim.bind(storage),
       release: storage.release.bind(storage),
-      keeps: storage.keeps.bind(storage),
+      maintains: storage.maintains.bind(storage),
       onCommit: storage.onCommit.bind(storage),
       check: storage.check.bind(storage),
       close: storage.close.bind(storage),

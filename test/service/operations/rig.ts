@@ -203,7 +203,7 @@ function mortalStorage(storage: Storage) {
     release: async (claim) => {
       if (left > 0) await storage.release(claim);
     },
-    keeps: (shard) => storage.keeps(shard),
+    maintains: (shard) => storage.maintains(shard),
     onCommit: (listener) => storage.onCommit(listener),
     check: () => storage.check(),
     close: () => storage.close(),

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/service/http/metrics.js';
 import {
   createSampleBatch,
   type SampleBatch,
@@ -10,6 +9,7 @@ import {
 import { Gatherer } from '../../../src/service/timeseries/write/gather.js';
 import { readSamples, SampleIssues } from '../../../src/service/timeseries/write/json.js';
 import type { Ingest } from '../../../src/service/timeseries/write/sink.js';
+import { nextTurn } from '../../../src/storage/next-turn.js';
 import { placementOf, shardOf } from '../../../src/storage/shard.js';
 import { type Bed, openBed } from '../../storage/samples/bed.js';
 import { openTestService, type TestService } from '../app.js';
@@ -85,12 +85,17 @@ describe('bodies that are gathered', () => {
   beforeEach(async () => {
     bed = await openBed();
   });
-  afterEach(() => bed.close());
+  afterEach(() => {
+    turnMs = 0;
+    return bed.close();
+  });
 
+  let turnMs = 0;
   const openGatherer = () => {
-    // `as`: what a gatherer uses of it.
-    const context = { storage: bed.storage, samples: bed.samples, metrics: createMetrics() } as unknown;
-    return new Gatherer(context as ConstructorParameters<typeof Gatherer>[0]);
+    const { storage, samples } = bed;
+    let nowMs = 0;
+    const clock = { nowMs: () => START_MS, monotonicMs: () => (nowMs += turnMs) };
+    return new Gatherer({ storage, samples, clock });
   };
 
   it('leave what they would one after the other, and nothing where their commit fails', async () => {
@@ -162,6 +167,29 @@ describe('bodies that are gathered', () => {
     });
     await Promise.all(stored);
     expect(await bed.storage.read(shardOf('acme'), async (tx) => tx.lastCommit)).toBe(1);
+  });
+
+  const commitsOfTurns = async (): Promise<number> => {
+    const gatherer = openGatherer();
+    const job: Ingest = { organisation: 'acme', placement: placementOf('acme', 1), defaults: {}, onStored: () => {} };
+    const stored: Promise<void>[] = [];
+    for (let second = 0; second < 40; second++) {
+      const samples = parsed({ rows: [{ timeseriesId: 'a', second, val: second }], form: [], isWide: false });
+      stored.push(gatherer.take(job, reading(samples))!.stored);
+      // From the second one on the gatherer has looked in this turn before, and finds more in the next.
+      if (second > 0) await nextTurn();
+    }
+    await Promise.all(stored);
+    return bed.storage.read(shardOf('acme'), async (tx) => tx.lastCommit);
+  };
+
+  it('are one commit with those that come while they are read', async () => {
+    expect(await commitsOfTurns()).toBe(1);
+  });
+
+  it('do not wait for ever while more come', async () => {
+    turnMs = 3;
+    expect(await commitsOfTurns()).toBeGreaterThan(4);
   });
 });
 

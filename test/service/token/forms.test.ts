@@ -107,13 +107,13 @@ describe('a scope', () => {
   const both = ['core_read', 'core_write'];
 
   it('asked for is granted whole, in the one order, and named only where it is other words', () => {
-    expect(grantScope('core_write core_read', both)).toEqual({ scopes: both, isOther: false });
-    expect(grantScope('core_read core_read', both)).toEqual({ scopes: ['core_read'], isOther: false });
+    expect(grantScope('core_write core_read', both)).toEqual({ scopes: both, isDifferent: false });
+    expect(grantScope('core_read core_read', both)).toEqual({ scopes: ['core_read'], isDifferent: false });
     expect(oauthErrorOf(() => grantScope(undefined, both))).toBe('invalid_scope');
   });
 
   it('by the short names of the example of interface 5 is the same scope', () => {
-    expect(grantScope('read write', both)).toEqual({ scopes: both, isOther: true });
+    expect(grantScope('read write', both)).toEqual({ scopes: both, isDifferent: true });
     expect(oauthErrorOf(() => grantScope('admin', both))).toBe('invalid_scope');
   });
 
@@ -130,7 +130,7 @@ describe('a scope', () => {
   });
 
   it('core_admin implies the other two, and nothing else', () => {
-    expect(grantScope('core_read', ['core_admin'])).toEqual({ scopes: ['core_read'], isOther: false });
+    expect(grantScope('core_read', ['core_admin'])).toEqual({ scopes: ['core_read'], isDifferent: false });
     expect(covers(['core_admin'], 'core_write')).toBe(true);
     expect(covers(['core_admin'], 'openid')).toBe(false);
     expect(covers(['core_write'], 'core_read')).toBe(false);

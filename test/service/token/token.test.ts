@@ -132,7 +132,10 @@ describe('4.1 get token', () => {
       const answer = await post(service, 'token', app, parameters);
       expect([answer.statusCode, answer.json()]).toEqual([
         400,
-        { error: 'invalid_scope', error_description: expect.stringContaining('scope is missing; name what the token') },
+        {
+          error: 'invalid_scope',
+          error_description: expect.stringContaining('scope is missing; request one or more of'),
+        },
       ]);
     }
   });

@@ -6,7 +6,7 @@ import { thing } from './some-things.js';
 import { things } from './tables.js';
 
 const SHARD = 13;
-// Long beside the time that a test takes: the clock of a database goes on by itself.
+// Long compared with a test, since the clock of a database advances by itself.
 const LEASE_MS = 600_000;
 const MARGIN_MS = 300_000;
 
@@ -14,25 +14,25 @@ const insert = (id: string) => (tx: Transaction) => tx.insert(things, thing({ id
 
 export function describeClaims(current: Current): void {
   const claim = (owner: string, shard = SHARD) => current.storage.claim(shard, owner, LEASE_MS);
-  /** The claim, where it has to be given. */
+  /** Claims the shard and fails unless the claim is given. */
   const mustClaim = async (owner: string): Promise<Claim> => {
     const given = await claim(owner);
     expect(given).toBeDefined();
     return given!;
   };
 
-  it('a shard has one owner while its lease runs, and its claims say whose they are', async () => {
+  it('a shard has one owner while its lease runs, and each claim names its owner', async () => {
     expect(await claim('a')).toEqual({ shard: SHARD, owner: 'a', sequence: 1 });
     expect(await claim('b')).toBeUndefined();
     expect(await claim('b', SHARD + 1)).toEqual({ shard: SHARD + 1, owner: 'b', sequence: 1 });
   });
 
-  it('of many that claim at once one is given the shard', async () => {
+  it('of many concurrent claims one succeeds', async () => {
     const given = await Promise.all(Array.from({ length: 20 }, (_, i) => claim(`owner ${i}`)));
     expect(given.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
-  it('an owner that claims anew in time stays the owner, with its sequence', async () => {
+  it('an owner that renews its claim in time remains the owner and keeps its sequence', async () => {
     for (let i = 0; i < 5; i++) {
       expect((await mustClaim('a')).sequence).toBe(1);
       await current.advance(LEASE_MS - MARGIN_MS);
@@ -42,7 +42,7 @@ export function describeClaims(current: Current): void {
     expect((await mustClaim('b')).sequence).toBe(2);
   });
 
-  it('a commit of an owner whose shard has passed on is refused, with nothing written', async () => {
+  it('a commit under a claim that another owner has taken over is refused, and nothing is written', async () => {
     const old = await mustClaim('a');
     await current.storage.transaction(SHARD, insert('1'), { claim: old });
     await current.advance(LEASE_MS);
@@ -56,7 +56,7 @@ export function describeClaims(current: Current): void {
     expect(found.map(({ id }) => id)).toEqual(['1', '3']);
   });
 
-  it('a lease that has run out hinders nobody while no other has claimed', async () => {
+  it('an expired lease still allows commits until another owner claims the shard', async () => {
     const held = await mustClaim('a');
     await current.advance(10 * LEASE_MS);
     await current.storage.transaction(SHARD, insert('1'), { claim: held });
@@ -64,7 +64,7 @@ export function describeClaims(current: Current): void {
     expect(await claim('a')).toEqual(held);
   });
 
-  it('a claim that was given back is free at once, and good for nothing any more', async () => {
+  it('a released claim is free at once and allows no more commits', async () => {
     const held = await mustClaim('a');
     await current.storage.release(held);
     await expect(current.storage.transaction(SHARD, insert('1'), { claim: held })).rejects.toBeInstanceOf(
@@ -73,7 +73,7 @@ export function describeClaims(current: Current): void {
     expect((await mustClaim('b')).sequence).toBe(2);
   });
 
-  it('who gives back a claim that has passed on takes it from nobody', async () => {
+  it('releasing a claim that has been taken over does not affect the new owner', async () => {
     const old = await mustClaim('a');
     await current.advance(LEASE_MS);
     const next = await mustClaim('b');
@@ -82,14 +82,14 @@ export function describeClaims(current: Current): void {
     await current.storage.transaction(SHARD, insert('1'), { claim: next });
   });
 
-  it('a claim of one shard is none of another', async () => {
+  it('a claim of one shard is not valid for another', async () => {
     const held = await mustClaim('a');
     await expect(current.storage.transaction(SHARD + 1, insert('1'), { claim: held })).rejects.toBeInstanceOf(
       StaleClaimError,
     );
   });
 
-  it('a work with a stale claim is not run at all', async () => {
+  it('work with a stale claim is not run at all', async () => {
     const old = await mustClaim('a');
     await current.advance(LEASE_MS);
     await mustClaim('b');
@@ -101,12 +101,12 @@ export function describeClaims(current: Current): void {
     expect(hasRun).toBe(false);
   });
 
-  it('claims have no commit number of their own', async () => {
+  it('claims do not use commit numbers', async () => {
     await mustClaim('a');
     expect(await current.storage.read(SHARD, async (tx) => tx.lastCommit)).toBe(0);
   });
 
-  it('sequences rise on when the store is opened again', async () => {
+  it('sequences continue to rise after the store is reopened', async () => {
     const old = await mustClaim('a');
     await current.reopen();
     await current.advance(LEASE_MS);

@@ -14,7 +14,7 @@ const insert = (id: string) => async (tx: Transaction) => {
 const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
 
 export function describeCommits(current: Current): void {
-  it('commits of a shard have the numbers 1, 2, 3, …, and those of other shards their own', async () => {
+  it('the commits of a shard are numbered 1, 2, 3, …, independently of other shards', async () => {
     const { storage } = current;
     const works = ['a', 'b', 'c'].flatMap((id) => [SHARD, 0].map((shard) => storage.transaction(shard, insert(id))));
     expect(await Promise.all(works)).toEqual([1, 1, 2, 2, 3, 3]);
@@ -23,7 +23,7 @@ export function describeCommits(current: Current): void {
     expect(await Promise.all([SHARD, 0, 1].map((shard) => storage.lastCommit(shard)))).toEqual([3, 3, 0]);
   });
 
-  it('commits are numbered whatever they write, rows of a log or others; what is undone leaves no number', async () => {
+  it('every commit gets a number, whether it writes a log or other tables; undone work gets none', async () => {
     const data = Uint8Array.of(7);
     const log = (tx: Transaction, part = 0) => tx.insert(arrivals, { commit: tx.commit, part, data });
     const forget = (tx: Transaction, commit: number) => tx.delete(arrivals, [['commit', '<=', commit]]);
@@ -63,7 +63,7 @@ export function describeCommits(current: Current): void {
     );
   });
 
-  it('what writes nothing has no number', async () => {
+  it('a transaction that writes nothing gets no number', async () => {
     const { storage } = current;
     await storage.transaction(SHARD, insert('a'));
     await storage.transaction(SHARD, ids);
@@ -72,7 +72,7 @@ export function describeCommits(current: Current): void {
     expect(await storage.transaction(SHARD, async (tx) => [tx.lastCommit, tx.commit])).toEqual([1, 2]);
   });
 
-  it('a transaction sees its own writes and those of the transactions queued before it', async () => {
+  it('a transaction sees its own writes and those of transactions queued before it', async () => {
     const { storage } = current;
     const first = storage.transaction(SHARD, async (tx) => {
       await tx.insert(things, thing({ id: 'a' }));
@@ -85,7 +85,7 @@ export function describeCommits(current: Current): void {
     expect(await Promise.all([first, second])).toEqual([['a'], ['a', 'b', 1]]);
   });
 
-  it('the commit on the disk is never ahead of what readers see, and no further behind than a group', async () => {
+  it('the durable commit is never ahead of what readers see, and at most one group behind', async () => {
     const { storage } = current;
     await storage.transaction(SHARD, insert('a'));
     const numbers = async (tx: Reader) => [tx.lastCommit, tx.durableCommit];
@@ -103,7 +103,7 @@ export function describeCommits(current: Current): void {
     expect(await storage.read(SHARD, numbers)).toEqual([4, 4]);
   });
 
-  it('what a work throws is thrown on, and of its writes nothing is left; the others of its group stay', async () => {
+  it('an error thrown by work is rethrown, and its writes are undone; the rest of its group stays', async () => {
     const { storage } = current;
     const failure = new Error('changed my mind');
     const results = await Promise.allSettled([
@@ -125,7 +125,7 @@ export function describeCommits(current: Current): void {
     expect(found).toEqual([thing({ id: 'a' }), thing({ id: 'c' })]);
   });
 
-  it('a work that failed can be run again as a whole', async () => {
+  it('work that failed can be run again as a whole', async () => {
     const { storage } = current;
     let attempt = 0;
     const work = async (tx: Transaction) => {
@@ -140,7 +140,7 @@ export function describeCommits(current: Current): void {
     expect(await storage.read(SHARD, ids)).toEqual(['a', 'b']);
   });
 
-  it('a reader never sees a commit half done, nor two states', async () => {
+  it('a reader never sees half a commit, nor two states', async () => {
     const { storage } = current;
     const writers = Array.from({ length: 40 }, (_, i) =>
       storage.transaction(SHARD, async (tx) => {
@@ -165,7 +165,7 @@ export function describeCommits(current: Current): void {
     }
   });
 
-  it('what was answered is there for every reader that comes after', async () => {
+  it('what was acknowledged is visible to every later reader', async () => {
     const { storage } = current;
     for (let i = 0; i < 20; i++) {
       await storage.transaction(SHARD, insert(String(i)));
@@ -173,7 +173,7 @@ export function describeCommits(current: Current): void {
     }
   });
 
-  it('a work queued by another while it runs is done after it, and sees what it wrote', async () => {
+  it('work queued by other work while it runs comes after it and sees what it wrote', async () => {
     const { storage } = current;
     let inner: Promise<string[]> | undefined;
     await storage.transaction(SHARD, async (tx) => {
@@ -183,7 +183,7 @@ export function describeCommits(current: Current): void {
     expect(await inner).toEqual(['a']);
   });
 
-  it('listeners hear every commit that wrote, in order, and nothing more when they have left', async () => {
+  it('listeners hear every commit that wrote, in order, and none after they unsubscribe', async () => {
     const { storage } = current;
     const heard: [number, number][] = [];
     const leave = storage.onCommit((shard, commit) => heard.push([shard, commit]));
@@ -201,7 +201,7 @@ export function describeCommits(current: Current): void {
     expect(heard).toHaveLength(3);
   });
 
-  it('a transaction is of no use after its end', async () => {
+  it('a transaction cannot be used after its end', async () => {
     const { storage } = current;
     let kept: Transaction | undefined;
     await storage.transaction(SHARD, async (tx) => {
@@ -212,7 +212,7 @@ export function describeCommits(current: Current): void {
     expect(await storage.read(SHARD, (tx) => tx.count(things))).toBe(0);
   });
 
-  it('closing ends what is queued, and then nothing goes on', async () => {
+  it('closing finishes what is queued; after it, nothing is accepted', async () => {
     const { storage } = current;
     const last = storage.transaction(SHARD, insert('a'));
     await Promise.all([storage.close(), storage.close()]);
@@ -225,7 +225,7 @@ export function describeCommits(current: Current): void {
     expect(await current.storage.read(SHARD, ids)).toEqual(['a']);
   });
 
-  it('rows and numbers are there when the store is opened again', async () => {
+  it('rows and commit numbers survive reopening', async () => {
     await current.storage.transaction(SHARD, insert('a'));
     await current.storage.transaction(SHARD, insert('b'));
     await current.reopen();
@@ -235,7 +235,7 @@ export function describeCommits(current: Current): void {
     expect(await current.storage.read(SHARD, ids)).toEqual(['a', 'b', 'c']);
   });
 
-  it('a transaction over shards has a commit in each that it writes, and sees what was done before', async () => {
+  it('a transaction over several shards commits in each that it writes, and sees earlier commits', async () => {
     const { storage } = current;
     await storage.transaction(SHARD, insert('a'));
     const [numbers, seen] = await storage.transactionOver([SHARD, 0, 30], async (txs) => {
@@ -253,7 +253,7 @@ export function describeCommits(current: Current): void {
     expect(await Promise.all([SHARD, 0, 30].map(found))).toEqual([[2, 'a', 'over 0'], [1, 'over 1'], [0]]);
   });
 
-  it('what throws over several shards leaves nothing in any of them', async () => {
+  it('an error over several shards leaves nothing in any of them', async () => {
     const { storage } = current;
     const failure = new Error('changed my mind');
     const work = storage.transactionOver([3, SHARD], async (txs) => {
@@ -264,7 +264,7 @@ export function describeCommits(current: Current): void {
     for (const shard of [3, SHARD]) expect(await storage.read(shard, async (tx) => tx.lastCommit)).toBe(0);
   });
 
-  it('transactions over shards, in any order of them, go on beside each other and beside those of one', async () => {
+  it('transactions over shards, named in any order, run alongside each other and those of one shard', async () => {
     const { storage } = current;
     const orders = [[1, 2, 3], [3, 2, 1], [2, 1], [3], [1]];
     const counts = new Map([1, 2, 3].map((shard) => [shard, 0]));

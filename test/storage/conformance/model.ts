@@ -1,9 +1,9 @@
 import type { Condition, Order, Query } from '../../../src/storage/storage.js';
 import type { Value } from '../../../src/storage/table.js';
 
-// What the queries of a store mean, over an array: written from the words of storage.ts, not from any driver.
+// The meaning of a store's queries, over an array. It follows the text of storage.ts, not any driver.
 
-/** Rows as `find` gives them. */
+/** Rows as `find` returns them. */
 export function modelFind<Row>(rows: readonly Row[], key: readonly (keyof Row & string)[], query: Query<Row>): Row[] {
   const { where = [], orderBy = key.map((column): Order<Row> => ({ column })), after, limit = Infinity } = query;
   return rows
@@ -14,7 +14,7 @@ export function modelFind<Row>(rows: readonly Row[], key: readonly (keyof Row & 
 }
 
 export function valuesOf<Row>(row: Row, orderBy: readonly Order<Row>[]): Value[] {
-  // `as`: a row's fields are values.
+  // `as`: the fields of a row are values.
   return orderBy.map(({ column }) => row[column] as Value);
 }
 

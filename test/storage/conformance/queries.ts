@@ -13,7 +13,7 @@ type Column = keyof typeof someValue;
 const columns = Object.keys(someValue) as Column[];
 
 const condition: fc.Arbitrary<Condition<Thing>> = fc.constantFrom(...columns).chain((column) => {
-  // A union of arbitraries, seen as one of their union.
+  // `as`: a union of arbitraries as an arbitrary of the union.
   const value = fc.option(someValue[column] as fc.Arbitrary<Value>, { freq: 4 });
   const compared = fc.tuple(fc.constant(column), fc.constantFrom('=', '!=', '<', '<=', '>', '>=' as const), value);
   const listed = fc.tuple(fc.constant(column), fc.constant('in' as const), fc.array(value, { maxLength: 12 }));
@@ -22,7 +22,7 @@ const condition: fc.Arbitrary<Condition<Thing>> = fc.constantFrom(...columns).ch
 
 const conditions = fc.array(condition, { maxLength: 3 });
 
-/** A total order: of some columns, then of the key. */
+/** A total order: by some columns, then by the key. */
 const totalOrder: fc.Arbitrary<Order<Thing>[]> = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(...columns), { maxLength: 3 }),
@@ -43,7 +43,7 @@ async function store(storage: Storage, rows: readonly Thing[]): Promise<void> {
 const find = (storage: Storage, query?: Query<Thing>) => storage.read(SHARD, (tx) => tx.find(things, query));
 
 export function describeQueries(current: Current): void {
-  it('conditions, order and limit mean what the model of an array says', async () => {
+  it('conditions, order and limit agree with the model over an array', async () => {
     const queries = fc.record({ where: conditions, orderBy: totalOrder, limit: fc.nat(20) }, { requiredKeys: [] });
     await fc.assert(
       fc.asyncProperty(someThings, fc.array(queries, { minLength: 1, maxLength: 8 }), async (rows, some) => {
@@ -59,7 +59,7 @@ export function describeQueries(current: Current): void {
     );
   });
 
-  it('pages put together are the query without pages', async () => {
+  it('pages, put together, are the query without pages', async () => {
     await fc.assert(
       fc.asyncProperty(
         someThings,
@@ -82,7 +82,7 @@ export function describeQueries(current: Current): void {
     );
   });
 
-  it('what comes after a place that is no row is what the model says', async () => {
+  it('a page after a position that is not a row agrees with the model', async () => {
     const place = fc.record(someValue).map((fields) => thing(fields));
     await fc.assert(
       fc.asyncProperty(someThings, place, totalOrder, async (rows, row, orderBy) => {
@@ -94,7 +94,7 @@ export function describeQueries(current: Current): void {
     );
   });
 
-  it('changes and deletions take the rows that a query would find', async () => {
+  it('updates and deletions affect the rows that a query would find', async () => {
     await fc.assert(
       fc.asyncProperty(someThings, conditions, fc.boolean(), async (rows, where, isDelete) => {
         await store(current.storage, rows);
@@ -113,7 +113,7 @@ export function describeQueries(current: Current): void {
     );
   });
 
-  it('a list may be as long as it likes', async () => {
+  it('a list of values can have any length', async () => {
     await store(current.storage, [thing({ id: 'id 5' }), thing({ id: 'id 99999' }), thing({ id: 'other' })]);
     const ids = Array.from({ length: 100_000 }, (_, i) => `id ${i}`);
     const found = await find(current.storage, { where: [['id', 'in', ids]] });
@@ -123,15 +123,15 @@ export function describeQueries(current: Current): void {
     expect(await find(current.storage, { where: [['id', 'in', []]] })).toEqual([]);
   });
 
-  it('a place without a value for each column of the order, and a limit that is none, are refused', async () => {
+  it('a position without a value for each column of the order, and an invalid limit, are refused', async () => {
     await expect(find(current.storage, { after: ['acme'] })).rejects.toMatchObject({ code: 'storage.key' });
     for (const limit of [-1, 0.5, Number.NaN]) {
       await expect(find(current.storage, { limit })).rejects.toMatchObject({ code: 'storage.value' });
     }
   });
 
-  it('a column that is none is refused, however it is spelled', async () => {
-    // `as`: what a client's filter might name, had the route not checked it.
+  it('an unknown column is refused, however it is spelled', async () => {
+    // `as`: what a client's filter could name if the route did not check it
     const where = [['shard" = 0 OR "id', '=', 'x']] as unknown as Condition<Thing>[];
     await expect(find(current.storage, { where })).rejects.toMatchObject({ code: 'storage.key' });
     const orderBy = [{ column: 'constructor' }] as unknown as Order<Thing>[];

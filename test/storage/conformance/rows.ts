@@ -7,7 +7,7 @@ import { blobs, links, suiteTables, things } from './tables.js';
 const SHARD = 5;
 
 export function describeRows(current: Current): void {
-  it('there is every table, empty at first', async () => {
+  it('every table exists and is empty at first', async () => {
     const counts = await current.storage.read(SHARD, (tx) => Promise.all(suiteTables.map((table) => tx.count(table))));
     expect(counts).toEqual(suiteTables.map(() => 0));
   });
@@ -30,7 +30,7 @@ export function describeRows(current: Current): void {
     expect(await current.storage.read(31, (tx) => tx.find(things))).toEqual([thing({ name: 'in 31' })]);
   });
 
-  it('a key is inserted once; the second is told so, and its transaction may go on', async () => {
+  it('a key is inserted once; a second insert fails, and its transaction can continue', async () => {
     const names = await current.storage.transaction(SHARD, async (tx) => {
       await tx.insert(things, thing({ name: 'first' }));
       await expect(tx.insert(things, thing({ name: 'second' }))).rejects.toBeInstanceOf(DuplicateKeyError);
@@ -40,7 +40,7 @@ export function describeRows(current: Current): void {
     expect(names).toEqual(['first', 'third']);
   });
 
-  it.each([0, 1, 5, 300])('%i rows inserted together are those inserted one after the other', async (count) => {
+  it.each([0, 1, 5, 300])('%i rows inserted together equal those inserted one after another', async (count) => {
     const rows = Array.from({ length: count }, (_, i) =>
       thing({
         id: `é\u{10000}${i}`.padStart(i, 'x'),
@@ -84,7 +84,7 @@ export function describeRows(current: Current): void {
     expect(await current.storage.lastCommit(SHARD)).toBe(count === 0 ? 0 : 1);
   });
 
-  it.each([1, 50])('of rows inserted together one whose key is there fails the work, and no other', async (count) => {
+  it.each([1, 50])('an existing key among %i rows inserted together fails that work, and no other', async (count) => {
     const { storage } = current;
     await storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: '0', name: 'first' })));
     const rows = Array.from({ length: count }, (_, i) => thing({ id: `${i}`, name: 'second' }));
@@ -97,7 +97,7 @@ export function describeRows(current: Current): void {
       storage.transaction(SHARD, (tx) => tx.insert(things, thing({ id: 'z, after' }))),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    const { reason } = answers[1] as PromiseRejectedResult; // it was rejected
+    const { reason } = answers[1] as PromiseRejectedResult; // `as`: it was rejected
     expect(reason).toBeInstanceOf(DuplicateKeyError);
     expect(reason).toMatchObject({ table: things.name });
     const found = await storage.read(SHARD, (tx) => tx.find(things));
@@ -108,14 +108,14 @@ export function describeRows(current: Current): void {
     ]);
   });
 
-  it('rows inserted together are checked as others are', async () => {
+  it('rows inserted together are checked like others', async () => {
     const rows = Array.from({ length: 20 }, (_, i) => thing({ id: `${i}`, name: i === 13 ? 'a\0b' : 'a' }));
     const insert = current.storage.transaction(SHARD, (tx) => tx.insertAll(things, rows));
     await expect(insert).rejects.toMatchObject({ code: 'storage.value' });
     expect(await current.storage.read(SHARD, (tx) => tx.count(things))).toBe(0);
   });
 
-  it('a put replaces the row of its key as a whole', async () => {
+  it('a put replaces the whole row of its key', async () => {
     const found = await current.storage.transaction(SHARD, async (tx) => {
       await tx.put(things, thing({ name: 'old', severity: 'high' }));
       await tx.put(things, thing({ name: 'new' }));
@@ -124,7 +124,7 @@ export function describeRows(current: Current): void {
     expect(found).toEqual([thing({ name: 'new' })]);
   });
 
-  it('a row that is all key can be put twice', async () => {
+  it('a row that is only a key can be put twice', async () => {
     const row = { from: 'a', to: 'b' };
     const count = await current.storage.transaction(SHARD, async (tx) => {
       await tx.put(links, row);
@@ -134,7 +134,7 @@ export function describeRows(current: Current): void {
     expect(count).toBe(1);
   });
 
-  it('an update changes the fields it names in the rows that fit, and counts them', async () => {
+  it('an update changes the fields given in the rows that match, and counts them', async () => {
     const rows = ['a', 'b', 'c'].map((id) => thing({ id, severity: id === 'b' ? 'low' : 'high', name: id }));
     const counts = await current.storage.transaction(SHARD, async (tx) => {
       for (const row of rows) await tx.insert(things, row);
@@ -150,12 +150,12 @@ export function describeRows(current: Current): void {
     );
   });
 
-  it('an update does not touch keys', async () => {
+  it('an update cannot change keys', async () => {
     const update = current.storage.transaction(SHARD, (tx) => tx.update(things, [], { id: 'z' }));
     await expect(update).rejects.toMatchObject({ code: 'storage.key' });
   });
 
-  it('a delete takes the rows that fit, and counts them', async () => {
+  it('a delete removes the rows that match, and counts them', async () => {
     const left = await current.storage.transaction(SHARD, async (tx) => {
       for (const id of ['a', 'b', 'c']) await tx.insert(things, thing({ id }));
       expect(await tx.delete(things, [['id', '>', 'a']])).toBe(2);
@@ -165,7 +165,7 @@ export function describeRows(current: Current): void {
     expect(left).toEqual([thing({ id: 'a' })]);
   });
 
-  it('a shard that is none is refused', async () => {
+  it('a shard number out of range is refused', async () => {
     for (const shard of [-1, 32, 1.5, Number.NaN]) {
       await expect(current.storage.read(shard, async () => 0)).rejects.toMatchObject({ code: 'storage.key' });
       await expect(current.storage.transaction(shard, async () => 0)).rejects.toMatchObject({ code: 'storage.key' });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Thing } from './tables.js';
 
-/** A thing whose other fields are null or plain. */
+/** A thing; fields that are not given are null or plain. */
 export function thing(fields: Partial<Thing>): Thing {
   const nulls = { name: null, severity: null, isOpen: null, latitude: null, endedMs: null };
   return { organisation: 'acme', id: 'a', version: 1, ...nulls, isKept: true, order: 0, ...fields };
 }
 
-// Few values of each, so that rows agree in some columns, and text whose order by UTF-16 units is another.
+// Few different values, so that rows agree in some columns, and text that UTF-16 units would order differently.
 const text = fc.constantFrom('', 'a', 'a ', 'b', 'B', 'é', '\uffff', '\u{10000}', '\ufeffa', "x'y", '%');
 const real = fc.constantFrom(-Infinity, -1.5, -0, 0, 5e-324, 1, 1e300, Infinity);
 const integer = fc.constantFrom(Number.MIN_SAFE_INTEGER, -1, 0, 1, Number.MAX_SAFE_INTEGER);
@@ -21,7 +21,7 @@ export const someValue = {
   version: fc.integer({ min: 1, max: 3 }),
 };
 
-/** Rows of different keys. */
+/** Rows with different keys. */
 export const someThings: fc.Arbitrary<Thing[]> = fc
   .uniqueArray(fc.record(someValue), { maxLength: 25, selector: ({ id, version }) => `${version} ${id}` })
   .map((rows) => rows.map((row) => thing(row)));

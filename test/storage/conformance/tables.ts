@@ -12,9 +12,9 @@ import {
   textOrNull,
 } from '../../../src/storage/table.js';
 
-// The suite has tables of its own, so that it stays what it is when those of the service change.
+// Tables of the suite's own, so that it does not change with those of the service.
 
-/** Columns of every kind, with and without null, and a key of several. */
+/** Columns of every type, nullable and not, and a key of several columns. */
 export const things = defineTable(
   'things',
   {
@@ -27,7 +27,7 @@ export const things = defineTable(
     latitude: realOrNull,
     endedMs: integerOrNull,
     isKept: boolean,
-    // A name that SQL has for itself.
+    // A reserved word of SQL.
     order: integer,
   },
   ['organisation', 'id', 'version'],
@@ -40,13 +40,13 @@ export const blobs = defineTable(
   ['series', 'startMs'],
 );
 
-/** Nothing but a key. */
+/** A table that has only a key. */
 export const links = defineTable('select', { from: text, to: text }, ['from', 'to'], [['to']]);
 
-/** Rows of the commits that wrote them. */
+/** Rows of a log, by commit. */
 export const arrivals = defineLog('arrivals', { commit: integer, part: integer, data: bytes });
 
-// `as`: a list of tables of different rows.
+// `as`: a list of tables with different rows.
 export const suiteTables = [things, blobs, links, arrivals] as unknown as readonly Table<never>[];
 
 export type Thing = typeof things extends Table<infer Row> ? Row : never;

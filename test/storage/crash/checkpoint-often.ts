@@ -1,8 +1,8 @@
 import { loadSqlite, type OpenDatabase } from '../../../src/storage/sqlite/database.js';
 
 /**
- * SQLite as it is, but with a log that is copied into the database every so many pages, in the midst of the work: that
- * is what may go wrong when the power fails.
+ * SQLite, except that its log is copied into the database every `pageCount` pages, in the middle of the work, to test
+ * power failures during that copy.
  */
 export async function checkpointOften(pageCount: number): Promise<OpenDatabase> {
   const open = await loadSqlite();

@@ -3,7 +3,7 @@ import { openSqliteStorage } from '../../../src/storage/index.js';
 import { thing } from '../conformance/some-things.js';
 import { blobs, suiteTables, things } from '../conformance/tables.js';
 
-// Writes without end, from several writers, and says on its output what was answered; until it is killed.
+// Writes endlessly, as several writers, and prints what was acknowledged, until it is killed.
 
 const [directory = '', round = ''] = process.argv.slice(2);
 const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };

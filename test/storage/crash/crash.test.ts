@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => programs.remove());
 
-/** Runs the program until so many answers have come and a little longer, kills it, and tells what was answered. */
+/** Runs the program until it has given `count` answers and for `ms` longer, kills it, and returns its answers. */
 async function runAndKill(directory: string, round: number, count: number, ms: number): Promise<Answer[]> {
   const words = [programs.pathOf('child'), directory, String(round)];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -31,7 +31,7 @@ async function runAndKill(directory: string, round: number, count: number, ms: n
   const answers: Answer[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     const message: unknown = JSON.parse(line);
-    // `as`: the program above says "ready", then answers.
+    // `as`: the program prints "ready", then answers.
     if (message !== 'ready') answers.push(message as Answer);
     if (answers.length === count) setTimeout(() => child.kill('SIGKILL'), ms);
   }
@@ -39,8 +39,8 @@ async function runAndKill(directory: string, round: number, count: number, ms: n
   return answers;
 }
 
-describe('a process that is killed while it writes', () => {
-  it('leaves all that it answered and no half transaction; the next one opens the store at once', async () => {
+describe('a process killed while it writes', () => {
+  it('leaves what it acknowledged and no half transaction; the next process opens the store at once', async () => {
     const { path: directory, remove } = temporaryDirectory();
     const answered: Answer[] = [];
     const moments = fc.sample(fc.record({ count: fc.integer({ min: 1, max: 120 }), ms: fc.nat(12) }), {

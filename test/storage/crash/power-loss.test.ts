@@ -17,14 +17,14 @@ const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 const open = (directory: string, held = hold()) =>
   openSqliteStorage({ directory, clock, openDatabase: held.open, tables: suiteTables, reserveBytes: 0 });
 
-interface Said {
+interface Report {
   readonly kind: 'answered' | 'refused';
   readonly message?: string;
-  /** What the store held then. */
+  /** What the store held at that time. */
   readonly contents: string;
 }
-// `as`: a line of steps.ts.
-const readSaid = (line: string) => JSON.parse(line) as Said;
+// `as`: a line printed by steps.ts.
+const parseReport = (line: string) => JSON.parse(line) as Report;
 
 async function openFiles(files: ReadonlyMap<string, Buffer>, read: (storage: Storage) => Promise<void>) {
   const { path: directory, remove } = temporaryDirectory();
@@ -58,16 +58,16 @@ describe.runIf(isTraceable)('the disk under the store', () => {
     await storage.close();
   }
 
-  /** Runs the steps under strace; what they said, and the trace. */
-  function run(...options: readonly string[]): { readonly said: readonly Said[]; readonly trace: string } {
+  /** Runs the steps under strace; returns what they printed, and the trace. */
+  function run(...options: readonly string[]): { readonly reports: readonly Report[]; readonly trace: string } {
     const trace = join(directory, 'trace');
     const words = ['-f', '-y', ...options, '-o', trace, process.execPath, programs.pathOf('steps'), directory, 'run'];
     const { stdout, stderr } = spawnSync('strace', words, { encoding: 'utf8', maxBuffer: 1e9 });
     expect(stdout, stderr).not.toBe('');
-    return { said: stdout.trim().split('\n').map(readSaid), trace };
+    return { reports: stdout.trim().split('\n').map(parseReport), trace };
   }
 
-  it('whenever the power fails, commits are there up to the last that was answered, or the next', async () => {
+  it('after a power failure at any moment, all acknowledged commits are there, and at most one more', async () => {
     await makeStore();
     const names = ['windrow.db', 'windrow.db-wal'];
     const before = new Map(
@@ -79,7 +79,7 @@ describe.runIf(isTraceable)('the disk under the store', () => {
     const traced = 'trace=pwrite64,ftruncate,fdatasync,fsync,write';
     const { trace } = run('-xx', '-s', '100000', '-e', traced);
     const operations = readTrace(trace).filter(({ kind, file }) => kind === 'mark' || names.includes(file));
-    const states = operations.flatMap((operation) => (operation.kind === 'mark' ? [readSaid(operation.text)] : []));
+    const states = operations.flatMap((operation) => (operation.kind === 'mark' ? [parseReport(operation.text)] : []));
     expect(states.map(({ kind }) => kind)).toEqual(Array(1 + STEP_COUNT).fill('answered'));
     const syncsOf = (name: string) => operations.filter(({ kind, file }) => kind === 'sync' && file === name).length;
     expect(syncsOf('windrow.db-wal')).toBeGreaterThanOrEqual(STEP_COUNT);
@@ -112,49 +112,52 @@ describe.runIf(isTraceable)('the disk under the store', () => {
     ['fsync', 'EIO', 6],
     ['fsync', 'ENOSPC', 9],
     ['pwrite64', 'EIO', 40],
-  ])('once %s fails with %s nothing is acknowledged any more, and what was is there', async (call, error, when) => {
-    await makeStore();
-    // From then on, each: the process may not take the next success for one of what failed.
-    const { said } = run('-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}+`);
-    const firstRefused = said.findIndex(({ kind }) => kind === 'refused');
-    expect(firstRefused).toBeGreaterThan(0);
-    expect(said.slice(firstRefused).map(({ kind }) => kind)).not.toContain('answered');
-    expect(said[firstRefused]!.message).toContain('takes no writes any more');
-    // Reading goes on, over what was committed.
-    expect(said.at(-1)!.contents).toBe(said[firstRefused - 1]!.contents);
-    const storage = await open(directory);
-    // What was refused last may be there nevertheless: nobody was told that it is not.
-    expect(await storage.read(SHARD, async (tx) => tx.lastCommit)).toBeGreaterThanOrEqual(firstRefused);
-    await storage.close();
-    remove();
-  });
+  ])(
+    'once %s fails with %s, nothing more is acknowledged, and everything acknowledged is there',
+    async (call, error, when) => {
+      await makeStore();
+      // All calls fail from then on: the process must not take a later success for one of what failed.
+      const { reports } = run('-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}+`);
+      const firstRefused = reports.findIndex(({ kind }) => kind === 'refused');
+      expect(firstRefused).toBeGreaterThan(0);
+      expect(reports.slice(firstRefused).map(({ kind }) => kind)).not.toContain('answered');
+      expect(reports[firstRefused]!.message).toContain('takes no writes any more');
+      // Reads still work, on what was committed.
+      expect(reports.at(-1)!.contents).toBe(reports[firstRefused - 1]!.contents);
+      const storage = await open(directory);
+      // The first refused commit may be there: nobody was told that it is not.
+      expect(await storage.read(SHARD, async (tx) => tx.lastCommit)).toBeGreaterThanOrEqual(firstRefused);
+      await storage.close();
+      remove();
+    },
+  );
 
-  it('one fsync of a commit that fails, and succeeds the next time, ends the writing all the same', async () => {
+  it('one failing fsync of a commit ends all writing, even if the next fsync succeeds', async () => {
     const endings: boolean[] = [];
     for (const when of [5, 6, 7, 8, 9]) {
       await makeStore();
-      const { said } = run('-e', 'trace=fsync', '-e', `inject=fsync:error=EIO:when=${when}`);
-      const firstRefused = said.findIndex(({ kind }) => kind === 'refused');
-      // A copy of the log into the database that failed is made again, and nobody waits for it.
+      const { reports } = run('-e', 'trace=fsync', '-e', `inject=fsync:error=EIO:when=${when}`);
+      const firstRefused = reports.findIndex(({ kind }) => kind === 'refused');
+      // If copying the log into the database fails, it is repeated, and nobody waits for it.
       endings.push(firstRefused > 0);
-      if (firstRefused > 0) expect(said.slice(firstRefused).map(({ kind }) => kind)).not.toContain('answered');
+      if (firstRefused > 0) expect(reports.slice(firstRefused).map(({ kind }) => kind)).not.toContain('answered');
       const storage = await open(directory);
-      if (firstRefused < 0) expect(await contents(storage)).toBe(said.at(-1)!.contents);
+      if (firstRefused < 0) expect(await contents(storage)).toBe(reports.at(-1)!.contents);
       await storage.close();
       remove();
     }
     expect(new Set(endings)).toEqual(new Set([true, false]));
   });
 
-  it('a disk that is full for a while refuses writes for a while', async () => {
+  it('a disk that is full for a while refuses writes for that time', async () => {
     await makeStore();
-    const { said } = run('-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC:when=60..75');
-    const kinds = said.map(({ kind }) => kind);
+    const { reports } = run('-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=ENOSPC:when=60..75');
+    const kinds = reports.map(({ kind }) => kind);
     expect(kinds).toContain('refused');
     expect(kinds.at(-1)).toBe('answered');
-    expect(said.find(({ kind }) => kind === 'refused')!.message).toContain('the disk is full');
+    expect(reports.find(({ kind }) => kind === 'refused')!.message).toContain('the disk is full');
     const storage = await open(directory);
-    expect(await contents(storage)).toBe(said.at(-1)!.contents);
+    expect(await contents(storage)).toBe(reports.at(-1)!.contents);
     await storage.close();
     remove();
   });

@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { build } from 'tsup';
 import { temporaryDirectory } from '../open-temporary.js';
 
-/** The programs of this folder as files that Node runs. */
+/** Bundles programs of this folder into files that Node can run. */
 export async function buildPrograms(...names: readonly string[]) {
   const programs = temporaryDirectory();
-  // What the program does not bundle it finds as the sources do.
+  // The bundle finds the remaining packages where the sources do.
   symlinkSync(resolve('node_modules'), join(programs.path, 'node_modules'));
   await build({
     entry: Object.fromEntries(names.map((name) => [name, `test/storage/crash/${name}.ts`])),

@@ -10,7 +10,7 @@ export const STEP_COUNT = 24;
 
 const pattern = (seed: number, length: number) => Uint8Array.from({ length }, (_, i) => (i * seed + (i >> 8)) % 256);
 
-/** Touches some rows, makes new ones, and takes some away; every few steps on many pages. */
+/** Updates some rows, inserts new ones and deletes some; every few steps on many pages. */
 const step = (i: number) => async (tx: Transaction) => {
   await tx.update(things, [['id', '=', `thing ${i}`]], { name: 'after'.repeat(i), severity: 'high' });
   await tx.delete(things, [['id', '=', `thing ${i + 50}`]]);
@@ -18,7 +18,7 @@ const step = (i: number) => async (tx: Transaction) => {
   await tx.put(blobs, { series: 1 + (i % 3), startMs: 0, endMs: null, data: pattern(i, length) });
 };
 
-/** All of the store, in a few characters. */
+/** The whole content of the store, in a few characters. */
 export const contents = (storage: Storage) =>
   storage.read(SHARD, async (tx) => {
     const hash = createHash('sha256').update(JSON.stringify([tx.lastCommit, await tx.find(things)]));
@@ -26,7 +26,7 @@ export const contents = (storage: Storage) =>
     return hash.digest('hex');
   });
 
-/** Does the steps one after the other, and tells of each when it was answered, or that it failed. */
+/** Does the steps one after another, and prints for each when it was acknowledged, or that it failed. */
 async function run(directory: string): Promise<void> {
   const storage = await openSqliteStorage({
     directory,

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-// SQLite reaches the disk by system calls, which strace writes down; so a test can make of them every state that a
-// loss of power might have left.
+// strace records the system calls by which SQLite reaches the disk. From them a test can build every state that a power
+// failure might have left.
 
 type Operation =
   | { readonly kind: 'write'; readonly file: string; readonly bytes: Uint8Array; readonly at: number }
@@ -13,10 +13,10 @@ type Operation =
 
 export type Kept = 'none' | 'half' | 'all';
 
-/** Whether programs can be traced here: strace is there, and the system lets it. */
+/** Whether programs can be traced here: strace is installed, and the system allows it. */
 export const isTraceable = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true']).status === 0;
 
-/** What a program did to its files, in order, and what it said on its output. */
+/** What a program did to its files, in order, and what it printed. */
 export function readTrace(path: string): Operation[] {
   const operations: Operation[] = [];
   for (const line of readFileSync(path, 'latin1').split('\n')) {
@@ -48,14 +48,14 @@ function readBytes(rest: string): Buffer {
   return bytesOf(rest.slice(1, rest.indexOf('"', 1)));
 }
 
-// strace -xx says each byte as \x2a, those of paths too.
+// strace -xx prints each byte as \x2a, in paths too.
 function bytesOf(text: string): Buffer {
   return Buffer.from(text.replaceAll('\\x', ''), 'hex');
 }
 
 /**
- * A file as a loss of power after some operations might leave it: what was synced is there; of what was written since,
- * `keeps` tells what is: nothing of it, the first half of it, or all.
+ * A file as a power failure after some operations might leave it: what was synced is there; of each later write,
+ * `keeps` decides whether nothing, the first half or all of it is.
  */
 export function stateOf(file: string, bytes: Buffer, operations: readonly Operation[], keeps: () => Kept): Buffer {
   const done = operations.filter((operation) => operation.file === file);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../../../src/storage/postgres/address.js';
 
 describe('the address of a store in PostgreSQL', () => {
-  it('is one connection string for each of its servers, and is shown without the password', () => {
+  it('becomes one connection string for each of its servers, and is shown without the password', () => {
     expect(parseAddress('postgres://me:s3cret@a:5432,b:5433/windrow?sslmode=verify-full')).toEqual({
       servers: [
         'postgres://me:s3cret@a:5432/windrow?sslmode=verify-full',
@@ -12,7 +12,7 @@ describe('the address of a store in PostgreSQL', () => {
     });
   });
 
-  it('may name sockets, several of them, with a port each or one for all', () => {
+  it('may name several sockets, each with a port or all with one', () => {
     const { servers } = parseAddress('postgresql:///windrow?host=/run/a,/run/b&port=5432,5433');
     expect(servers).toEqual([
       'postgresql:///windrow?host=%2Frun%2Fa&port=5432',
@@ -20,12 +20,12 @@ describe('the address of a store in PostgreSQL', () => {
     ]);
   });
 
-  it('asks for a server that can be written to, and for no other', () => {
+  it('asks for a server that accepts writes', () => {
     expect(parseAddress('postgres://a/x?target_session_attrs=read-write').servers).toEqual(['postgres://a/x']);
-    expect(() => parseAddress('postgres://a/x?target_session_attrs=standby')).toThrow(/only read-write and primary/);
+    expect(() => parseAddress('postgres://a/x?target_session_attrs=standby')).toThrow(/must be read-write or primary/);
   });
 
-  it.each(['mysql://a/x', 'postgres:/a', 'postgres://me:s3cret@a:port/x'])('%s is none', (text) => {
+  it.each(['mysql://a/x', 'postgres:/a', 'postgres://me:s3cret@a:port/x'])('cannot be %s', (text) => {
     expect(() => parseAddress(text)).toThrow(/expected an address such as postgres:/);
     expect(() => parseAddress(text)).not.toThrow(/s3cret/);
   });

@@ -3,21 +3,21 @@ import { openPostgresStorage, type PostgresOptions } from '../../../src/storage/
 import type { OpenedStorage } from '../conformance.js';
 import { startServer } from './server.js';
 
-/** Whether PostgreSQL is installed; its tests are left out where it is not. */
+/** Whether PostgreSQL is installed; without it, its tests are skipped. */
 export const hasPostgres = inject('postgresFolder') !== undefined;
 
 let databaseCount = 0;
 
 export interface TestDatabase {
-  /** Where it is, as `windrow serve --store` takes it. */
+  /** Its address, as for `windrow serve --store`. */
   readonly address: string;
   query(sql: string): Promise<string>;
-  /** The clock of leases is the database's own: that time goes on is that they end earlier. */
+  /** Leases go by the database's own clock, so "advancing" it means to end them earlier. */
   advanceLeases(ms: number): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** A new, empty database on the server of this run of tests. */
+/** A new, empty database on the PostgreSQL server of this run of tests. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await startServer(inject('postgresFolder'));
   const name = `test_${process.pid}_${Date.now()}_${databaseCount++}`;
@@ -33,7 +33,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A store in a database of its own. */
+/** A store in a new database. */
 export async function openTemporaryPostgres(
   options: Partial<PostgresOptions> = {},
 ): Promise<OpenedStorage & { readonly database: TestDatabase }> {

@@ -16,7 +16,7 @@ const insert = (id: string) => async (tx: Transaction) => {
 };
 const ids = async (tx: Reader) => (await tx.find(things)).map(({ id }) => id);
 
-// Two stores over one database are to each other as those of two processes.
+// Two stores over one database behave like two processes.
 describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
   let database: TestDatabase;
   let storages: Storage[];
@@ -46,7 +46,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await b.read(SHARD, ids)).toHaveLength(100);
   });
 
-  it('listeners hear of what others commit, once each and in order, and whose it is', async () => {
+  it('listeners hear the commits of other processes, once each, in order, and by whom', async () => {
     const [a, b] = [await open(), await open()];
     const heard: [number, boolean][] = [];
     a.onCommit((_, commit, isOwn) => heard.push([commit, isOwn]));
@@ -56,17 +56,17 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(heard.at(-1)).toEqual([6, false]);
   });
 
-  it('the claims of a process that lives hold; those of one that died end at once', async () => {
+  it('a live process keeps its claims; those of a dead one end at once', async () => {
     const [a, b] = [await open(), await open()];
     const claim = (await a.claim(SHARD, 'a', LEASE_MS))!;
     expect(await b.claim(SHARD, 'b', LEASE_MS)).toBeUndefined();
-    // As a process that is killed, it gives nothing back.
+    // Like a killed process, it releases nothing.
     await a.close();
     await expect.poll(() => b.claim(SHARD, 'b', LEASE_MS)).toMatchObject({ sequence: 2 });
     await expect(b.transaction(SHARD, insert('late'), { claim })).rejects.toBeInstanceOf(StaleClaimError);
   });
 
-  it('who comes later gets its share of the shards, and nobody more than that', async () => {
+  it('a process that joins gets its share of the shards, and none gets more than that', async () => {
     const shards = Array.from({ length: 6 }, (_, shard) => shard);
     const [a, b] = [await open(), await open()];
     const claimAll = async (storage: Storage, owner: string) => {
@@ -81,16 +81,16 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect([await claimAll(a, 'a'), await claimAll(b, 'b')]).toEqual([3, 3]);
   });
 
-  it('each shard is kept by one of the processes that live, and by another once that one has died', async () => {
+  it('each shard is claimed by a live process, and by another one once that has died', async () => {
     let nowMs = 0;
     const clock = { monotonicMs: () => nowMs };
     const keepers = async (storages: readonly Storage[]) => {
       nowMs += 10_000;
-      for (const storage of storages) await storage.keeps(0);
+      for (const storage of storages) await storage.maintains(0);
       nowMs += 10_000;
       const counts = storages.map(() => 0);
       for (let shard = 0; shard < SHARD_COUNT; shard++) {
-        const kept = await Promise.all(storages.map((storage) => storage.keeps(shard)));
+        const kept = await Promise.all(storages.map((storage) => storage.maintains(shard)));
         expect(kept.filter((isKept) => isKept)).toHaveLength(1);
         counts[kept.indexOf(true)]!++;
       }
@@ -127,7 +127,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     },
   );
 
-  it('a connection that is lost amid rows inserted together: the work is done again, once', async () => {
+  it('if a connection breaks while rows are inserted together, the work is done again, once', async () => {
     const proxy = await startProxy(database.address);
     const storage = await open({ address: proxy.address });
     const rows = Array.from({ length: 2000 }, (_, i) => thing({ id: `${i}`, name: 'x'.repeat(1000) }));
@@ -137,7 +137,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(await storage.read(SHARD, ids)).toHaveLength(2000);
   });
 
-  it('connections that are ended by the server are replaced, and no work fails by it', async () => {
+  it('connections ended by the server are replaced, and no work fails because of it', async () => {
     const storage = await open();
     const works = Array.from({ length: 60 }, async (_, i) => {
       if (i % 20 === 10) {
@@ -153,12 +153,12 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     expect(found.flat()).toHaveLength(60);
   });
 
-  it('two that open a new store at once make one', async () => {
+  it('two processes that open a new store at once create one', async () => {
     const opened = await Promise.all([open(), open(), open()]);
     for (const [i, storage] of opened.entries()) expect(await storage.transaction(SHARD, insert(`${i}`))).toBe(i + 1);
   });
 
-  it('a store of a version that breaks with this one is refused; one that only adds is not', async () => {
+  it('a store of an incompatible version is refused; one with only additions is not', async () => {
     await open();
     const next = 1 + Number(await database.query(`SELECT value FROM windrow_meta WHERE name = 'version'`));
     await database.query(`UPDATE windrow_meta SET value = '${next}' WHERE name = 'version'`);
@@ -167,7 +167,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
     await expect(open()).rejects.toMatchObject({ code: 'storage.newer' });
   });
 
-  it('a step of a migration is taken once, while processes of the version before go on', async () => {
+  it('a migration step runs once, while processes of the version before go on', async () => {
     const old = await open({ migrations: [] });
     await old.transaction(SHARD, insert('a'));
     const migrations = [{ sql: 'ALTER TABLE "things" ADD COLUMN "added" text' }];
@@ -178,7 +178,7 @@ describe.runIf(hasPostgres)('several processes over one PostgreSQL', () => {
   });
 });
 
-/** A way to the server that can be cut. */
+/** A proxy in front of the server that can cut connections. */
 async function startProxy(address: string) {
   const url = new URL(address.replace('@/', '@socket/'));
   const path = `${url.searchParams.get('host')}/.s.PGSQL.5432`;
@@ -196,7 +196,7 @@ async function startProxy(address: string) {
       if (cutAt === undefined || !chunk.includes(cutText)) return upstream.write(chunk);
       count++;
       if (cutAt === 'after') {
-        // Answered to nobody.
+        // The answer is dropped.
         upstream.write(chunk);
         upstream.once('data', () => client.destroy());
       } else {
@@ -220,7 +220,7 @@ async function startProxy(address: string) {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const place = server.address() as { port: number }; // it listens at a port
+  const place = server.address() as { port: number }; // `as`: it listens on a port
   return {
     address: `postgres://windrow@127.0.0.1:${place.port}${url.pathname}`,
     cutAtCommit: (at: 'before' | 'after') => {

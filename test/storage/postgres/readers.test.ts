@@ -6,18 +6,18 @@ const SHARD = 5;
 const ORGANISATION = 'acme';
 const SERIES = { timeseriesId: 'a', metric: 'Raw' };
 
-describe.runIf(hasPostgres)('readers of PostgreSQL, each of a state of its own', () => {
+describe.runIf(hasPostgres)('readers of PostgreSQL, each with a snapshot of its own', () => {
   it('see all samples of their commit and none of a later one, while the log is written and compacted', async () => {
     const opened = await openTemporaryPostgres();
     onTestFinished(() => opened.dispose());
     const { storage } = opened;
     const clock = { nowMs: () => 0 };
-    // What is in memory of the log is let go of at once, so that readers have to ask again.
+    // The log in memory is dropped at once, so that readers have to query it again.
     const samples = createSampleStore({ clock, sizes: { samplesMin: 1, rowsEnough: 1 } });
     let appendCount = 0;
     let isWriting = true;
     const write = async (): Promise<void> => {
-      // So long that readers have met many states of it.
+      // Long enough for readers to meet many states of it.
       for (let i = 0; i < 150 || readCount <= 20; i++) {
         appendCount++;
         await storage.transaction(SHARD, async (tx) => {
@@ -35,7 +35,7 @@ describe.runIf(hasPostgres)('readers of PostgreSQL, each of a state of its own',
       while (isWriting) {
         await storage.read(SHARD, async (tx) => {
           const first = await samples.read(tx, ORGANISATION, SERIES);
-          // Time for writers to move on.
+          // Lets writers continue.
           await new Promise((resolve) => setImmediate(resolve));
           const second = await samples.read(tx, ORGANISATION, SERIES);
           readCount++;

@@ -6,7 +6,7 @@ import { findPostgres, PostgresServer } from '../../../scripts/cluster/postgres-
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the PostgreSQL server of this run of tests is, once a test has started it. */
+    /** The folder of this run's PostgreSQL server; the first test that needs the server starts it. */
     readonly postgresFolder: string;
   }
 }
@@ -14,11 +14,11 @@ declare module 'vitest' {
 let folder: string | undefined;
 
 /**
- * One server for all tests of a run, started by the first that asks for it, and ended with the run; one in a folder
- * that WINDROW_TEST_POSTGRES names is kept for the next run.
+ * One server for all tests of a run, started by the first that needs it and stopped with the run. A server in the
+ * folder WINDROW_TEST_POSTGRES is kept for the next run.
  */
 export function setup(project: TestProject): void {
-  // The projects of vitest.config.ts have what the root provides.
+  // The projects of vitest.config.ts inherit what the root provides.
   if (!project.isRootProject() || findPostgres() === undefined) return;
   const kept = process.env.WINDROW_TEST_POSTGRES;
   if (kept !== undefined) {
@@ -27,7 +27,7 @@ export function setup(project: TestProject): void {
     return;
   }
   folder = mkdtempSync(join(tmpdir(), 'windrow-pg-'));
-  // The server is another user's.
+  // The server runs as another user.
   chmodSync(folder, 0o711);
   project.provide('postgresFolder', folder);
 }
@@ -38,7 +38,7 @@ export async function teardown(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-// What these tests ask is not what a disk has: the server need not wait for one.
+// These tests are not about durability, so the server need not wait for the disk.
 const OPTIONS = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -49,7 +49,7 @@ const OPTIONS = {
 
 const START_MS_MAX = 60_000;
 
-/** Starts the run's server where it does not run yet. */
+/** Starts the run's server unless it runs already. */
 export async function startServer(folder: string): Promise<PostgresServer> {
   const server = new PostgresServer(join(folder, 'server'), OPTIONS);
   const ready = join(folder, 'ready');

@@ -10,7 +10,7 @@ afterEach(async () => {
   await database?.remove();
 });
 
-/** ErrorResponse of PostgreSQL's protocol: what it says to who comes while it recovers. */
+/** An ErrorResponse of PostgreSQL's protocol: the answer of a server that is recovering. */
 function refusal(): Buffer {
   const fields = Buffer.from('SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0');
   const head = Buffer.from('E\0\0\0\0');
@@ -18,7 +18,7 @@ function refusal(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** A way to the database that refuses the first connections as a server that starts does. */
+/** A proxy that refuses the first connections like a server that is starting. */
 async function openWay(folder: string, refusedCount: number): Promise<number> {
   let count = 0;
   server = createServer((socket) => {
@@ -29,7 +29,7 @@ async function openWay(folder: string, refusedCount: number): Promise<number> {
     way.pipe(socket).pipe(way);
   });
   await new Promise((resolve) => server!.listen(0, '127.0.0.1', () => resolve(undefined)));
-  return (server.address() as { port: number }).port; // it is no pipe, so it has a port
+  return (server.address() as { port: number }).port; // `as`: a TCP server has a port
 }
 
 async function openWith(refusedCount: number, monotonicMs: () => number) {
@@ -39,14 +39,14 @@ async function openWith(refusedCount: number, monotonicMs: () => number) {
   return openPostgresStorage({ address: `postgres://windrow@127.0.0.1:${port}${pathname}`, clock: { monotonicMs } });
 }
 
-describe.runIf(hasPostgres)('a database that still starts', () => {
+describe.runIf(hasPostgres)('a database that is still starting', () => {
   it('is waited for', async () => {
     const storage = await openWith(3, () => performance.now());
     await storage.check();
     await storage.close();
   });
 
-  it('is not waited for without end', async () => {
+  it('is not waited for indefinitely', async () => {
     let nowMs = 0;
     const later = () => {
       nowMs += 10_000;

@@ -15,14 +15,14 @@ export const ORGANISATION = 'acme';
 export interface Bed {
   readonly storage: Storage;
   readonly samples: SampleStore;
-  /** A second store over a second connection to the same file: another process, as far as anything tells. */
+  /** A second store over a second connection to the same file: in effect, another process. */
   readonly other: SampleStore;
   /** @param process 0 for `samples`, 1 for `other`. */
   write<Result>(work: (tx: Transaction) => Promise<Result>, process?: number): Promise<Result>;
   read<Result>(work: (tx: Reader) => Promise<Result>, process?: number): Promise<Result>;
-  /** Closes the database and opens it again, with nothing left in memory. */
+  /** Closes the database and reopens it, with nothing left in memory. */
   reopen(): Promise<void>;
-  /** The next commit fails, and with it all works of its group. */
+  /** Makes the next commit fail, and with it all works of its group. */
   failCommit(): void;
   close(): Promise<void>;
 }
@@ -30,13 +30,13 @@ export interface Bed {
 // The laws make thousands of commits, and none of them is about the disk.
 const MEMORY = '/dev/shm';
 
-// Works that are given together are one group, however long they take.
+// A clock that stands still, so that works submitted together form one group, however long they take.
 const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0 };
 
 export async function openBed(sizes: Partial<Sizes> = {}): Promise<Bed> {
   const directory = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'windrow-samples-'));
   const held = hold();
-  // Each group a COMMIT, also one that wrote nothing, which `failCommit` has fail.
+  // Each group has a COMMIT, even one that wrote nothing, so that `failCommit` can make it fail.
   const options = { directory, clock, openDatabase: held.open, reserveBytes: 0 };
   const open = async () => ({
     storages: [await openSqliteStorage(options), await openSqliteStorage(options)] as const,

@@ -7,7 +7,7 @@ import type { Reader, Transaction } from '../../../src/storage/storage.js';
 import { series } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
-// What is kept in memory is never more than what is on the disk, and never what another has changed there.
+// The cache in memory is never ahead of the disk, and never hides what another process changed there.
 
 const a = { timeseriesId: 'a', metric: 'Raw' };
 const b = { timeseriesId: 'b', metric: 'Raw' };
@@ -26,7 +26,7 @@ const append = (of: typeof a, timeMs: number) =>
 const timesOf = async (tx: Reader, of: typeof a) => Array.from((await bed.samples.read(tx, ORGANISATION, of)).timeMs);
 
 describe('known series', () => {
-  it('of a drop that was undone are not taken for those of the drop that then has its number', async () => {
+  it('of a drop that was undone are not mistaken for those of the drop that gets its number', async () => {
     await append(a, 1);
     await append(b, 2);
     const undone = bed.write(async (tx) => {
@@ -37,7 +37,7 @@ describe('known series', () => {
     await expect(undone).rejects.toThrow('undone');
     await bed.write((tx) => bed.samples.drop(tx, ORGANISATION, b));
     expect(await bed.read((tx) => timesOf(tx, b))).toEqual([]);
-    // What is written by a name goes to the series of that name that there is, not to the one that is no more.
+    // Samples written by name go to the current series of that name, not to the one that was dropped.
     await append(b, 9);
     expect(await bed.read((tx) => bed.samples.list(tx, ORGANISATION))).toMatchObject([
       { ...a, sampleCount: 1, firstMs: 1 },
@@ -45,7 +45,7 @@ describe('known series', () => {
     ]);
   });
 
-  it('that another process dropped, and made again, are looked up anew', async () => {
+  it('that another process dropped and created again are looked up anew', async () => {
     await append(a, 1);
     expect(await bed.read((tx) => timesOf(tx, a))).toEqual([1]);
     await bed.write((tx) => bed.other.drop(tx, ORGANISATION, a));
@@ -57,7 +57,7 @@ describe('known series', () => {
   });
 });
 
-it('series are looked up without the others of their id, or of their metric', async () => {
+it('a series is looked up without reading others of its id or of its metric', async () => {
   const count = 300;
   const references = Array.from({ length: count }, (_, i) => [
     { timeseriesId: 'one', metric: `metric ${i}` },
@@ -67,7 +67,7 @@ it('series are looked up without the others of their id, or of their metric', as
   const counted = (tx: Transaction): Transaction =>
     new Proxy(tx, {
       get: (of, name) => {
-        // `as`: a method of the transaction; its table tells what it gives.
+        // `as`: a method of the transaction; its table decides what it returns.
         const method = Reflect.get(of, name) as unknown;
         if (typeof method !== 'function') return method;
         return async (...words: unknown[]) => {
@@ -94,7 +94,7 @@ describe('the log in memory', () => {
   const times = async (logs: PendingLogs, tx: Reader, progress: Awaited<ReturnType<typeof readProgress>>) =>
     Array.from((await (await logs.open(tx, progress)).patchOf({ organisation: ORGANISATION, key: 1 })).timeMs);
 
-  it('gives a reader of an older state what that state needs, though it was forgotten since', async () => {
+  it('gives a reader of an older state what it needs, even if it has been dropped since', async () => {
     await append(a, 1);
     await append(a, 2);
     const older = await bed.read(readProgress);
@@ -103,7 +103,7 @@ describe('the log in memory', () => {
     await bed.read(async (tx) => {
       const logs = new PendingLogs();
       expect(await times(logs, tx, await readProgress(tx))).toEqual([3]);
-      // As a driver with snapshots would show it; the rows of the last round are still in the table.
+      // A snapshot as a driver would show it; the rows of the last round are still in the table.
       const snapshot: Reader = {
         shard: tx.shard,
         lastCommit: 2,
@@ -117,7 +117,7 @@ describe('the log in memory', () => {
     });
   });
 
-  it('reads rows again whose bytes it had no room for', async () => {
+  it('reads rows again if there was no room for their bytes', async () => {
     for (const at of [1, 2, 3, 4]) await append(a, at);
     const counted = { gets: 0 };
     await bed.read(async (tx) => {

@@ -53,8 +53,8 @@ const column = fc
   )
   .map((numbers) => Float64Array.from(numbers));
 
-describe('a column as bytes', () => {
-  it('comes back bit for bit', () => {
+describe('an encoded column', () => {
+  it('decodes bit for bit', () => {
     fc.assert(
       fc.property(column, (numbers) => {
         const bytes = encode(numbers);
@@ -82,34 +82,34 @@ describe('a column as bytes', () => {
     );
   });
 
-  it('is read into a part of a longer column, and touches nothing else', () => {
+  it('decodes into a part of a longer column and changes nothing else', () => {
     const numbers = Float64Array.from([1.5, 2.5, -0, 7]);
     const target = new Float64Array(8).fill(9);
     readColumn(new ByteReader(encode(numbers)), target, 2, 4);
     expect(bits(target)).toEqual(bits(Float64Array.from([9, 9, 1.5, 2.5, -0, 7, 9, 9])));
   });
 
-  it('takes no byte a sample for a constant or for a constant step', () => {
+  it('takes no bytes per sample if values are constant or change by a constant step', () => {
     const step = Float64Array.from({ length: 4096 }, (_, i) => 1_700_000_000_000 + 60_000 * i);
     const constant = new Float64Array(4096).fill(0.1 + 0.2);
     expect(encode(step).length).toBeLessThan(24);
     expect(encode(constant).length).toBeLessThan(24);
   });
 
-  it('takes a byte for values that differ by less than 256 of their last digit, and two below 65,536', () => {
+  it('takes one byte for values that differ by less than 256 units of their last digit, and two below 65,536', () => {
     const numbers = (range: number) => Float64Array.from({ length: 4000 }, (_, i) => 1e6 + ((i * 7919) % range) / 100);
     expect(encode(numbers(256)).length).toBeLessThan(4000 + 24);
     expect(encode(numbers(65_536)).length).toBeLessThan(8000 + 24);
   });
 
-  it('takes a few bytes more for each of a few values that are no short decimals, and not eight for all', () => {
+  it('takes a few more bytes for each of a few values that are not short decimals, not eight for all', () => {
     const numbers = Float64Array.from({ length: 4000 }, (_, i) => (i % 200) / 10);
     for (const [i, odd] of [-0, 1 / 3, Math.PI, 0.12345678901, -0].entries()) numbers[i * 777] = odd;
     expect(encode(numbers).length).toBeLessThan(4000 + 5 * 10 + 24);
     expect(bits(decode(encode(numbers), 4000))).toEqual(bits(numbers));
   });
 
-  it('is no longer than its doubles and a few bytes, whatever they are', () => {
+  it('is never longer than its doubles and a few bytes', () => {
     fc.assert(
       fc.property(column, (numbers) => {
         expect(encode(numbers).length).toBeLessThanOrEqual(8 * numbers.length + 24);
@@ -117,7 +117,7 @@ describe('a column as bytes', () => {
     );
   });
 
-  it('is refused when bytes are missing', () => {
+  it('is refused if bytes are missing', () => {
     const bytes = encode(Float64Array.from({ length: 300 }, (_, i) => Math.sin(i)));
     expect(() => decode(bytes.subarray(0, bytes.length - 1), 300)).toThrow(/damaged/);
     expect(() => decode(Uint8Array.of(0xf0, 0, 0), 300)).toThrow(/damaged, or of a later version/);
@@ -132,7 +132,7 @@ describe('a column of fixed width', () => {
     return { form, bytes };
   };
 
-  it('gives any part of it back bit for bit', () => {
+  it('decodes any part bit for bit', () => {
     fc.assert(
       fc.property(column, fc.nat(), fc.nat(), (numbers, from, count) => {
         const { form, bytes } = pack(numbers);
@@ -147,7 +147,7 @@ describe('a column of fixed width', () => {
     );
   });
 
-  it('takes no byte a sample for equal times, one for 256 seconds, two for hundredths within 655', () => {
+  it('takes no bytes per sample for equal times, one for 256 seconds, two for hundredths within 655', () => {
     const from = 1_700_000_000_000;
     expect(measureFixed(new Float64Array(100).fill(from + 0.5)).width).toBe(0);
     expect(measureFixed(Float64Array.from({ length: 256 }, (_, i) => from + 1000 * i)).width).toBe(1);
@@ -157,7 +157,7 @@ describe('a column of fixed width', () => {
     ).toBe(2);
   });
 
-  it('is refused when bytes are missing', () => {
+  it('is refused if bytes are missing', () => {
     const { form, bytes } = pack(Float64Array.of(1, 2, 3));
     expect(() => unpackFixed(form, bytes, 3, 1, new Float64Array(3))).toThrow(/damaged/);
   });

@@ -6,7 +6,7 @@ import type { Transaction } from '../../../src/storage/storage.js';
 import { sampleLog, segments } from '../../../src/storage/tables/samples.js';
 import { type Bed, ORGANISATION, openBed } from './bed.js';
 
-// A bit that flips in a row of the log: what it may have changed is named and refused, and nothing else is.
+// A bit flips in a row of the log: what it may have changed is named and refused, and nothing else.
 
 const a: SeriesReference = { timeseriesId: 'a', metric: 'Raw' };
 const b: SeriesReference = { timeseriesId: 'b', metric: 'Raw' };
@@ -33,7 +33,7 @@ const countOf = async (of: SeriesReference, range?: SampleRange, organisation = 
   (await bed.read((tx) => bed.samples.read(tx, organisation, of, range))).timeMs.length;
 const compact = () => bed.write((tx) => bed.samples.compact(tx, tx.lastCommit, { isEager: true }));
 
-/** Changes a bit of a row on the disk; the process that reads it next has not seen it before. */
+/** Flips a bit of a row on the disk; the process that reads it next has not seen the row before. */
 async function flip(commit: number, placeOf: (bytes: Uint8Array) => number): Promise<void> {
   await bed.write(async (tx) => {
     const [row] = await tx.find(sampleLog, { where: [['commit', '=', commit]] });
@@ -62,7 +62,7 @@ async function fill(): Promise<void> {
 }
 
 describe('a damaged row of the log', () => {
-  it('is refused where it may have samples of a series; other ranges, series and organisations are read', async () => {
+  it('is refused where it may have samples of a series; all other ranges and series are readable', async () => {
     await fill();
     await flip(2, inSamples);
     expect(await countOf(c)).toBe(50);
@@ -73,7 +73,7 @@ describe('a damaged row of the log', () => {
     await expect(countOf(a, { fromMs: 120_000, untilMs: 130_000 })).rejects.toMatchObject(damaged);
     await expect(countOf(a, { limit: 150 })).rejects.toMatchObject(damaged);
     await expect(countOf(a, { limit: 150, isDescending: true })).rejects.toMatchObject(damaged);
-    // Lists tell of what can be read.
+    // Lists count what is readable.
     const infos = await bed.read((tx) => bed.samples.list(tx, ORGANISATION));
     expect(infos.map(({ timeseriesId, sampleCount }) => [timeseriesId, sampleCount])).toEqual([
       ['a', 200],
@@ -82,26 +82,26 @@ describe('a damaged row of the log', () => {
     ]);
   });
 
-  it('that does not tell its series any more is refused to its organisation alone', async () => {
+  it('whose series is unreadable is refused to its whole organisation, and to no other', async () => {
     await fill();
     await flip(2, inHeads);
     for (const of of [a, b, c]) await expect(countOf(of)).rejects.toMatchObject(damaged);
     expect(await countOf(a, {}, 'other')).toBe(60);
     await append(c, 50, 60, 'other');
     expect(await countOf(c, {}, 'other')).toBe(10);
-    // A deletion of all of a series leaves no doubt of it.
+    // Deleting all samples of a series removes the doubt.
     await remove(c, -1e9, 1e9);
     await append(c, 0, 7);
     expect(await countOf(c, { fromMs: -1e12, untilMs: 1e12 })).toBe(7);
   });
 
-  it('is mended by deleting its range and sending the samples again', async () => {
+  it('can be repaired by deleting its range and sending the samples again', async () => {
     await fill();
     await flip(2, inSamples);
     await remove(a, 100, 200);
     await append(a, 100, 200);
     await expect(countOf(b)).rejects.toMatchObject(damaged);
-    // All of the row, which begins with the samples of the other series.
+    // The whole row, which starts with samples of the other series.
     for (const of of [a, b]) await remove(of, 100, 250);
     await append(a, 100, 200);
     await append(b, 150, 250);
@@ -111,7 +111,7 @@ describe('a damaged row of the log', () => {
     expect(await bed.read((tx) => tx.count(sampleLog))).toBe(0);
   });
 
-  it('ends compaction before it, and nothing of the log is lost', async () => {
+  it('stops compaction before it, and nothing of the log is lost', async () => {
     await fill();
     await flip(2, inSamples);
     await compact();
@@ -122,7 +122,7 @@ describe('a damaged row of the log', () => {
     expect(await countOf(c)).toBe(50);
   });
 
-  it('is told to those who follow the log, who then go on', async () => {
+  it('is reported to followers of the log, who then go on', async () => {
     await fill();
     await flip(2, inSamples);
     const changes = await bed.read((tx) => bed.samples.changesAfter(tx, 0));
@@ -138,14 +138,14 @@ describe('a damaged row of the log', () => {
     ]);
   });
 
-  it.each([1, 12, 40])('of any byte is not read as samples (byte %i)', async (at) => {
+  it.each([1, 12, 40])('is not read as samples, whichever byte is damaged (byte %i)', async (at) => {
     await append(a, 0, 200);
     await flip(1, () => at);
     await expect(countOf(a)).rejects.toMatchObject({ code: 'storage.damaged' });
   });
 });
 
-it('the compactor goes on with other shards while it can not go on with one', async () => {
+it('the compactor goes on with other shards while one is blocked', async () => {
   const shards: number[] = [];
   const waiting: (() => void)[] = [];
   let nowMs = 0;
@@ -156,7 +156,7 @@ it('the compactor goes on with other shards while it can not go on with one', as
   };
   const compactor = createCompactor({
     storage: bed.storage,
-    // All that the compactor asks of it.
+    // `as`: all that the compactor uses.
     samples: Object.create(bed.samples, { advance: { value: async () => false }, compact: { value: compactOne } }),
     scheduler: {
       after: (_, work) => {
@@ -177,7 +177,7 @@ it('the compactor goes on with other shards while it can not go on with one', as
   await pass(1000);
   expect(shards).toEqual(Array.from({ length: 32 }, (_, shard) => shard));
   shards.length = 0;
-  // It is tried again after a while, and meanwhile the others have their turns.
+  // The blocked shard is retried after a while; the others have their turns meanwhile.
   for (let i = 0; i < 4; i++) {
     await append(a, i, i + 1);
     await pass(1000);

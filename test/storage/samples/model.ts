@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Columns } from '../../../src/storage/samples/samples.js';
 
-/** What a series of the store is: a value for each time. */
+/** The meaning of a series: a value for each time. */
 export type Model = Map<number, number>;
 
 /** A change of one series, without its name. */
@@ -41,7 +41,7 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.constant(-0) },
 );
 
-/** Changes within `[0, untilMs)`: some samples in a range, perhaps with a deletion before, of any bounds. */
+/** Changes within `[0, untilMs)`: some samples in a range, some after a deletion with any bounds. */
 export function changeArbitrary(untilMs: number, sampleCountMax = 12): fc.Arbitrary<Change> {
   const time = fc.oneof(
     { weight: 8, arbitrary: fc.integer({ min: 0, max: untilMs - 1 }) },

@@ -20,8 +20,8 @@ const model = changes.map((some) => {
   return filled;
 });
 
-describe('columns nearly in order', () => {
-  it('are sorted by time, of equal times the last; or left whole where there is more disorder', () => {
+describe('almost ordered columns', () => {
+  it('are sorted by time, keeping the last of equal times, or left as they are if there is more disorder', () => {
     const disorder = fc.constantFrom(0, 2, 10, 1000);
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 200 }), disorder, (drawn, most) => {
@@ -44,7 +44,7 @@ describe('columns nearly in order', () => {
 });
 
 describe('patches of samples', () => {
-  it('do together what their changes do one after the other', () => {
+  it('do together what their changes do one after another', () => {
     fc.assert(
       fc.property(model, changes, (stored, some) => {
         const expected: Model = new Map(stored);
@@ -56,7 +56,7 @@ describe('patches of samples', () => {
     );
   });
 
-  it('have rising times, and ranges that neither overlap nor touch', () => {
+  it('have strictly ascending times, and ranges that neither overlap nor touch', () => {
     fc.assert(
       fc.property(changes, (some) => {
         const { timeMs, deleted } = combineAll(some.map(patchOf));
@@ -69,7 +69,7 @@ describe('patches of samples', () => {
     );
   });
 
-  it('may be put together in any grouping', () => {
+  it('can be combined in any grouping', () => {
     fc.assert(
       fc.property(changeArbitrary(20), changeArbitrary(20), changeArbitrary(20), (...three) => {
         const [a, b, c] = three.map(patchOf) as [Patch, Patch, Patch];
@@ -78,7 +78,7 @@ describe('patches of samples', () => {
     );
   });
 
-  it('change nothing more when they are applied once more: a replay is no harm', () => {
+  it('change nothing more if applied again, so a replay does no harm', () => {
     fc.assert(
       fc.property(model, changes, (stored, some) => {
         const patch = combineAll(some.map(patchOf));
@@ -88,7 +88,7 @@ describe('patches of samples', () => {
     );
   });
 
-  it('can be cut at any time into parts that do together what they do whole', () => {
+  it('can be split at any time into parts that together do the same', () => {
     fc.assert(
       fc.property(model, changes, fc.integer({ min: -5, max: 45 }), (stored, some, cutMs) => {
         const patch = combineAll(some.map(patchOf));
@@ -110,7 +110,7 @@ describe('a row of the log', () => {
     )
     .map(([change, key, name]) => ({ ...change, key, ...(name === undefined ? {} : { name }) }));
 
-  it('gives each of its changes back, in any order of asking', () => {
+  it('returns each of its changes, in whatever order they are requested', () => {
     fc.assert(
       fc.property(fc.array(keyed, { maxLength: 20 }), (some) => {
         const bytes = encodeLogRow(some);
@@ -121,7 +121,7 @@ describe('a row of the log', () => {
     );
   });
 
-  it('of another version is refused', () => {
+  it('of an unknown version is refused', () => {
     expect(() => readLogHeads(Uint8Array.of(9, 0))).toThrow(/later version: 9/);
   });
 });

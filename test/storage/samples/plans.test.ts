@@ -4,7 +4,7 @@ import { openSqliteStorage } from '../../../src/storage/sqlite/open.js';
 import { openDatabase } from '../faults.js';
 import { temporaryDirectory } from '../open-temporary.js';
 
-it('what has come is told by the keys of its series alone, however many series there are', async () => {
+it('changes are read by the keys of their series only, however many series there are', async () => {
   const { path: directory, remove } = temporaryDirectory();
   const clock = { nowMs: () => 0, monotonicMs: () => performance.now() };
   const asked = new Set<string>();
@@ -23,7 +23,7 @@ it('what has come is told by the keys of its series alone, however many series t
       return { timeseriesId: `s${i}`, metric: 'Raw', timeMs: Float64Array.of(0), value: Float64Array.of(i) };
     });
     await storage.transaction(0, (tx) => createSampleStore({ clock }).append(tx, 'acme', changes));
-    // A store of its own, which knows no series yet.
+    // A new store, which knows no series yet.
     expect(await storage.read(0, (tx) => createSampleStore({ clock }).changesAfter(tx, 0))).toHaveLength(20);
     const [byKey = ''] = [...asked].filter((sql) => sql.includes('"seriesKey" IN'));
     const plan = openDatabase(`${directory}/windrow.db`).all(`EXPLAIN QUERY PLAN ${byKey}`, [0, '[1]']);

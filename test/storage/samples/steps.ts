@@ -23,7 +23,7 @@ export type Step =
       /** Which of two processes does it. */
       readonly process: number;
     }
-  /** One of the processes takes some rows of the log into memory. */
+  /** One of the processes reads some rows of the log into memory. */
   | { readonly kind: 'advance'; readonly process: number; readonly rowCountMax: number }
   | { readonly kind: 'reopen' };
 
@@ -84,5 +84,5 @@ export const rangeArbitrary: fc.Arbitrary<SampleRange> = fc
     isDescending: fc.boolean(),
     isFinalOnly: fc.boolean(),
   })
-  // `as`: JSON leaves out the fields that are undefined.
+  // `as`: JSON drops the fields that are undefined.
   .map((range) => JSON.parse(JSON.stringify(range)) as SampleRange);

@@ -8,13 +8,13 @@ import { type Bed, ORGANISATION, openBed } from './bed.js';
 import { applyToModel, columnsOf, type Model, modelColumns } from './model.js';
 import { type Act, METRICS, RESULT, rangeArbitrary, type Step, stepArbitrary } from './steps.js';
 
-// What the store is, said as simply as it can be: a Map of times and values for each series.
+// The store in its simplest form: a Map of times to values for each series.
 
-/** The series `RESULT` is one of an item, with provisional samples under its final ones. */
+/** The series `RESULT` belongs to an item, with provisional samples beyond its final ones. */
 interface World {
   readonly finals: Map<string, Model>;
   provisional: Model;
-  /** Whether `RESULT` still is one. */
+  /** Whether `RESULT` is still the result of an item. */
   isResult: boolean;
 }
 
@@ -39,7 +39,7 @@ const beds: readonly (readonly [title: string, sizes: Partial<Sizes>])[] = [
   ['with small segments, one of them a call', smallRounds],
 ];
 
-/** Compaction comes to an end: there are not so many areas in the samples of a run. */
+/** Compaction must come to an end: the samples of a run do not cover that many areas. */
 const CALLS_MAX = 2000;
 
 describe.each(beds)('the store of samples, %s,', (_, sizes) => {
@@ -51,13 +51,13 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
   });
   afterAll(() => bed.close());
 
-  it('is a Map of times and values, whatever is appended, deleted, dropped, compacted and undone', async () => {
+  it('is a Map of times to values, whatever is appended, deleted, dropped, compacted and undone', async () => {
     const steps = fc.array(stepArbitrary, { minLength: 1, maxLength: 15, size: 'max' });
     await fc.assert(fc.asyncProperty(steps, fc.array(rangeArbitrary, { maxLength: 3 }), check), { numRuns: 60 });
   });
 
   async function check(steps: readonly Step[], ranges: readonly SampleRange[]): Promise<void> {
-    // Runs share the database, each with series of its own names: what is left of one is no business of another.
+    // Runs share the database; each has series names of its own, so that what one leaves does not disturb others.
     const timeseriesId = `run-${++runCount}`;
     let world: World = { finals: new Map(), provisional: new Map(), isResult: false };
     for (const step of steps) {
@@ -66,7 +66,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
       else world = await takeGroup(timeseriesId, world, step);
       await expectAll(timeseriesId, world, ranges);
     }
-    // Both compact, each the next piece of the same round: no claim keeps them from it.
+    // Both compact, each the next piece of the same round: no claim prevents it.
     const processes = [bed.samples, bed.other];
     for (let isMore = true, call = 0; isMore; call++) {
       expect(call).toBeLessThan(CALLS_MAX);
@@ -88,7 +88,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
     }
   }
 
-  /** Works that share a commit, of which some throw at their end, or which the disk undoes all together. */
+  /** Works that share a commit; some throw at their end, or the disk undoes all of them. */
   async function takeGroup(
     timeseriesId: string,
     before: World,
@@ -101,7 +101,7 @@ describe.each(beds)('the store of samples, %s,', (_, sizes) => {
       bed.write(async (tx) => {
         const draft = { ...world, finals: new Map([...world.finals].map(([of, model]) => [of, new Map(model)])) };
         await take(tx, samples, timeseriesId, draft, act);
-        // What it has written itself, a transaction sees.
+        // A transaction sees what it has written itself.
         await expectWorld(tx, samples, timeseriesId, draft, []);
         if (isUndone) throw new Error('undone');
         world = draft;

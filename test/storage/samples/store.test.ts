@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => bed.close());
 
-/** Samples of every second in `[fromS, untilS)`; values that tell which they are. */
+/** One sample a second in `[fromS, untilS)`; the values identify them. */
 function seconds(fromS: number, untilS: number, version = 0) {
   const timeMs = Float64Array.from({ length: untilS - fromS }, (_, i) => (fromS + i) * 1000);
   return { timeMs, value: timeMs.map((time) => time / 1000 + version / 10) };
@@ -31,7 +31,7 @@ const rowsOf = (): Promise<SegmentRow[]> => bed.read((tx) => tx.find(segments));
 const read = (of: SeriesReference) => bed.read((tx) => bed.samples.read(tx, ORGANISATION, of));
 
 describe('an append', () => {
-  it('of an offset that was taken before writes nothing, of a later one it does, by partition', async () => {
+  it('with an offset already stored writes nothing; with a later one it does, by partition', async () => {
     const send = (partition: string, offset: number, at: number) =>
       bed.write((tx) => {
         const change = { ...a, ...seconds(at, at + 1) };
@@ -47,7 +47,7 @@ describe('an append', () => {
     expect(Array.from((await read(a)).timeMs)).toEqual([1000, 4000, 5000]);
   });
 
-  it('creates the series that it names, each once, also for a change of nothing', async () => {
+  it('creates each series that it names once, also for an empty change', async () => {
     const none = new Float64Array(0);
     await bed.write((tx) =>
       bed.samples.append(tx, ORGANISATION, [
@@ -64,24 +64,24 @@ describe('an append', () => {
     expect(await bed.read((tx) => bed.samples.list(tx, 'another organisation'))).toEqual([]);
   });
 
-  it('to a result is refused unless it is of an item; provisional samples are for results alone', async () => {
+  it('to a result is refused unless an item makes it; provisional samples are only for results', async () => {
     const change = { ...a, ...seconds(0, 2) };
     await bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change], { itemId: 'item' }));
     await expect(append(a, 2, 3)).rejects.toThrow(ResultSeriesError);
     await append(b, 0, 1);
     const provisional = bed.write((tx) => bed.samples.setProvisional(tx, ORGANISATION, { ...b, ...seconds(1, 2) }));
-    await expect(provisional).rejects.toThrow('not a result');
+    await expect(provisional).rejects.toThrow('not the result of an item');
   });
 
-  it('whose times do not rise is refused as the caller\u2019s mistake, and nothing is written', async () => {
+  it('with times out of order is refused as the caller’s mistake, and nothing is written', async () => {
     const change = { ...a, timeMs: Float64Array.of(1, 1), value: Float64Array.of(1, 2) };
     await expect(bed.write((tx) => bed.samples.append(tx, ORGANISATION, [change]))).rejects.toThrow('do not rise');
     expect(await bed.read((tx) => bed.samples.list(tx, ORGANISATION))).toEqual([]);
   });
 });
 
-describe('what follows the log', () => {
-  it('gets the changes of whole commits, in order, with deletions and drops, some at a time', async () => {
+describe('a follower of the log', () => {
+  it('gets the changes of whole commits, in order, with deletions and drops, in limited portions', async () => {
     await bed.write(async (tx) => {
       await bed.samples.append(tx, ORGANISATION, [
         { ...a, ...seconds(0, 2) },
@@ -96,7 +96,7 @@ describe('what follows the log', () => {
     const brief = changes.map(({ organisation, timeseriesId, commit, timeMs, deleted: range }) =>
       [commit, organisation, timeseriesId, timeMs.length, range?.fromMs].join(' '),
     );
-    // What was written to a series that is no more is not told, but that it is no more.
+    // A write to a series that no longer exists is left out, but its drop is included.
     expect(brief).toEqual(['1 acme a 2 ', '1 other a 1 ', '2 acme a 1 0', '3 acme b 0 -62135596800000']);
     const some = await bed.read((tx) => bed.samples.changesAfter(tx, 0, 1));
     expect(some.map(({ commit }) => commit)).toEqual([1, 1]);
@@ -104,7 +104,7 @@ describe('what follows the log', () => {
     expect([...some, ...rest]).toEqual(changes);
   });
 
-  it('is told where the log was forgotten, which is a round of compaction after it was compacted', async () => {
+  it('is told if the log no longer reaches back: one round of compaction after it was compacted', async () => {
     for (const fromS of [0, 20_000, 40_000]) {
       await append(a, fromS, fromS + 20_000);
       await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit));
@@ -119,7 +119,7 @@ describe('what follows the log', () => {
 });
 
 describe('compaction', () => {
-  it('moves nothing of the commits after its bound, and nothing at all while there is little', async () => {
+  it('moves no commit after its bound, and nothing while there is little', async () => {
     await append(a, 0, 100);
     await append(a, 100, 200);
     expect(await bed.write((tx) => bed.samples.compact(tx, tx.lastCommit))).toBe(false);
@@ -140,7 +140,7 @@ describe('compaction', () => {
     expect(counts.length).toBeLessThan(8);
   });
 
-  it('rewrites the segments that late samples touch, and no other', async () => {
+  it('rewrites the segments that late samples touch, and no others', async () => {
     await append(a, 0, 20_000);
     await compactAll();
     const before = await rowsOf();
@@ -155,7 +155,7 @@ describe('compaction', () => {
     expect(after.map(({ sampleCount }) => sampleCount)).toEqual([4096, 4097, 4096, 4096, 3616]);
   });
 
-  it('writes nothing where the same samples come again', async () => {
+  it('writes nothing if the same samples come again', async () => {
     await append(a, 0, 20_000);
     await compactAll();
     const before = await rowsOf();
@@ -164,7 +164,7 @@ describe('compaction', () => {
     expect(await rowsOf()).toEqual(before);
   });
 
-  it('cuts a segment that late samples made too long, and joins those that deletions made small', async () => {
+  it('splits a segment that late samples made too long, and joins those that deletions made small', async () => {
     await append(a, 0, 8192);
     await compactAll();
     const halves = seconds(0, 4096);
@@ -184,7 +184,7 @@ describe('compaction', () => {
   });
 });
 
-it('a deletion of the first samples that comes with later ones moves the range at both ends', async () => {
+it('deleting the first samples while appending later ones moves both ends of the range', async () => {
   await append(a, 0, 100);
   await compactAll();
   const change = { ...a, ...seconds(200, 210), deleted: { fromMs: -Infinity, untilMs: 50_000 } };
@@ -196,7 +196,7 @@ it('a deletion of the first samples that comes with later ones moves the range a
 });
 
 describe('the compactor', () => {
-  it('moves what live items have absorbed, in short steps, tells of errors, and stops when told', async () => {
+  it('moves what live items have absorbed, in short steps, reports errors, and stops when told', async () => {
     const errors: unknown[] = [];
     const waiting: { readonly dueMs: number; readonly work: () => void }[] = [];
     let nowMs = 0;
@@ -208,7 +208,7 @@ describe('the compactor', () => {
         return () => waiting.splice(waiting.indexOf(timer), 1);
       },
     };
-    // Lets all that waits for the database come, then the time that it rests pass.
+    // Lets everything that waits for the database finish, then the pause elapse.
     const pass = async () => {
       while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve));
       const { dueMs, work } = waiting.shift()!;
@@ -235,7 +235,7 @@ describe('the compactor', () => {
     await pass();
     await pass();
     expect(errors).toHaveLength(1);
-    // It is tried again after ten intervals.
+    // It is retried after ten intervals.
     for (let step = 0; step < 10 + 16; step++) await pass();
     expect((await rowsOf()).reduce((sum, { sampleCount }) => sum + sampleCount, 0)).toBe(300_000);
     await compactor.stop();
@@ -244,7 +244,7 @@ describe('the compactor', () => {
   });
 });
 
-it('a shard is the caller\u2019s: another one has none of its series', async () => {
+it('series belong to the shard they were written to', async () => {
   await append(a, 0, 10);
   expect(await bed.storage.read(SHARD + 1, (tx) => bed.samples.list(tx, ORGANISATION))).toEqual([]);
 });

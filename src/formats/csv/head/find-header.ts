@@ -6,18 +6,18 @@ import { type CsvRecord, createRecord, fieldText, recordText, splitRecord } from
 /** The line of a file that names its columns. */
 export interface FoundHeader {
   readonly separator: number;
-  /** Names as they stand in the header, without quotes and outer spaces. */
+  /** Names as written in the header, without quotes and outer spaces. */
   readonly columns: readonly string[];
   /** Its text, for messages. */
   readonly text: string;
   /** Its first physical line. */
   readonly line: number;
-  /** The physical line after it, and the place where that begins. */
+  /** The physical line after it, and the index at which that line begins. */
   readonly nextLine: number;
   readonly end: number;
-  /** Whether there are annotations, as in the CSV of InfluxDB: lines that begin with `#`, before each of its tables. */
+  /** Whether there are annotations: lines that begin with `#` before each table, as in the CSV of InfluxDB. */
   readonly isAnnotated: boolean;
-  /** What the annotation `#default` of InfluxDB has for fields that are empty, by column; else nothing. */
+  /** The values for empty fields by column, from InfluxDB's annotation `#default`; empty without it. */
   readonly defaults: readonly string[];
 }
 
@@ -25,12 +25,12 @@ const PIPE = 0x7c;
 const HASH = 0x23;
 const SEPARATORS = [COMMA, SEMICOLON, TAB, PIPE];
 
-/** Bytes before the rows that are looked through. */
+/** The most bytes before the rows. */
 export const HEAD_LENGTH_MAX = 4_194_304;
 
 /**
- * Finds the header: the first line that is not blank, no comment (`# …`) and not Excel's `sep=;`. Undefined where it
- * does not end in the bytes.
+ * Finds the header: the first line that is not blank, not a comment (`# …`) and not Excel's `sep=;`. Undefined if it
+ * does not end within the bytes.
  *
  * @param isLast whether the file ends with the bytes.
  */
@@ -46,7 +46,7 @@ export function findHeader(
   let separator: number | undefined;
   let isAnnotated = false;
   let defaultLine = new Uint8Array(0);
-  // A line, and not a record: what is skipped may have any quotes.
+  // By lines, not records: skipped lines may contain stray quotes.
   let lineEnd = bytes.indexOf(LINE_FEED, from) + 1;
   while (lineEnd > 0) {
     const start = String.fromCharCode(...bytes.subarray(from, Math.min(lineEnd, from + 256))).trim();
@@ -102,7 +102,7 @@ function failWithoutEnd(
 
 const emptyReason = 'the file is empty; expected a header such as `timestamp,value` and rows below it';
 
-// Of the separators, the one that gives the most columns.
+// Chooses the separator that gives the most columns.
 function splitHeader(
   bytes: Uint8Array,
   file: string,
@@ -126,7 +126,7 @@ function splitHeader(
   return { ...best, text: recordText(record) };
 }
 
-/** The fields of a header. @throws CsvError where they are no text */
+/** The fields of a header. @throws CsvError if they are not UTF-8 text. */
 export function columnNames(record: CsvRecord, file: string, line: number): string[] {
   return Array.from({ length: record.fieldCount }, (_, index) => {
     const text = fieldText(record, index);
@@ -137,7 +137,7 @@ export function columnNames(record: CsvRecord, file: string, line: number): stri
   });
 }
 
-/** Bytes that tell another kind of file, with what to do about it. */
+/** The first bytes of other kinds of files, with what to do about them. */
 const KINDS: readonly { readonly magic: readonly number[]; readonly hint: string }[] = [
   { magic: [0x1f, 0x8b], hint: 'it is compressed with gzip; name it .gz, or unpack it first' },
   { magic: [0x50, 0x4b, 0x03, 0x04], hint: 'it is a zip or an Excel file; unpack it, or export it as CSV' },
@@ -146,7 +146,7 @@ const KINDS: readonly { readonly magic: readonly number[]; readonly hint: string
   { magic: [0x28, 0xb5, 0x2f, 0xfd], hint: 'it is compressed with zstd; name it .zst, or unpack it first' },
 ];
 
-/** Throws where the first bytes of a file are not those of a text. */
+/** Throws if a file does not begin with text. */
 function checkHead(bytes: Uint8Array, file: string): void {
   for (const { magic, hint } of KINDS) {
     if (magic.every((byte, index) => bytes[index] === byte)) {
@@ -160,12 +160,12 @@ function checkHead(bytes: Uint8Array, file: string): void {
   }
 }
 
-/** Whether the bytes begin with the byte order mark of UTF-8. */
+/** Whether the bytes begin with UTF-8's byte order mark. */
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-/** The place after the line feed that ends the record at `from`, by the parity of its quotes; −1 without one. */
+/** The index after the line feed that ends the record at `from`, by counting quotes; −1 if there is none. */
 function headerEnd(bytes: Uint8Array, from: number): number {
   let isQuoted = false;
   for (let at = from; at < bytes.length; at++) {

@@ -9,25 +9,25 @@ import type { CsvReaderOptions } from '../options.js';
 import { createRecord, fieldText, isBlank, splitRecord } from '../read/record.js';
 import { type FoundHeader, HEAD_LENGTH_MAX } from './find-header.js';
 
-/** What is known of a file before its rows: from its header, its first rows and the options. Plain data. */
+/** What the header, the first rows and the options tell about a file. Plain data. */
 export interface Header extends Roles {
   readonly separator: number;
-  /** Names as they stand in the header, without quotes and outer spaces. */
+  /** Names as written in the header, without quotes and outer spaces. */
   readonly columns: readonly string[];
   readonly dialect: Dialect;
   /** Whether the fast readers can take its rows. */
   readonly isPlain: boolean;
-  /** Whether lines that begin with `#` are left aside, and the columns begin anew after them. */
+  /** Whether lines that begin with `#` are annotations, after which a new header follows. */
   readonly isAnnotated: boolean;
-  /** What stands for a field that is empty, by column; nothing in most files. */
+  /** The values for empty fields, by column; most files have none. */
   readonly defaults: readonly string[];
-  /** What comes behind the numbers of a column, such as °C, by column. */
+  /** The units after the numbers of a column, such as °C, by column. */
   readonly units: Readonly<Record<number, string>>;
   /** The physical line of the first row. */
   readonly firstLine: number;
 }
 
-/** Bytes of rows that are looked at first; where they leave it open whether the day or the month comes first, more. */
+/** How many bytes of rows are examined first, and at most if these do not tell, say, days from months. */
 export const SAMPLE_BYTES = 16_384;
 export const SAMPLE_BYTES_MAX = HEAD_LENGTH_MAX;
 
@@ -46,21 +46,20 @@ type Options = Pick<
   | 'isNamed'
 >;
 
-/** Headers of so many columns take milliseconds to look at. */
+/** Headers with at least this many columns take milliseconds to examine. */
 const WIDE_COLUMNS = 1000;
 
-/** Whether others should have their turns while a header is looked at. */
-export function isWide({ columns }: FoundHeader): boolean {
+/** Whether a header is so wide that reading it should yield to other work. */
+export function isWide({ columns }: Pick<FoundHeader, 'columns'>): boolean {
   return columns.length >= WIDE_COLUMNS;
 }
 
 /**
- * Tells how a file is to be read; undefined where that takes more of its rows. It stops on the way where the header is
- * wide.
+ * Tells how to read a file; undefined if that needs more of its rows. Yields between the steps if the header is wide.
  *
- * @param sample the first rows, as many as are needed to tell what their columns hold.
- * @param isWhole whether there is no more to come, so that what is open has to be asked.
- * @throws CsvError where the file does not say plainly what it holds
+ * @param sample the first rows.
+ * @param isWhole whether no more rows will come, so that an open question is an error.
+ * @throws CsvError if the file does not tell clearly what it holds.
  */
 export function* tellHeader(
   found: FoundHeader,
@@ -134,7 +133,7 @@ function sampleTexts({ columns, separator, defaults }: FoundHeader, bytes: Uint8
   return texts;
 }
 
-// Where a header comes later, behind lines about the file.
+// A hint if a later line looks like the header, after lines about the file.
 function laterHeader(bytes: Uint8Array, line: number): string {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/).slice(0, 100);
   const index = lines.findIndex((text) => {
@@ -145,7 +144,7 @@ function laterHeader(bytes: Uint8Array, line: number): string {
   return `; line ${line + 1 + index} looks like the header: --skip-lines ${line + index} skips what is before it`;
 }
 
-// Series of one name would be one series.
+// Two columns of one name would become one series.
 function failAtEqualNames(columns: readonly string[], roles: Roles, fail: Fail): void {
   const used = [roles.timeColumn, roles.clockColumn, roles.metricColumn].filter((column) => column >= 0);
   const named = [...used, ...roles.ids.map(({ column }) => column), ...roles.values.map(({ column }) => column)];

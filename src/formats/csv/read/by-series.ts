@@ -2,7 +2,7 @@ import type { Series, SeriesReference } from '../../../core/series.js';
 
 /** A series of the long layout. */
 export interface LongSeries extends SeriesReference {
-  /** Its place in the list of series. */
+  /** Its index in the list of series. */
   readonly index: number;
   readonly isWanted: boolean;
   /** Rows so far. */
@@ -17,7 +17,7 @@ export interface LongChunk {
   readonly series: Int32Array;
   readonly sortedTimeMs: Float64Array;
   readonly sortedValue: Float64Array;
-  /** For the sort: how many rows a series has, then where its next row goes; 0 between sorts. */
+  /** For the sort: how many rows a series has, then where its next row goes. All 0 between sorts. */
   place: Int32Array;
 }
 
@@ -32,7 +32,7 @@ export function createLongChunk(chunkRows: number): LongChunk {
   };
 }
 
-/** The rows by series, in order of first sight, as views: a counting sort, which keeps the order within a series. */
+/** The rows by series, in the order in which series first appear, as views. A counting sort keeps the order of rows. */
 export function sortBySeries(chunk: LongChunk, rowCount: number, series: readonly LongSeries[]): Series[] {
   const { timeMs, value, sortedTimeMs, sortedValue, series: rowSeries } = chunk;
   if (chunk.place.length < series.length) chunk.place = new Int32Array(2 * series.length);

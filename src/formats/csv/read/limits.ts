@@ -1,14 +1,14 @@
-/** What a file may have before it is refused: so that a small one takes no memory or time out of proportion. */
+/** Limits for files, so that a small one cannot take memory or time out of proportion. */
 export interface CsvLimits {
   readonly lineBytesMax: number;
   readonly columnsMax: number;
-  /** Of the long layout. */
+  /** The most series in the long layout. */
   readonly seriesMax: number;
-  /** Values of the wide layout that are held at once. */
+  /** The most values of the wide layout that are held at once. */
   readonly cellsMax: number;
 }
 
-/** So many values of a chunk, 16 MiB, however many columns a file has. */
+/** The most values of a chunk, 16 MiB, however many columns a file has. */
 export const CELLS_USUAL = 1 << 21;
 
 export const UNLIMITED: CsvLimits = {
@@ -18,10 +18,10 @@ export const UNLIMITED: CsvLimits = {
   cellsMax: CELLS_USUAL,
 };
 
-/** Beyond these, and two for each row, a limited file has nothing but blank lines. */
+/** The most blank lines in a limited file, besides two for each row. */
 export const BLANK_LINES_MAX = 10_000;
 
-/** Rows of a chunk of a table with so many columns of values. */
+/** How many rows a chunk has in a table with this many columns of values. */
 export function rowsInChunk(rowsMax: number, cellsMax: number, columnCount: number): number {
   return Math.max(1, Math.min(rowsMax, Math.floor(cellsMax / Math.max(1, columnCount))));
 }

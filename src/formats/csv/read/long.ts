@@ -30,8 +30,8 @@ import {
 import { type Clock, createClock, parseTime, TIME_REACH } from './time.js';
 
 /**
- * Rows of the long layout: each names its series. A row may also have several samples: a value for each of some metrics
- * of its series, or for each time of a day.
+ * Rows of the long layout, each of which names its series. A row may have several samples: one for each of several
+ * metrics, or for each time of a day.
  */
 export function createLongRows(settings: RowsSettings, naming: SeriesNaming, unnamed: string): Rows {
   const { zone, chunkRows, onChunk, onRows } = settings;
@@ -111,7 +111,7 @@ function keep(
   chunk.series[row] = index;
 }
 
-// Hands over the rows of the chunk; gives how many values are missing.
+// Passes on the rows of the chunk and returns how many values are missing.
 function handOver(state: LongState, onChunk: RowsSettings['onChunk'], onRows: RowsSettings['onRows']): number {
   const { chunk, series, nearChange, count } = state;
   state.count = 0;
@@ -124,14 +124,14 @@ function handOver(state: LongState, onChunk: RowsSettings['onChunk'], onRows: Ro
   return missing;
 }
 
-/** A time of day that no clock skips: for a first look at a date. */
+/** A time of day that no clock skips, to check a date alone. */
 const NOON_MS = 43_200_000;
 
 /** One of the samples of a row. */
 interface Sample {
   readonly time: RowTime;
   readonly value: number;
-  /** The metric, where a row has several. */
+  /** The metric, if a row has several. */
   readonly name: string | undefined;
 }
 
@@ -143,7 +143,7 @@ function samplesOf(record: CsvRecord, time: RowTime, header: Header, fields: Fie
   for (const { column, name, clockMs } of values) {
     const value = fields.value(record, column);
     if (typeof value !== 'number') return value;
-    // In a row a day, a time that the clocks skip has no value.
+    // In a row that holds a day, a time that the clock skips has no value.
     if (clockMs !== undefined && Number.isNaN(value)) continue;
     const at = clockMs === undefined ? time : fields.time(record, clockMs);
     if ('code' in at) return at;
@@ -169,7 +169,7 @@ function referenceOf(
   for (const { column, prefix } of ids) {
     const text = fields.text(record, column);
     if (text === undefined) return notText(record, columnOf(header, column));
-    // Of a series of several tags each table of InfluxDB has some.
+    // In InfluxDB's CSV, a series may lack some of the tags.
     if (text !== '') timeseriesId += timeseriesId === '' ? text : prefix + text;
   }
   if (timeseriesId === '') {
@@ -182,7 +182,7 @@ function referenceOf(
   return { timeseriesId, metric: metric === '' ? RAW_METRIC : metric };
 }
 
-// Lets the fast path know the series of a row by its bytes.
+// Teaches the fast path to recognise the series of a row by its bytes.
 function learn({ ids, metrics, pairs }: LongState, header: Header, record: CsvRecord, index: number): void {
   const idColumn = header.ids[0]!.column;
   if (!isPlain(record, idColumn, header) || !isPlain(record, header.metricColumn, header)) return;
@@ -190,7 +190,7 @@ function learn({ ids, metrics, pairs }: LongState, header: Header, record: CsvRe
   learnPair(pairs, id, header.metricColumn < 0 ? 0 : learnField(metrics, record, header.metricColumn), index);
 }
 
-// Whether the field's bytes are all that stands between its separators.
+// Whether the field is written without quotes and spaces around it.
 function isPlain(record: CsvRecord, column: number, { separator }: Header): boolean {
   if (column < 0) return true;
   const { bytes, start } = record;
@@ -230,7 +230,7 @@ const ID = 2;
 const METRIC = 3;
 const VALUE = 4;
 
-/** The rows of the long layout: what is known of the file, and the chunk at hand. */
+/** What is known of a file in the long layout, and the current chunk. */
 interface LongState {
   readonly roles: Uint8Array;
   readonly separator: number;
@@ -242,7 +242,7 @@ interface LongState {
   readonly chunk: LongChunk;
   /** Rows in the chunk. */
   count: number;
-  /** Those of them whose local time lies near a change of clocks. */
+  /** The rows whose local time lies near a clock change. */
   nearChange: number[];
   /** Rows taken so far, wanted or not. */
   taken: number;

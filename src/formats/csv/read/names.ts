@@ -1,21 +1,21 @@
 import { CARRIAGE_RETURN, LINE_FEED, QUOTE } from '../bytes.js';
 
 /**
- * Names of series by the bytes that stand for them in the file, so that no text is made of a name seen before.
- * Series follow each other in turns or in runs: the name that followed the last one before is tried first.
+ * Names of series by their bytes in the file, so that no string is made of a name seen before. Series usually follow
+ * each other in a fixed order or in runs, so the name that followed the last one before is tried first.
  */
 export interface NameBook {
   count: number;
-  /** The names, one behind the other. */
+  /** The names, one after the other. */
   bytes: Uint8Array;
-  /** Name `i` stands at `start[i]..start[i + 1]`. */
+  /** Name `i` is `bytes[start[i]..start[i + 1])`. */
   start: Int32Array;
   /** The name that came after name `i`. */
   follower: Int32Array;
-  /** Index + 1 of names by hash, 0 where none is; its length is a power of two. */
+  /** A hash table of index + 1 of each name; 0 for an empty slot. Its length is a power of two. */
   buckets: Int32Array;
   last: number;
-  /** Where the name found last ends. */
+  /** Where the last name found ends. */
   end: number;
 }
 
@@ -31,7 +31,7 @@ export function createNameBook(): NameBook {
   };
 }
 
-/** The index of the name at a place, or −1 when the book lacks it. Sets `end`. */
+/** The index of the name at `from`, or −1 if it is unknown. Sets `end`. */
 export function findName(book: NameBook, bytes: Uint8Array, from: number, separator: number): number {
   const guess = book.follower[book.last]!;
   const end = from + (book.start[guess + 1]! - book.start[guess]!);
@@ -46,7 +46,7 @@ export function findName(book: NameBook, bytes: Uint8Array, from: number, separa
   return lookUp(book, bytes, from, separator);
 }
 
-/** Adds the name at `bytes[from..to)`, unless the book has it; gives its index. */
+/** Adds the name `bytes[from..to)` unless it is known, and returns its index. */
 export function learnName(book: NameBook, bytes: Uint8Array, from: number, to: number): number {
   const hash = hashOf(bytes, from, to);
   const known = probe(book, hash, bytes, from, to);
@@ -90,8 +90,8 @@ function probe(book: NameBook, hash: number, bytes: Uint8Array, from: number, to
   return -1;
 }
 
-// Whether the name stands at the place; what lies behind it is not looked at. The bytes at hand end with a line
-// feed, which no name holds, so the comparison ends before them.
+// Whether the bytes at `from` begin with the name. The bytes end with a line feed, which no name contains, so the
+// comparison stops before their end.
 function isName(book: NameBook, index: number, bytes: Uint8Array, from: number): boolean {
   const names = book.bytes;
   const end = book.start[index + 1]!;
@@ -133,15 +133,15 @@ function withRoom<A extends Uint8Array | Int32Array | Float64Array>(
   return roomy;
 }
 
-/** Which series a name and a metric mean, both by their index in a book of names. */
+/** Which series a name and a metric stand for, both given by their index. */
 export interface Pairs {
-  /** The series met last with each name, and its metric; −1 before the first. */
+  /** The last series found with each name, and its metric; −1 before the first. */
   series: Int32Array;
   metric: Int32Array;
   readonly all: Map<number, number>;
 }
 
-// With 2^27 names the product is still a whole number that a double holds.
+// With up to 2^27 names, a double holds the product exactly.
 const METRICS_MAX = 2 ** 26;
 
 export function createPairs(): Pairs {

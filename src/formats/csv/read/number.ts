@@ -6,13 +6,13 @@ const INT_DIGITS_MAX = 9;
 // Up to this many, a double holds any integer exactly; up to the next, two doubles do.
 const DOUBLE_DIGITS_MAX = 15;
 const PAIR_DIGITS_MAX = 19;
-// A few roundings of 2^-53, with plenty to spare.
+// A bound of a few roundings of 2^-53, with plenty to spare.
 const CORRECTION_ERROR = 2 ** -46;
 const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
- * The fast form of `readNumber`: reads `-?digits[.digits]`, or nothing as NaN, into `out[index]`. Gives the place of
- * the separator or line end behind it, or −1 for any other form. A line feed must follow somewhere.
+ * The fast form of `readNumber`: reads `-?digits[.digits]`, or nothing as NaN, into `out[index]`. Returns the index of
+ * the separator or line end after it, or −1 for any other form. A line feed must follow somewhere.
  *
  * Up to 15 digits are an integer and their scale a power of ten that are both exact in a double, so their quotient is
  * the correctly rounded decimal (Clinger, "How to Read Floating Point Numbers Accurately", 1990).
@@ -62,7 +62,7 @@ export function parseNumber(
   return at;
 }
 
-// A decimal of more than nine digits, or NaN where only the general path can round it.
+// A decimal of more than nine digits, or NaN if only the general path can round it.
 function longDecimal(bytes: Uint8Array, start: number, end: number, count: number, scale: number): number {
   if (count > PAIR_DIGITS_MAX) return Number.NaN;
   const highCount = count - INT_DIGITS_MAX;
@@ -80,8 +80,8 @@ function longDecimal(bytes: Uint8Array, start: number, end: number, count: numbe
 }
 
 /**
- * (high · 10^9 + low) / power, correctly rounded, or NaN where it lies too close to the middle of two doubles to be
- * sure. `high` is below 10^10, `low` below 10^9. The quotient `q` of doubles is corrected by its exact remainder.
+ * (high · 10^9 + low) / power, correctly rounded, or NaN if it lies too close to the middle of two doubles to be sure.
+ * `high` is below 10^10, `low` below 10^9. The quotient `q` of doubles is corrected by its exact remainder.
  */
 function pairQuotient(high: number, low: number, power: number): number {
   // 10^9 has 21 significant bits, so both products are exact, and so is a + b.

@@ -3,15 +3,15 @@ import { SeriesParts } from '../../series-parts.js';
 import type { CsvReaderOptions, CsvSummary } from '../options.js';
 import { FileReader } from './reader.js';
 
-/** Options of `readCsv`: those of a reader, the name of the file not required. */
+/** Options of `readCsv`: those of a reader, with `fileName` optional. */
 export type ReadCsvOptions = Partial<Omit<CsvReaderOptions, 'chunkRows'>>;
 
 /**
- * Reads a whole CSV into series, in order of first sight, samples in the order of the rows. Missing values are NaN,
- * as the engine takes them.
+ * Reads a whole CSV into series, in the order in which they first appear, with samples in the order of the rows. Times
+ * are epoch milliseconds in UTC; missing values are NaN.
  *
  * @param csv The text, or its bytes in UTF-8, in any of the layouts (see `createCsvReader`).
- * @throws CsvError for what is not CSV, and for a row that cannot be read unless `onBadRow` is `'skip'`.
+ * @throws CsvError for a file that is not CSV or is not clear and, unless `onBadRow` is `'skip'`, for a bad row.
  * @example
  * const { series } = readCsv('timestamp,value\n2024-01-01T00:00:00Z,20.5\n', { fileName: 'office.csv' });
  * // [{ timeseriesId: 'office', metric: 'Raw', timeMs: [1704067200000], value: [20.5] }]

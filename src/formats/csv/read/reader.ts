@@ -2,10 +2,11 @@ import { InputError } from '../../../core/errors.js';
 import { finish, type InTurns } from '../../../core/turns.js';
 import { didYouMeanZone, isUtc, type Zone, zoneOf } from '../../../core/zone.js';
 import { RepeatedHours } from '../../table/repeated-hours.js';
-import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
+import { LINE_FEED } from '../bytes.js';
 import { CsvError, type RowProblem, rowError } from '../errors.js';
-import { columnNames, defaultsOf, type FoundHeader, findHeader } from '../head/find-header.js';
-import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from '../head/header.js';
+import { columnNames, defaultsOf } from '../head/find-header.js';
+import { HeadReader } from '../head/head-reader.js';
+import { type Header, isWide, tellHeader } from '../head/header.js';
 import type { CsvReader, CsvReaderOptions, CsvSeriesCount, CsvSummary, OnChunk } from '../options.js';
 import { BLANK_LINES_MAX, type CsvLimits, UNLIMITED } from './limits.js';
 import { type CsvRecord, createRecord, fieldText, isBlank, Pending, recordText, splitRecord } from './record.js';
@@ -13,26 +14,26 @@ import type { ColumnRows, Rows, RowsSettings } from './rows.js';
 import { createRows } from './rows-of-file.js';
 import { Utf16 } from './utf16.js';
 
-/** Small enough for the columns of a chunk to stay in cache until they are used. */
+/** Small enough for the columns of a chunk to stay in the cache until they are used. */
 const CHUNK_ROWS = 8192;
 
 /**
  * Reads CSV from bytes into series, chunk by chunk, in memory that does not grow with the file.
  *
  * The header tells the separator (comma, semicolon, tab or bar) and, with the first rows, what each column is for and
- * how times and values are written; options say it where the file does not. What is usual: a time column called
- * timestamp, time, datetime, date or ts (the first of these that the header has), or else the only one that holds
- * times; the layouts of `CsvLayout`; names in any case, quoted or not, in any order. Quotes and line ends are those of
- * RFC 4180, also LF alone; blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is
- * read by its mark. Columns that the long layout does not know, and those without a name, are left aside.
+ * how times and values are written. Options say what the file does not tell. The time column is the first of
+ * timestamp, time, datetime, date and ts that the header has, or else the only column that holds times. For layouts see
+ * `CsvLayout`. Names may be in any case and order, quoted or not. Quotes and line ends are those of RFC 4180, or LF
+ * alone. Blank lines, comments (`# …`) before the header and a byte order mark are skipped; UTF-16 is recognised by its
+ * mark. Columns that the long layout does not use, and columns without a name, are ignored.
  *
- * Times are instants of ISO 8601, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14
- * milliseconds, below 1e17 microseconds, else nanoseconds; they come out in epoch milliseconds, UTC. Local times that
- * occur twice are told apart by the order of their series. Values are decimals of any length, correctly rounded; empty,
- * null, NA, NaN and inf in any case are missing and come out as NaN.
+ * Times are ISO 8601 instants, dates in other orders, or epoch numbers: below 1e11 seconds, below 1e14 milliseconds,
+ * below 1e17 microseconds, else nanoseconds. They become epoch milliseconds in UTC. Local times that occur twice are
+ * told apart by the order of their series. Values are decimals of any length, correctly rounded; empty fields, null,
+ * NA, NaN and inf in any case are missing and become NaN.
  *
- * @throws InputError for an unknown zone or a bad `chunkRows`. `push` and `end` throw a `CsvError` for a file that is
- * not CSV or does not say plainly what it holds and, with `onBadRow: 'fail'`, for a row that cannot be read.
+ * @throws InputError for an unknown zone or an invalid `chunkRows`. `push` and `end` throw a `CsvError` for a file that
+ * is not CSV or is not clear and, with `onBadRow: 'fail'`, for a row that cannot be read.
  * @example
  * const reader = createCsvReader({ fileName: 'office.csv' }, (series) => stream.push(series));
  * for await (const bytes of createReadStream('office.csv')) reader.push(bytes);
@@ -42,47 +43,45 @@ export function createCsvReader(options: CsvReaderOptions, onChunk: OnChunk): Cs
   return new FileReader(options, onChunk);
 }
 
-/** What the command asks of a reader beyond its options. */
+/** Settings of a reader within windrow, beyond its public options. */
 export interface ReaderPlace {
-  /** Whether this is the only reader in the thread: then rows may stay in the memory of the kernels. */
+  /** Whether this is the only reader in the thread, so that rows may stay in the memory of the kernels. */
   readonly isAlone?: boolean;
-  /** Takes all rows in place of `onChunk`. */
+  /** Takes all rows instead of `onChunk`. */
   readonly onRows?: (rows: ColumnRows) => void;
-  /** Whether the first rows may always wait to be looked at together; else only where the first is not usual. */
+  /** Whether to wait for several rows even if the first one leaves nothing open. */
   readonly isPatient?: boolean;
-  /** Called with the bad row that ends the reading, before the error is thrown. */
+  /** Called with the bad row that ends reading, before the error is thrown. */
   readonly onFault?: (line: number, problem: RowProblem) => void;
-  /** For files of strangers. */
+  /** For files from untrusted sources. */
   readonly limits?: CsvLimits;
 }
 
-/** How far a reader has come, once the header was read. */
+/** How far a reader has come, after the header. */
 export interface ReaderProgress extends Omit<CsvSummary, 'series'> {
   /** Physical line of the next record. */
   readonly line: number;
-  /** Bytes at the end that wait for the rest of their row. */
+  /** How many bytes wait for the rest of their row. */
   readonly waitingBytes: number;
 }
 
-/** A reader that may also take parts of a file, each beginning and ending with a line. */
+/** A reader that can also read parts of a file, each of which begins and ends at a line. */
 export class FileReader implements CsvReader {
   readonly #file: string;
   readonly #options: CsvReaderOptions;
   readonly #onFault: ReaderPlace['onFault'];
   readonly #settings: Omit<RowsSettings, 'header'>;
-  readonly #isPatient: boolean;
   readonly #limits: CsvLimits;
   readonly #pending = new Pending();
   readonly #record = createRecord();
   #utf16: Utf16 | undefined;
-  #found: FoundHeader | undefined;
-  #sampleBytes = SAMPLE_BYTES;
-  /** Set together with `#rows`, once the header and the first rows were looked at. */
+  readonly #head: HeadReader;
+  /** Set together with `#rows`, once the header has been read. */
   #header: Header | undefined;
   #rows: Rows | undefined;
-  /** Whether annotations came after the rows, behind which the columns begin anew. */
+  /** Whether annotations have followed the rows, so that a new header comes next. */
   #isBetweenTables = false;
-  /** What the annotation `#default` of the next table says. */
+  /** The values of the annotation `#default` for the next table. */
   #defaults: readonly string[] = [];
   /** Physical line of the next record. */
   #line = 1;
@@ -104,7 +103,7 @@ export class FileReader implements CsvReader {
     const { seriesMax, cellsMax } = limits;
     this.#limits = limits;
     this.#settings = { zone, chunkRows, onChunk, onRows, isAlone, repeatedHours, seriesMax, cellsMax };
-    this.#isPatient = isPatient;
+    this.#head = new HeadReader(options, limits, isPatient);
   }
 
   columns(): readonly string[] {
@@ -116,7 +115,7 @@ export class FileReader implements CsvReader {
   }
 
   /**
-   * Looks at the start of a file; gives what it tells and where the rows begin, undefined where it takes more.
+   * Reads the header from the start of a file. Returns it and where the rows begin; undefined if it needs more bytes.
    *
    * @param isWhole whether the bytes are the whole file.
    */
@@ -124,11 +123,10 @@ export class FileReader implements CsvReader {
     this.#append(bytes);
     if (isWhole && bytes.at(-1) !== LINE_FEED) this.#append(lineEnd);
     if (this.#utf16 !== undefined || !finish(this.#openRows(false, isWhole))) return undefined;
-    const { end } = this.#found as FoundHeader; // #openRows has found it
-    return { header: this.#header as Header, headBytes: end }; // set by #openRows
+    return { header: this.#header as Header, headBytes: this.#head.byteCount }; // set by #openRows
   }
 
-  /** Makes ready for rows of a file whose start another reader has looked at. */
+  /** Prepares to read rows of a file whose header another reader has read. */
   open(header: Header): void {
     this.#line = header.firstLine;
     this.#header = header;
@@ -137,7 +135,7 @@ export class FileReader implements CsvReader {
 
   /** How far it has come. */
   progress(): ReaderProgress {
-    const { layout, notes } = this.#header as Header; // asked for once the header was read
+    const { layout, notes } = this.#header as Header; // callers ask only once the header has been read
     const rows = this.#rows as Rows; // set with the header
     const counts = { rows: rows.taken(), rejected: this.#rejected, missing: rows.missing() };
     const told = [...notes, ...rows.notes];
@@ -148,7 +146,7 @@ export class FileReader implements CsvReader {
     finish(this.pushInTurns(bytes));
   }
 
-  /** As `push`, but stops between the parts of reading a wide header, so that others may work meanwhile. */
+  /** `push` in slices: it yields between the steps of reading a wide header. */
   *pushInTurns(bytes: Uint8Array): InTurns<void> {
     if (this.#rows === undefined) {
       this.#append(bytes);
@@ -158,7 +156,7 @@ export class FileReader implements CsvReader {
     else this.#pushRows(this.#rows, this.#utf16.decode(bytes));
   }
 
-  // Bytes before the rows.
+  // Appends bytes that come before the rows.
   #append(bytes: Uint8Array): void {
     const pending = this.#pending;
     const text = this.#utf16?.decode(bytes) ?? bytes;
@@ -175,7 +173,7 @@ export class FileReader implements CsvReader {
     const pending = this.#pending;
     let from = 0;
     if (pending.length > 0) {
-      // Only the row that was cut is joined; where it goes on over lines, all that is there.
+      // Completes only the row that was cut; if it spans several lines, appends all bytes.
       from = bytes.indexOf(LINE_FEED) + 1;
       pending.append(bytes, 0, from === 0 ? bytes.length : from);
       this.#checkLine();
@@ -193,7 +191,7 @@ export class FileReader implements CsvReader {
     this.#checkLine();
   }
 
-  // The last line so far, while more rows are wanted to tell what the columns hold.
+  // Checks the length of the last line while more rows are needed for the header.
   #checkHead(): void {
     const bytes = this.#pending.view();
     const start = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -203,7 +201,7 @@ export class FileReader implements CsvReader {
     this.#failTooLong(line);
   }
 
-  // Told before more of it is held.
+  // Fails before a line that is too long takes more memory.
   #checkLine(): void {
     if (this.#pending.length > this.#limits.lineBytesMax) this.#failTooLong(this.#line);
   }
@@ -233,57 +231,20 @@ export class FileReader implements CsvReader {
 
   *#readHead(isLast: boolean, isFlushed = isLast): InTurns<void> {
     if (!(yield* this.#openRows(isLast, isFlushed))) return;
-    this.#pending.drop((this.#found as FoundHeader).end); // #openRows has found it
+    this.#pending.drop(this.#head.byteCount);
     this.#pending.drop(this.#readRows(this.#rows as Rows, this.#pending.view(), isLast)); // set by #openRows
   }
 
-  // Looks at the header and the first rows, and makes ready to read them; false where it takes more of them.
+  // Reads the header and prepares to read rows; false if it needs more of them.
   *#openRows(isLast: boolean, isFlushed = isLast): InTurns<boolean> {
-    const { fileName, skipLines = 0 } = this.#options;
-    const bytes = this.#pending.view();
-    this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
-    const found = this.#found;
-    if (found === undefined) return false;
-    if (isWide(found)) yield;
-    const usual = yield* this.#tellUsual(found, bytes);
-    const header = usual ?? (yield* this.#tellPatiently(found, bytes, isFlushed));
+    const header = yield* this.#head.read(this.#pending.view(), isLast, isFlushed);
     if (header === undefined) return false;
-    if (isWide(found)) yield;
     this.open(header);
-    if (isWide(found)) yield;
+    if (isWide(header)) yield;
     return true;
   }
 
-  // By the first row alone, where nothing about it is open.
-  *#tellUsual(found: FoundHeader, bytes: Uint8Array): InTurns<Header | undefined> {
-    // Which columns hold texts, one row does not say.
-    if (this.#isPatient || this.#options.areTextsLeft === true) return undefined;
-    const start = firstNotBlank(bytes, found.end);
-    const to = bytes.indexOf(LINE_FEED, start) + 1;
-    if (to === 0) return undefined;
-    try {
-      const header = yield* tellHeader(found, bytes.subarray(start, to), false, this.#options);
-      return header?.isPlain && header.notes.length === 0 ? header : undefined;
-    } catch (error) {
-      if (error instanceof CsvError) return undefined;
-      throw error;
-    }
-  }
-
-  *#tellPatiently(found: FoundHeader, bytes: Uint8Array, isFlushed: boolean): InTurns<Header | undefined> {
-    const { end } = found;
-    for (;;) {
-      const isThere = bytes.length - end >= this.#sampleBytes;
-      if (!isThere && !isFlushed) return undefined;
-      const sample = bytes.subarray(end, end + this.#sampleBytes);
-      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
-      const header = yield* tellHeader(found, sample, isWhole, this.#options);
-      if (header !== undefined) return header;
-      this.#sampleBytes *= 4;
-    }
-  }
-
-  // The place after the last whole row.
+  // Reads whole rows and returns the index after the last one.
   #readRows(rows: Rows, bytes: Uint8Array, isLast: boolean): number {
     const { separator, isAnnotated } = this.#header as Header; // set with the rows
     const record = this.#record;
@@ -323,7 +284,7 @@ export class FileReader implements CsvReader {
     }
     if (!this.#isBetweenTables) return false;
     this.#isBetweenTables = false;
-    const before = this.#header as Header; // rows are read, so it was told
+    const before = this.#header as Header; // set before any row is read
     const columns = columnNames(record, this.#file, this.#line);
     const place = { line: this.#line, nextLine: this.#line, end: 0 };
     const found = { ...before, columns, text: recordText(record), defaults: this.#defaults, ...place };
@@ -354,10 +315,4 @@ function findZone(name: string | undefined): Zone | undefined {
   const near = didYouMeanZone(name);
   const mend = near === undefined ? '' : `; ${near}`;
   throw new InputError('option.value', `timezone: ${JSON.stringify(name)} is not an IANA time zone${mend}`);
-}
-
-function firstNotBlank(bytes: Uint8Array, from: number): number {
-  let at = from;
-  while (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN || bytes[at] === SPACE) at++;
-  return at;
 }

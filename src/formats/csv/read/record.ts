@@ -1,8 +1,8 @@
 import { CARRIAGE_RETURN, decodeText, LINE_FEED, QUOTE, SPACE, showText, TAB } from '../bytes.js';
 
 /**
- * One record (a row of fields, RFC 4180) as places in the bytes that hold it. Reused from record to record.
- * Fields in quotes lie between their quotes; others are without the spaces around them.
+ * One record (a row of fields, RFC 4180) as indices into its bytes. Reused from record to record. A quoted field is
+ * what lies between its quotes; other fields exclude the spaces around them.
  */
 export interface CsvRecord {
   bytes: Uint8Array;
@@ -15,11 +15,11 @@ export interface CsvRecord {
   isQuoted: Uint8Array;
   /** Physical lines that the record covers. */
   lineCount: number;
-  /** Why the record cannot be taken apart, as the end of a sentence; then it covers one physical line. */
+  /** Why the record cannot be split, as the end of a sentence; then it covers one physical line. */
   fault: string | undefined;
 }
 
-/** A field in quotes that is longer than this has lost its closing quote. */
+/** A quoted field that is longer than this must have lost its closing quote. */
 const QUOTED_LENGTH_MAX = 65_536;
 
 export function createRecord(): CsvRecord {
@@ -37,8 +37,8 @@ export function createRecord(): CsvRecord {
 }
 
 /**
- * Takes the record at `from` apart; some line feed must follow. False when it goes on beyond the bytes, inside or
- * behind a quoted field with line feeds; with `isLast`, what is open then is at fault.
+ * Splits the record at `from`; a line feed must follow somewhere. False if the record continues after the bytes, which
+ * a quoted field with line feeds can cause; with `isLast`, that is a fault.
  */
 export function splitRecord(
   record: CsvRecord,
@@ -68,18 +68,18 @@ export function splitRecord(
   return endAtFault(record);
 }
 
-/** The text of a field; undefined where it is not UTF-8. */
+/** The text of a field; undefined if it is not UTF-8. */
 export function fieldText(record: CsvRecord, index: number): string | undefined {
   const text = decodeText(record.bytes, record.fieldStart[index]!, record.fieldEnd[index]!);
   return record.isQuoted[index] === 1 ? text?.replaceAll('""', '"') : text;
 }
 
-/** The record as it stands in the file, without its line end. */
+/** The record as written in the file, without its line end. */
 export function recordText(record: CsvRecord): string {
   return showText(record.bytes, record.start, record.end).replace(/\r?\n$/, '');
 }
 
-/** Whether the record is a line with nothing on it or, as Excel writes empty rows, with nothing but separators. */
+/** Whether the record is an empty line or, as Excel writes empty rows, has only separators. */
 export function isBlank(record: CsvRecord): boolean {
   if (record.fault !== undefined || (record.fieldCount === 1 && record.isQuoted[0] === 1)) return false;
   for (let index = 0; index < record.fieldCount; index++) {
@@ -90,7 +90,7 @@ export function isBlank(record: CsvRecord): boolean {
 
 const UNCLOSED = 'opens a quote that is never closed; close it, or double the quotes inside a quoted field';
 
-// The place of the separator or line feed after the field; the end of the bytes where neither is seen; −1 at a fault.
+// Returns the index of the separator or line feed after the field, the end of the bytes if none, −1 for a fault.
 function takeField(record: CsvRecord, from: number, separator: number): number {
   const { bytes } = record;
   let start = from;
@@ -132,7 +132,7 @@ function isPadding(byte: number): boolean {
   return byte === SPACE || byte === TAB || byte === CARRIAGE_RETURN;
 }
 
-// A quote in the wrong place may swallow many rows: only its own line is given up.
+// A misplaced quote could swallow many rows, so only its own line is given up.
 function endAtFault(record: CsvRecord): boolean {
   record.lineCount = 1;
   record.end = record.bytes.indexOf(LINE_FEED, record.start) + 1;

@@ -5,7 +5,7 @@ import { createLongRows } from './long.js';
 import type { Rows, RowsSettings } from './rows.js';
 import { createTableRows } from './table.js';
 
-/** The rows of a file, by its layout and with the names that its series are asked for by. */
+/** Creates the reader of rows for a file's layout, with the names of its series. */
 export function createRows(settings: RowsSettings, options: CsvReaderOptions): Rows {
   const { header } = settings;
   const { fileName, unnamed = fileSeriesName(fileName) } = options;

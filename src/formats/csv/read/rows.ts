@@ -8,37 +8,37 @@ import type { Header } from '../head/header.js';
 import type { CsvSeriesCount, OnChunk } from '../options.js';
 import { type CsvRecord, fieldText, recordText } from './record.js';
 
-/** The rows of one layout on their way from bytes to series. */
+/** Turns rows of one layout from bytes into series. */
 export interface Rows {
-  /** What was told of the names of series and is not plain. */
+  /** What was concluded about the names of series. */
   readonly notes: readonly string[];
-  /** Rows taken so far, wanted or not. */
+  /** How many rows have been taken, wanted or not. */
   taken(): number;
   isFull(): boolean;
   /**
-   * The fast path: takes rows of the usual form from `at` on, and gives the place of the first row that it leaves
-   * to `take`. A line feed lies before `stop`, and at it the last row ends.
+   * The fast path: takes rows of the usual form from `at` on, and returns the index of the first row that it leaves to
+   * `take`. The last row must end with a line feed just before `stop`.
    */
   parse(bytes: Uint8Array, view: DataView, at: number, stop: number): number;
-  /** The general path: takes any row, or tells what is wrong with it. */
+  /** The general path: takes any row, or returns what is wrong with it. */
   take(record: CsvRecord): RowProblem | undefined;
-  /** Hands over what is there. */
+  /** Passes on the rows of the current chunk. */
   flush(): void;
-  /** Missing values handed over so far. */
+  /** How many missing values have been passed on. */
   missing(): number;
   series(): CsvSeriesCount[];
-  /** Goes on with other columns: those of the next table of an annotated file. */
+  /** Continues with other columns: those of the next table of an annotated file. */
   relay?(header: Header): void;
 }
 
-/** Rows in the order of the file, as views that are valid during the call alone. */
+/** Rows in the order of the file, as views that are valid only during the call. */
 export interface ColumnRows {
   readonly timeMs: Float64Array;
-  /** A column for each wanted series of a table, the one of values in the long layout. */
+  /** A column for each wanted series of a table; in the long layout a single column. */
   readonly values: readonly Float64Array[];
-  /** In the long layout the series of each row, by its place in the reader's list. */
+  /** In the long layout: the series of each row, as an index into the reader's list. */
   readonly series: Int32Array | undefined;
-  /** Rows whose local time lies near a change of clocks, read as the first of two if it occurs twice. */
+  /** Rows whose local time lies near a clock change; a time that occurs twice was read as the first. */
   readonly nearChange: readonly number[];
 }
 
@@ -48,11 +48,11 @@ export interface RowsSettings {
   readonly zone: Zone | undefined;
   readonly chunkRows: number;
   readonly onChunk: OnChunk;
-  /** Takes the rows of a chunk instead, in the order of the file. */
+  /** Takes the rows of a chunk in the order of the file, instead of `onChunk`. */
   readonly onRows: ((rows: ColumnRows) => void) | undefined;
-  /** Whether no other reader is at work in the process, so that chunks may lie in the kernels' one memory. */
+  /** Whether this is the only reader in the thread, so that chunks may lie in the kernels' memory. */
   readonly isAlone: boolean;
-  /** Tells local times apart that occur twice; undefined where that is left to whoever takes the rows. */
+  /** Tells apart local times that occur twice; undefined if that is left to the receiver of the rows. */
   readonly repeatedHours: RepeatedHours | undefined;
   /** The most series of the long layout. */
   readonly seriesMax: number;
@@ -82,13 +82,13 @@ export class FieldReader {
     this.#header = header;
   }
 
-  /** The text of a field, or what the file says for one that is empty; undefined where it is not UTF-8. */
+  /** The text of a field, or the file's default if it is empty; undefined if it is not UTF-8. */
   text(record: CsvRecord, column: number): string | undefined {
     const text = fieldText(record, column);
     return text === '' ? (this.#header.defaults[column] ?? '') : text;
   }
 
-  /** The time of a record, or of one of its values, which are named after it in a row a day. */
+  /** The time of a record or, in a row that holds a day, of one of its values. */
   time(record: CsvRecord, clockMs?: number): RowTime | RowProblem {
     const { timeColumn, clockColumn } = this.#header;
     const column = columnOf(this.#header, timeColumn);
@@ -102,13 +102,13 @@ export class FieldReader {
     return 'timeMs' in reading ? reading : { code: 'csv.time', column, text, reason: reading.problem };
   }
 
-  // 24:00 of a day, which no date has.
+  // 24:00 of a day, which no clock shows.
   #dayEnd(record: CsvRecord): RowTime | RowProblem {
     const time = this.time(record, DAY_MS - MINUTE_MS);
     return 'code' in time ? time : { ...time, timeMs: time.timeMs + MINUTE_MS };
   }
 
-  /** The value in a column of a record; NaN where it is missing. */
+  /** The value in a column of a record; NaN if it is missing. */
   value(record: CsvRecord, columnIndex: number): number | RowProblem {
     const text = this.text(record, columnIndex)?.trim();
     const unit = this.#header.units[columnIndex];
@@ -129,14 +129,14 @@ export class FieldReader {
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-// A day as it stands in the file, with a time of that day.
+// A day as written in the file, with a time of that day.
 function withClock(date: string, clockMs: number): string {
   const minutes = Math.floor(clockMs / MINUTE_MS);
   const pair = (number: number): string => String(number).padStart(2, '0');
   return `${date} ${pair(Math.floor(minutes / 60))}:${pair(minutes % 60)}:${pair((clockMs / 1000) % 60)}`;
 }
 
-/** A row that cannot be taken apart, or has not the fields of the header. */
+/** The problem of a row that cannot be split, or has another number of fields than the header. */
 export function shapeProblem(record: CsvRecord, header: Header): RowProblem | undefined {
   if (record.fault !== undefined) return { code: 'csv.row', text: recordText(record), reason: record.fault };
   const expected = header.columns.length;

@@ -15,7 +15,7 @@ export interface TableSeries extends SeriesReference {
   readonly isWanted: boolean;
 }
 
-/** Rows of the single and the wide layout: a time, and a value for each of the series. */
+/** Rows of the single and the wide layout: a time, and a value for each series. */
 export function createTableRows(
   settings: RowsSettings,
   series: readonly TableSeries[],
@@ -90,7 +90,7 @@ function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: r
     slots[column] = slot;
   });
   const columns = isAlone && kept.length === 1 ? scanColumns(chunkRows) : undefined;
-  // Arrays of their own take thousands of columns ten times as long to make.
+  // One array for all columns: thousands of arrays would take ten times as long to create.
   const room = new Float64Array(columns === undefined ? chunkRows * kept.length : 0);
   const columnOf = (slot: number): Float64Array => room.subarray(slot * chunkRows, (slot + 1) * chunkRows);
   return {
@@ -104,13 +104,13 @@ function createState({ header, zone, chunkRows, isAlone }: RowsSettings, kept: r
   };
 }
 
-// What a column holds, where it is not the number of a series.
+// What a column holds if not the values of a series.
 const TIME = -1;
 const UNWANTED = -2;
 
-/** The rows of the single and the wide layout: what is known of the file, and the chunk at hand. */
+/** What is known of a file in the single or the wide layout, and the current chunk. */
 interface TableState {
-  /** For each column the index of its value column, or TIME, or UNWANTED. */
+  /** For each column the index of its values, or TIME, or UNWANTED. */
   readonly slots: Int32Array;
   readonly separator: number;
   readonly clock: Clock;
@@ -118,7 +118,7 @@ interface TableState {
   readonly values: readonly Float64Array[];
   /** Rows in the chunk. */
   count: number;
-  /** How many rows to read one by one before many are tried at once. */
+  /** How many rows to read one by one before trying many at once again. */
   patience: number;
 }
 
@@ -157,8 +157,8 @@ function parseTable(state: TableState, bytes: Uint8Array, view: DataView, from: 
   return rowStart;
 }
 
-// A time and a number, the usual file: many rows at once in WebAssembly, and those that it leaves (a longer decimal, a
-// missing value) one by one. Where it takes none, ever more are read one by one before it is asked again.
+// The usual file has a time and a number. Many rows at once are parsed in WebAssembly; those that it leaves (a longer
+// decimal, a missing value) one by one. As long as it takes none, ever more are read one by one before it tries again.
 function parsePairs(
   state: TableState,
   value: Float64Array,

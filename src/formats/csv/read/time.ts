@@ -4,11 +4,11 @@ import type { Zone } from '../../../core/zone.js';
 import { EPOCH_SECONDS_END, isNearChange } from '../../table/read-text.js';
 import { DIGIT_0, POINT, SPACE, UPPER_T, UPPER_Z } from '../bytes.js';
 
-/** Bytes that must be there from the start of a time on for it to be parsed. */
+/** How many bytes must be readable from the start of a time on. */
 export const TIME_REACH = 24;
 
-// Words of four bytes test and read `HH:M`, `M:SS` and `.fff` at once: less the zeros and marks, every byte is a
-// digit's value or zero, in which case adding these sets no top bit.
+// `HH:M`, `M:SS` and `.fff` are read as words of four bytes. XOR with the zeros below leaves the values of the digits,
+// and 0 for the marks; then adding the limits sets no top bit.
 const HOUR_ZEROS = 0x30_3a_30_30; // '00:0', little-endian
 const SECOND_ZEROS = 0x30_30_3a_30; // '0:00'
 const HOUR_LIMITS = 0x76_7f_76_76;
@@ -26,7 +26,7 @@ const MS_OF_FRACTION = Float64Array.of(0, 100, 10, 1);
 
 /**
  * The fast form of `readTime`: reads `YYYY-MM-DD[T ]HH:MM:SS[.digits][Z]`, or digits alone as an epoch number, into
- * `out[index]`. Gives the place behind it, or −1 for any other form. `TIME_REACH` bytes must be there.
+ * `out[index]`. Returns the index after it, or −1 for any other form. `TIME_REACH` bytes must be readable.
  */
 export function parseTime(
   bytes: Uint8Array,
@@ -83,8 +83,8 @@ export function parseTime(
   return at;
 }
 
-// The nearest double of `wholeMs` and milliseconds that are not whole, or NaN where the rounding of their quotient
-// could tell. The quotient, below 1024, is wrong by at most 2^-44, so the margin around it holds the exact one.
+// The double nearest to `wholeMs` plus a fraction of milliseconds, or NaN if the rounding of `ms` could matter. `ms`,
+// below 1024, is off by at most 2^-44, so the exact number lies within the margin around it.
 function addFraction(wholeMs: number, fraction: number, digitCount: number): number {
   const ms = fraction / FRACTION_SCALES[digitCount]!;
   const timeMs = wholeMs + (ms - MARGIN_MS);
@@ -99,7 +99,7 @@ function parseEpoch(bytes: Uint8Array, from: number, out: Float64Array, index: n
     number = number * 10 + digit;
     digit = bytes[++at]! - DIGIT_0;
   }
-  // Eight digits may be a date, and what is longer has another unit: both are left to the general path.
+  // Eight digits may be a date, and longer numbers have another unit; both are left to the general path.
   const digitCount = at - from;
   if (digitCount === 0 || digitCount === DATE_DIGITS || digitCount > EPOCH_DIGITS_MAX) return -1;
   const timeMs = number < EPOCH_SECONDS_END ? number * 1000 : number;
@@ -109,15 +109,15 @@ function parseEpoch(bytes: Uint8Array, from: number, out: Float64Array, index: n
 }
 
 /**
- * The day of the row before, so that of most rows only the time of day is read. The date's ten bytes stand in three
- * words, as a DataView reads them (little-endian).
+ * The day of the row before, so that only the time of day of most rows is read. The ten bytes of the date are in three
+ * little-endian words.
  */
 export interface Clock {
   readonly zone: Zone | undefined;
   word0: number;
   word1: number;
   word2: number;
-  /** Start of the day in UTC, for times with `Z`; in the zone, for times without. NaN where that is not one offset. */
+  /** Start of the day in UTC (for times with `Z`) and in the zone (for others; NaN if its offset changes near it). */
   utcMs: number;
   localMs: number;
 }
@@ -126,13 +126,13 @@ export function createClock(zone: Zone | undefined): Clock {
   return { zone, word0: 0, word1: 0, word2: 0, utcMs: Number.NaN, localMs: Number.NaN };
 }
 
-/** Opens the day whose `YYYY-MM-DD` stands at a place; false where that is no date. */
+/** Makes the day written `YYYY-MM-DD` at an index current; false if that is not a date. */
 function openDay(clock: Clock, view: DataView, at: number): boolean {
   const year = digitsAt(view, at, 4);
   const month = digitsAt(view, at + 5, 2);
   const day = digitsAt(view, at + 8, 2);
   const isDate = view.getUint8(at + 4) === 0x2d && view.getUint8(at + 7) === 0x2d;
-  // The first and the last years are left to the general path: an offset may lead out of them.
+  // The first and the last year are left to the general path, as an offset may lead out of them.
   if (!isDate || !(year > 1 && year < 9999 && month >= 1 && month <= 12 && day >= 1)) return false;
   if (day > daysInMonth(year, month)) return false;
   clock.word0 = view.getInt32(at, true);
@@ -143,7 +143,7 @@ function openDay(clock: Clock, view: DataView, at: number): boolean {
   return true;
 }
 
-// NaN unless one offset holds all day.
+// NaN unless the offset is the same all day.
 function localStartMs(zone: Zone, dayMs: number): number {
   return isNearChange(zone, dayMs) ? Number.NaN : dayMs - zone.offsetMsAt(dayMs - DAY_MS);
 }

@@ -4,16 +4,16 @@ import { createLongChunk, type LongSeries, sortBySeries } from '../read/by-serie
 import { CELLS_USUAL, rowsInChunk } from '../read/limits.js';
 import type { ColumnRows } from '../read/rows.js';
 
-/** Makes of rows that were read in ranges the very chunks that one reader would have made of them. */
+/** Joins rows that were read in ranges into exactly the chunks that one reader would have made. */
 export interface RowJoiner {
-  /** @param series what the rows call their series by. */
+  /** @param series the list that the rows' indices of series refer to. */
   readonly add: (rows: ColumnRows, series: readonly LongSeries[]) => void;
   readonly flush: () => void;
 }
 
 type OnChunk = (series: readonly Series[]) => void;
 
-/** @param series those of the table's columns. */
+/** @param series the series of the table's columns. */
 export function createTableJoiner(series: readonly SeriesReference[], rowsMax: number, onChunk: OnChunk): RowJoiner {
   const chunkRows = rowsInChunk(rowsMax, CELLS_USUAL, series.length);
   const columns = series.length === 1 ? joinedColumns(chunkRows) : undefined;
@@ -49,7 +49,7 @@ export function createTableJoiner(series: readonly SeriesReference[], rowsMax: n
   return { add, flush };
 }
 
-/** @param all the series of the file so far, by their index. */
+/** @param all the series of the file so far, in the order of their indices. */
 export function createLongJoiner(all: readonly LongSeries[], chunkRows: number, onChunk: OnChunk): RowJoiner {
   const chunk = createLongChunk(chunkRows);
   let count = 0;

@@ -1,12 +1,12 @@
 import type { Piscina } from 'piscina';
 import type { RangeResult, RangeTask } from './worker.js';
 
-/** What is read before its turn waits in memory: so many ranges a thread may. */
+/** How many ranges a thread may read ahead, as results wait in memory for their turn. */
 const RANGES_AHEAD = 3;
 
-/** Threads that read ranges of CSV files for a run, one file after the other. */
+/** The threads that read ranges of CSV files for a run, one file after the other. */
 export class RangePool {
-  /** Ranges that may be asked for and not yet used. */
+  /** How many ranges may be requested before they are used. */
   readonly rangesAhead: number;
   readonly #pool: Piscina;
   #fileCount = 0;
@@ -30,12 +30,12 @@ export class RangePool {
     return new RangePool(pool);
   }
 
-  /** A number that tells the ranges of one file from those of another. */
+  /** A new number for a file, which tells its ranges from those of others. */
   nextFile(): number {
     return ++this.#fileCount;
   }
 
-  /** Ranges of a file are to be asked for in rising order. */
+  /** Reads a range. Those of one file must be requested in rising order. */
   read(task: RangeTask): Promise<RangeResult> {
     return this.#pool.run(task);
   }

@@ -8,21 +8,21 @@ import { FileReader } from '../read/reader.js';
 import type { ColumnRows } from '../read/rows.js';
 
 /**
- * A file read in ranges, each by whichever thread comes first. A range begins with the first line that begins in it
- * and ends where the next one begins. That a line begins a record is a guess, because a quoted field may hold line
- * ends; it is right where the range before has ended without a row that goes on, and else its rows are not used.
+ * A file that is read in ranges, each by any thread. A range begins with the first line that begins in it and ends
+ * where the next one begins. That this line begins a record is a guess, because a quoted field may contain line ends.
+ * The guess is right if the range before ends at the end of a row; otherwise the rows of this range are not used.
  */
 export interface RangedFile {
   readonly fileName: string;
   readonly descriptor: number;
   readonly sizeBytes: number;
-  /** Bytes of the header and what lies before it. */
+  /** Bytes up to the end of the header. */
   readonly headBytes: number;
   readonly header: Header;
   readonly rangeBytes: number;
 }
 
-/** What a range held, beside its samples; lines are counted from its first. */
+/** What a range held besides its samples. Lines are counted from its first one. */
 export interface RangeOutcome {
   readonly rows: number;
   readonly rejected: number;
@@ -30,14 +30,14 @@ export interface RangeOutcome {
   readonly lines: number;
   /** Bytes from its start to its end. */
   readonly bytes: number;
-  /** Series that this thread had not seen before, in order of first sight. */
+  /** Series that this thread had not seen before, in the order in which they first appear. */
   readonly newSeries: readonly SeriesReference[];
   /** Rows of each series that this thread has seen. */
   readonly samples: readonly number[];
   readonly rejects: readonly RejectedRow[];
   /** The bad row that ends the run. */
   readonly fault: LineProblem | undefined;
-  /** Where the row begins that goes on beyond the range, so that no other may be trusted; else undefined. */
+  /** Where a row begins that continues after the range, if one does; then no later range can be trusted. */
   readonly resumeAt: number | undefined;
 }
 
@@ -46,12 +46,12 @@ interface LineProblem {
   readonly problem: RowProblem;
 }
 
-/** Reads bytes of the file from a place on into `block`; gives their count, 0 at the end. */
+/** Reads bytes of the file from `position` on into `block`; returns their count, 0 at the end. */
 export type ReadAt = (block: Uint8Array, position: number) => number;
 
 export type OnRows = (rows: ColumnRows) => void;
 
-/** Rows that stay when the reader goes on, in memory that another thread can read without a copy. */
+/** A copy of rows in memory that another thread can read without copying again. */
 export function sharedCopyOf({ timeMs, values, series, nearChange }: ColumnRows): ColumnRows {
   const copy = (column: Float64Array): Float64Array => {
     const shared = new Float64Array(new SharedArrayBuffer(column.byteLength));
@@ -64,7 +64,7 @@ export function sharedCopyOf({ timeMs, values, series, nearChange }: ColumnRows)
 }
 
 const BLOCK_BYTES = 1 << 18;
-/** The end of a line is looked for in pieces of this size, and not beyond so many. */
+/** The end of a line is searched for in pieces of this size, and at most this many. */
 const PIECE_BYTES = 2048;
 const PIECES_MAX = 1024;
 
@@ -74,9 +74,9 @@ export class RangeReader {
   readonly #file: RangedFile;
   readonly #readAt: ReadAt;
   readonly #block = scanBlock() ?? new Uint8Array(BLOCK_BYTES);
-  /** Where reading has come to. */
+  /** Where to read next. */
   #position = 0;
-  /** Where the first line at hand begins. */
+  /** Where the first line of the range begins. */
   #start = 0;
   #isEnded = false;
   #rejects: RejectedRow[] = [];
@@ -100,12 +100,12 @@ export class RangeReader {
     this.reader.open(file.header);
   }
 
-  /** Reads a range and hands over its samples. */
+  /** Reads a range and passes on its samples. */
   readRange(index: number, onRows: OnRows): RangeOutcome {
     return this.#outcomeOf(onRows, () => this.#readLines(index));
   }
 
-  /** Goes to the start of a row, to read on from there. */
+  /** Moves to the start of a row, from which `readOn` continues. */
   goTo(position: number): void {
     this.#position = position;
     this.#isEnded = false;
@@ -121,7 +121,7 @@ export class RangeReader {
     });
   }
 
-  // What `read` adds to what the reader has counted so far.
+  // The outcome of `read`, which is how much the reader's counts grow.
   #outcomeOf(onRows: OnRows, read: () => number | undefined): RangeOutcome {
     const { reader } = this;
     const before = reader.progress();
@@ -152,7 +152,7 @@ export class RangeReader {
     };
   }
 
-  // Gives where the row begins that goes on beyond the range, if one does.
+  // Returns where a row begins that continues after the range, if one does.
   #readLines(index: number): number | undefined {
     const { headBytes, rangeBytes, sizeBytes } = this.#file;
     const from = headBytes + index * rangeBytes;
@@ -160,7 +160,7 @@ export class RangeReader {
     this.#position = from;
     if (index > 0) {
       this.#position = from - 1;
-      // Without a line here the range before had no end, so this one will not be used.
+      // If no line begins here, the range before had no end, so this one will not be used.
       if (!this.#readLine(() => undefined)) return from;
     }
     this.#start = this.#position;
@@ -188,7 +188,7 @@ export class RangeReader {
     return true;
   }
 
-  // Goes on to the place after the next line feed; false where it is too far.
+  // Moves past the next line feed; false if it is too far away.
   #readLine(onBytes: (bytes: Uint8Array) => void): boolean {
     for (let piece = 0; piece < PIECES_MAX; piece++) {
       const count = this.#readAt(this.#block.subarray(0, PIECE_BYTES), this.#position);

@@ -11,31 +11,31 @@ import type { RangePool } from './pool.js';
 import { type OnRows, type RangedFile, type RangeOutcome, RangeReader, type ReadAt, sharedCopyOf } from './range.js';
 import type { RangeResult } from './worker.js';
 
-/** A file to be read by several threads, and who is told of it. */
+/** A file to be read by several threads, and the callbacks that take its rows. */
 export interface ThreadedRead {
   readonly descriptor: number;
   readonly sizeBytes: number;
   readonly rangeBytes: number;
   readonly readAt: ReadAt;
   readonly options: CsvReaderOptions & { readonly chunkRows: number };
-  /** What the run reads, for the threads: as `wanted` of the options. */
+  /** The series that the run reads; for the threads, what `wanted` is among the options. */
   readonly sources: readonly SeriesReference[];
   readonly onChunk: (series: readonly Series[]) => void;
   readonly onRead: (byteCount: number) => void;
-  /** Asked after each range; once it is true, the rest is left. */
+  /** Called after each range; once it returns true, reading stops. */
   readonly isStopped: () => boolean;
 }
 
-// The header of a file that is read by many stands within so many bytes.
+// The header must lie within this many bytes; otherwise one thread reads the file.
 const HEAD_BYTES = 65_536;
-/** Ranges that the main thread may have read before their turn. */
+/** How many ranges the main thread may read ahead. */
 const OWN_AHEAD = 8;
 
 /**
- * Reads a file by the threads of a pool, to the same chunks, rows and errors as one thread would; undefined when
- * stopped. 'alone' for a file that one thread has to read: it is small, or begins strangely.
+ * Reads a file with the threads of a pool, with the same chunks, rows and errors as one thread would give. Returns
+ * undefined if stopped, and 'alone' for a file that one thread must read, as it is small or its header is unusual.
  *
- * @throws CsvError for a row that cannot be read, and what the system says where it does not let a thread read
+ * @throws CsvError for a row that cannot be read, and the system's error if a thread cannot read the file.
  */
 export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise<CsvSummary | 'alone' | undefined> {
   const { descriptor, sizeBytes, rangeBytes, readAt, options } = read;
@@ -53,12 +53,12 @@ export async function readThreaded(read: ThreadedRead, pool: RangePool): Promise
   try {
     return await readInOrder(read, file, pool, asked);
   } finally {
-    // Until they have ended, threads read from the descriptor.
+    // Threads read from the descriptor until they have ended.
     await Promise.allSettled(asked.map(({ result }) => result));
   }
 }
 
-/** A range that somebody reads, or has read before its turn. */
+/** A range that has been requested, and may have been read ahead. */
 interface Asked {
   readonly result: Promise<RangeResult>;
   isRead: boolean;
@@ -84,12 +84,12 @@ async function readInOrder(
     const isRead = (): void => {
       one.isRead = true;
     };
-    // A failure is told when its turn comes.
+    // A failure is reported when its turn comes.
     one.result.then(isRead, isRead);
     asked.push(one);
   }
 
-  // What the threads have not been asked for the main one reads, while it would wait for them.
+  // While it would wait for the threads, the main thread reads ranges that have not been requested from them.
   async function readMeanwhile(first: Asked, limit: number): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -120,7 +120,7 @@ async function readInOrder(
   return read.isStopped() ? undefined : account.summary();
 }
 
-// A row goes on over the cut, so line ends do not tell where rows begin: the rest is read by one.
+// A row continues after the range, so line ends do not tell where rows begin: one thread reads the rest.
 async function readRest(
   { isStopped, onRead }: ThreadedRead,
   reader: RangeReader,
@@ -132,7 +132,7 @@ async function readRest(
     const rows: ColumnRows[] = [];
     const outcome = reader.readOn((chunk) => rows.push(sharedCopyOf(chunk)));
     if (outcome === undefined) break;
-    // Its series come first.
+    // The series of a range must be known before its rows.
     account.open(REST, outcome);
     rows.forEach(account.addRows);
     account.close(outcome);
@@ -144,18 +144,18 @@ async function readRest(
   return isStopped() ? undefined : account.summary();
 }
 
-// The main thread beside those of the pool, which Node numbers from 1, and what it reads alone in the end.
+// Numbers for the main thread and for what it reads alone at the end; Node numbers the pool's threads from 1.
 const MAIN = 0;
 const REST = -1;
 
-/** What the ranges held together, taken in the order of the file: of each first its series, then its rows. */
+/** Adds up what the ranges held, in the order of the file: of each range first its series, then its rows. */
 class Account {
   readonly #read: ThreadedRead;
   readonly #layout: CsvSummary['layout'];
   readonly #isTable: boolean;
   readonly #joiner: RowJoiner;
   readonly #total = { rows: 0, rejected: 0, missing: 0 };
-  /** A table has its series by its header; those of the long layout come with their rows. */
+  /** The series of a table, from its header; those of the long layout come with their rows. */
   readonly #ofHeader: readonly LongSeries[];
   readonly #all: LongSeries[];
   readonly #byKey: Map<string, LongSeries>;
@@ -207,7 +207,7 @@ class Account {
   }
 
   readonly addRows: OnRows = (rows) => {
-    // Threads do not know what comes before their range.
+    // Threads cannot settle repeated local times, as they do not know the rows before their range.
     for (const row of this.#repeatedHours === undefined ? [] : rows.nearChange) {
       const series = this.#isTable ? 0 : this.#series[rows.series![row]!]!.index;
       rows.timeMs[row] = this.#repeatedHours!.settle(series, rows.timeMs[row]!);
@@ -215,7 +215,7 @@ class Account {
     this.#joiner.add(rows, this.#series);
   };
 
-  /** Takes the counts of the range. @throws CsvError for the bad row that ends the reading */
+  /** Takes the counts of the range. @throws CsvError for the bad row that ends reading. */
   close({ rejects, fault, rows, rejected, missing, lines }: RangeOutcome): void {
     const { options } = this.#read;
     for (const row of rejects) options.onReject?.({ ...row, line: this.#line + row.line });
@@ -226,7 +226,7 @@ class Account {
     this.#line += lines;
   }
 
-  /** Hands over the rows that do not fill a chunk. */
+  /** Passes on the rows that do not fill a chunk. */
   flush(): void {
     this.#joiner.flush();
   }

@@ -1,4 +1,4 @@
-// What a thread of the pool runs. It loads what it takes to read CSV and nothing else.
+// The code of the pool's threads. It loads only what reading CSV needs.
 import { readSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';
 import type { SeriesReference } from '../../../core/series.js';
@@ -8,21 +8,21 @@ import type { ColumnRows } from '../read/rows.js';
 import { type RangedFile, type RangeOutcome, RangeReader, sharedCopyOf } from './range.js';
 
 export interface RangeTask {
-  /** Which file of the run it is. */
+  /** The number of the file within the run. */
   readonly fileNumber: number;
   readonly index: number;
   readonly file: RangedFile;
-  /** What a run reads: ids may be patterns. */
+  /** The series that the run reads, whose ids may be patterns. */
   readonly sources: readonly SeriesReference[];
   readonly options: Pick<CsvReaderOptions, 'timezone' | 'chunkRows' | 'onBadRow' | 'unnamed'>;
 }
 
-/** A range that was read, or why the system did not let us. */
+/** A range that was read, or the system's error. */
 export type RangeResult =
   | { readonly thread: number; readonly outcome: RangeOutcome; readonly rows: readonly ColumnRows[] }
   | { readonly failure: { readonly message: string; readonly code: string | undefined } };
 
-// Names that were seen serve all ranges of a file.
+// One reader serves all ranges of a file, as it remembers names that it has seen.
 let fileNumber = 0;
 let reader: RangeReader;
 
@@ -34,7 +34,7 @@ export function readRange(task: RangeTask): RangeResult {
     const outcome = reader.readRange(task.index, (chunk) => rows.push(sharedCopyOf(chunk)));
     return { thread: threadId, outcome, rows };
   } catch (error) {
-    // On the way to another thread an error would lose its code.
+    // An error posted to another thread would lose its code.
     const { message = String(error), code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
     return { failure: { message, code } };
   }

@@ -3,7 +3,7 @@ import { formatInstant } from '../../../core/instant.js';
 import { TIME_MS_END, TIME_MS_MIN } from '../../../core/series.js';
 import { DIGIT_0, MINUS, POINT } from '../bytes.js';
 
-// The usual times and numbers as digits, straight into bytes; what they refuse is written from its text.
+// Writes the usual times and numbers as digits straight into bytes. The caller writes others from their text.
 
 /** `2024-01-31T` in bytes, kept while the times stay in that day. */
 export interface DayPrefix {
@@ -21,7 +21,7 @@ export function createDayPrefix(): DayPrefix {
   return { startMs: Number.NaN, bytes: new Uint8Array(DAY_PREFIX_LENGTH) };
 }
 
-/** Writes a time of whole milliseconds as `formatInstant` does; gives the place after it, or −1 for other times. */
+/** Writes a time of whole milliseconds as `formatInstant` does. Returns the index after it, or −1 for other times. */
 export function putTime(bytes: Uint8Array, at: number, timeMs: number, day: DayPrefix): number {
   let msOfDay = timeMs - day.startMs;
   if (!(msOfDay >= 0 && msOfDay < DAY_MS)) {
@@ -29,7 +29,7 @@ export function putTime(bytes: Uint8Array, at: number, timeMs: number, day: DayP
     openDay(day, Math.floor(timeMs / DAY_MS) * DAY_MS);
     msOfDay = timeMs - day.startMs;
   }
-  // Tested on the time itself: just before a day, the difference rounds up to all of it.
+  // Tests the time itself, as the difference would round up just before the end of a day.
   if (Math.floor(timeMs) !== timeMs) return -1;
   const whole = msOfDay | 0;
   const prefix = day.bytes;
@@ -64,12 +64,12 @@ function putTwo(bytes: Uint8Array, at: number, number: number): void {
   bytes[at + 1] = DIGIT_0 + number - tens * 10;
 }
 
-/** Writes the shortest decimal that reads back to the same double, −0 included; gives the place after it. */
+/** Writes the shortest decimal that reads back to the same double, also −0. Returns the index after it. */
 export function putNumber(bytes: Uint8Array, at: number, value: number): number {
   const magnitude = Math.abs(value);
   if (magnitude < 1e9) {
-    // Two decimals of at most 15 digits are never the same double (DBL_DIG), so this one, where it reads back, is
-    // the shortest once its trailing zeros are gone.
+    // Two decimals of at most 15 digits are never the same double (DBL_DIG). So if this one reads back, it is the
+    // shortest, without its trailing zeros.
     const millionths = Math.round(magnitude * 1e6);
     if (millionths / 1e6 === magnitude) {
       const isNegative = value < 0 || Object.is(value, -0);
@@ -82,7 +82,7 @@ export function putNumber(bytes: Uint8Array, at: number, value: number): number 
   return putText(bytes, at, String(value));
 }
 
-/** Writes ASCII text; gives the place after it. */
+/** Writes ASCII text. Returns the index after it. */
 export function putText(bytes: Uint8Array, at: number, text: string): number {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
   return at + text.length;

@@ -8,28 +8,28 @@ export const csvHeader = 'timestamp,timeseriesId,metric,value\n';
 
 /** Options of a writer. */
 export interface CsvWriterOptions {
-  /** Whether the header comes first; true without it. */
+  /** Whether to write the header first; true by default. */
   readonly hasHeader?: boolean;
 }
 
-/** Writes series as CSV, row by row, into a buffer that is handed over when it is full. */
+/** Writes series as CSV, row by row, into a buffer that is passed on when it is full. */
 export interface CsvWriter {
   /** Writes the samples of a series. */
   write(series: Series): void;
-  /** Hands over what is in the buffer. */
+  /** Passes on what is in the buffer. */
   flush(): void;
 }
 
-/** Takes bytes that are valid during the call alone; they end with a line. */
+/** Takes bytes that are valid only during the call. They end at the end of a line. */
 export type OnBytes = (bytes: Uint8Array) => void;
 
-// A writer for each of many results has to be cheap.
+// Small, as there may be a writer for each of many results.
 const BUFFER_BYTES = 16_384;
 
 /**
- * Writes `timestamp,timeseriesId,metric,value` in UTF-8, rows in the order given. Times are UTC (`formatInstant`),
- * numbers the shortest decimal that reads back, names in quotes where RFC 4180 asks for it (and where they are empty
- * or have outer spaces). The header counts as written from the start, so that no rows still make a CSV.
+ * Writes `timestamp,timeseriesId,metric,value` in UTF-8, with rows in the order given. Times are ISO 8601 in UTC,
+ * numbers the shortest decimals that read back to the same double. Names are quoted as RFC 4180 requires, and if they
+ * are empty or have outer spaces. The header is written even if there are no rows.
  *
  * @example
  * const writer = createCsvWriter((bytes) => writeSync(file, bytes));
@@ -91,7 +91,7 @@ function quoteName(name: string): string {
 }
 
 /**
- * Series as the text of a CSV: `timestamp,timeseriesId,metric,value`, in order of series, then of samples.
+ * The series as CSV text: `timestamp,timeseriesId,metric,value`, series by series, each in the order of its samples.
  *
  * @example
  * writeCsv(runBatch(plan, inputs).series);

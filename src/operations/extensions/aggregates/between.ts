@@ -6,19 +6,16 @@ import { heldMoving } from './held-functions.js';
 import { slidingRunner } from './sliding-runner.js';
 import type { KindOptions } from './window-kind.js';
 
-/**
- * What a function of how long values were held counts of the time between two samples (`method` and `maxgap`), over the
- * windows of an interval.
- */
+/** A time-weighted function with `method: linear` or a `maxgap`, over the windows of an interval. */
 export function openBetween(
-  of: Holding & Pick<KindOptions, 'label' | 'empty'> & { readonly windows: Windows },
+  options: Holding & Pick<KindOptions, 'label' | 'empty'> & { readonly windows: Windows },
 ): RegridRunner {
-  const { windows: ends, label, empty } = of;
+  const { windows: ends, label, empty } = options;
   const startFor = (endMs: number): number => ends.previous(endMs);
-  return slidingRunner(heldMoving(of), { ends, startFor, isRight: false, label, empty });
+  return slidingRunner(heldMoving(options), { ends, startFor, isRight: false, label, empty });
 }
 
-/** What a description says more of it. */
+/** Its description: that of the function, and what `method` and `maxgap` add. */
 export function describeBetween(described: Description, { maxgap }: Parameters, { isLinear }: Holding): Description {
   const { reads, final } = described;
   const how = (isLinear ? ', along straight lines' : '') + (maxgap ? `, without gaps over ${maxgap}` : '');

@@ -1,7 +1,7 @@
 import { SHORTEST_MS } from '../../../core/interval.js';
 import { choice, duration, number, type Parameters, type Report, textIn } from '../../parameters.js';
 
-/** Parameters of functions that the interface lacks. */
+/** The parameters of the functions that extend the interface. */
 
 const own = { optional: true, extension: true } as const;
 
@@ -16,14 +16,14 @@ export const ownParameters = {
 
 export const ownTexts = {
   method: 'For Integral and TimeWeightedAverage: hold values (`step`, the default) or draw lines (`linear`).',
-  maxgap: 'Samples further apart have nothing between them; of two inputs, how long a gap is interpolated over.',
+  maxgap: 'The longest gap between samples that counts; with two inputs, the longest gap to interpolate over.',
   unit: 'The unit of time of Integral, TimeInState, Rate and Slope; PT1H by default.',
-  max: 'Of a counter, for Increase and Rate: the value at which it starts at 0 again.',
+  max: 'For Increase and Rate: the value at which the counter rolls over to 0.',
   lower: 'The least value of the state, for TimeInState and Transitions.',
   upper: 'The greatest value of the state, for TimeInState and Transitions.',
 };
 
-/** Reports those that do not go together. */
+/** Reports parameters that do not fit together. */
 export function checkOwn(parameters: Parameters, report: Report): void {
   const { lower, upper, maxhold, maxgap, method } = parameters;
   const name = textIn(parameters, 'function');
@@ -34,7 +34,7 @@ export function checkOwn(parameters: Parameters, report: Report): void {
     report('/lower', 'request.range', 'lower at most upper', `${lower} over ${upper}`, 'swap the two');
   }
   if (maxhold !== undefined && method === 'linear') {
-    report('/maxhold', 'request.conflict', 'maxhold only without lines', 'method `linear`', 'take maxgap');
+    report('/maxhold', 'request.conflict', 'maxhold only with the method `step`', 'method `linear`', 'take maxgap');
   }
   if (name === 'Coverage' && maxhold === undefined && maxgap === undefined) {
     report('/maxhold', 'request.missing', 'how long a sample counts, with Coverage', 'nothing');

@@ -8,35 +8,36 @@ import {
   weightedMeanOf,
 } from '../../../kernels/exact/results.js';
 import { SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
-import type { Accumulator, Held } from '../../aggregate-functions.js';
+import type { Accumulator } from '../../aggregate-functions.js';
+import type { State } from '../../operation.js';
 import { addHeld, type Holding, holdWhole, isBetween, type Mean } from '../../time-weighted-average.js';
 import type { MovingFunction } from './moving-functions.js';
 
 /**
- * The functions of how long values were held, over windows that are none of an interval; and over any, where only what
- * lies between two samples counts.
+ * The time-weighted functions over windows other than those of an interval, and over any windows if only the time
+ * between two samples counts (`isBetween`).
  *
- * Along lines sums are of twice their area and twice their length, as a line has the mean of its ends. Where a window
- * cuts one, its area there is a fraction, and is added for the result alone.
+ * With lines, the sums hold twice the area and twice the length, as the mean of a line is half the sum of its ends. If
+ * a window cuts a line, the area of the part is a fraction, which is added only while the result is computed.
  */
 
-/** Where sums of a state are. */
+/** The sums of a state. */
 interface Sums {
   readonly products: ExactSum;
   readonly lengths: ExactSum;
 }
 
-function sumsAt({ slots, lists }: Held, at: number): Sums {
+function sumsAt({ slots, lists }: State, at: number): Sums {
   return { products: [slots, at, lists[0]!], lengths: [slots, at + SUM_SLOTS, lists[1]!] };
 }
 
-/** How long the value of one sample counts, when the next is at `nextMs`: Infinity where that is not known. */
+/** Until when the value of a sample counts, if the next sample is at `nextMs` (Infinity if that is not known). */
 function endOf(holding: Holding, sampleMs: number, nextMs: number): number {
   const isUnknown = nextMs === Number.POSITIVE_INFINITY || nextMs - sampleMs > holding.maxGapMs;
   return isUnknown && isBetween(holding) ? sampleMs : Math.min(nextMs, sampleMs + holding.maxHoldMs);
 }
 
-/** Adds what lies between two samples, within bounds, or takes it away; gives the line where these cut it. */
+/** Adds (or with −1 subtracts) what lies between two samples, within bounds. Returns the line if the bounds cut it. */
 function addBetween(
   holding: Holding,
   { products, lengths }: Sums,
@@ -71,10 +72,10 @@ function resultOf({ held, isLinear }: Holding, { products, lengths }: Sums, wind
   return held.result(products, lengths, window, isLinear ? mean : weightedMeanOf);
 }
 
-// Slots: the last sample before the window, its newest, the one that comes next (Infinity where that is not known), its
-// first, its start, and the sums over the time between the samples in it. What lies before its first sample and after
-// its newest is added for a result alone.
-const BEFORE = 0; // whether there is one, its time and its value
+// Slots: the last sample before the window, the newest in it, the next after it (Infinity if that is not known), the
+// first in it, its start, and the sums over the time between the samples in it. What lies before its first sample and
+// after its newest is added only while a result is computed.
+const BEFORE = 0; // whether there is such a sample, its time and its value
 const NEWEST = 3;
 const NEXT_MS = 6;
 const NEXT_VALUE = 7;
@@ -84,7 +85,7 @@ const FIRST_VALUE = 9;
 const START_MS = 10;
 const SUMS = 11;
 
-/** Over windows that move on. */
+/** The function over sliding windows. */
 export function heldMoving(holding: Holding): MovingFunction {
   const { weigh } = holding.held;
   const held = (x: number): number => (weigh === undefined ? x : weigh(x));
@@ -129,7 +130,8 @@ export function heldMoving(holding: Holding): MovingFunction {
     result: (state, at, count, _samples, startMs, endMs) => {
       const { slots } = state;
       const sums = sumsAt(state, at + SUMS);
-      // From the last sample before to the first or, without one, to what comes; and from the newest to what comes.
+      // From the last sample before the window to the first in it (or, without one, to the next after it), and from the
+      // newest in it to the next after it.
       const addEnd = (from: number, to: number, sign: 1 | -1): Line[] => {
         if (slots[at + from] === 0) return [];
         const [sampleMs, x] = [slots[at + from + 1]!, slots[at + from + 2]!];
@@ -145,7 +147,7 @@ export function heldMoving(holding: Holding): MovingFunction {
       tidy(sums);
       return result;
     },
-    coming: ({ slots }, at, timeMs, value) => {
+    setNext: ({ slots }, at, timeMs, value) => {
       slots[at + NEXT_MS] = timeMs;
       slots[at + NEXT_VALUE] = held(value);
     },
@@ -154,7 +156,7 @@ export function heldMoving(holding: Holding): MovingFunction {
   };
 }
 
-/** Over the time from the start of a window to its last sample. */
+/** The function over the time from the start of a window to its last sample. */
 export function heldSoFar(holding: Holding): Accumulator {
   const moving = heldMoving(holding);
   return {

@@ -4,22 +4,22 @@ import { addSquares } from '../../../kernels/exact/squares.js';
 import { addAll, addProduct, addTo, lossOf, SUM_SLOTS, tidySum } from '../../../kernels/exact/sums.js';
 import type { Accumulator, FunctionSettings, Functions } from '../../aggregate-functions.js';
 
-/** Aggregate functions that the interface does not have; see docs/semantics.md. */
+/** The aggregate functions that extend the interface; see docs/semantics.md. */
 
-// Slots that stay from window to window: the last sample, and the last one before the open window.
+// Slots kept from window to window: the last sample, and the last one before the open window.
 const HAS_LAST = 0;
 const LAST_VALUE = 1;
 const LAST_MS = 2;
 const HAS_BEFORE = 3;
 const BEFORE_VALUE = 4;
 const KEPT = 5;
-// Then: from when on the increase counts, and its exact sum.
+// Then: the time from which the increase counts, and its exact sum.
 const SINCE_MS = KEPT;
 const INCREASE = KEPT + 1;
 
 /**
- * How much a counter has risen since the last sample before the window, or that by the time this took. One that has
- * fallen began again at 0, if it has a greatest value after reaching that.
+ * How much a counter has risen since the last sample before the window or, as a rate, that divided by the time it took.
+ * A counter that falls has restarted at 0, after reaching `max` if that is given.
  */
 function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulator {
   return {
@@ -33,7 +33,7 @@ function increase(isRate: boolean, { max, unitMs }: FunctionSettings): Accumulat
         slots[at + HAS_BEFORE] = slots[at + HAS_LAST]!;
         slots[at + BEFORE_VALUE] = slots[at + LAST_VALUE]!;
       }
-      // What steps without a fall add up to is the last value less the first.
+      // Steps without a fall add up to the last value minus the first.
       let last = slots[at + HAS_LAST] === 1 ? slots[at + LAST_VALUE]! : value[from]!;
       const wide = lists[0]!;
       addTo(slots, at + INCREASE, wide, -last);
@@ -138,7 +138,7 @@ function distinctCountOf(sorted: Float64Array): number {
   return count;
 }
 
-// Of values that are equally frequent, the least.
+// Among equally frequent values, the least.
 function modeOf(sorted: Float64Array): number {
   let mode = sorted[0]!;
   let most = 0;
@@ -153,13 +153,13 @@ function modeOf(sorted: Float64Array): number {
   return mode;
 }
 
-// Sums over times t since the first sample of the window and values x: t, x, t·t, t·x.
+// Sums of t, x, t·t and t·x, for times t since the first sample of the window and values x.
 const TIMES = 1;
 const VALUES = TIMES + SUM_SLOTS;
 const SQUARES = VALUES + SUM_SLOTS;
 const PRODUCTS = SQUARES + SUM_SLOTS;
 
-/** The slope of the line with the least squares. */
+/** The slope of the least-squares line. */
 function slope({ unitMs }: FunctionSettings): Accumulator {
   return {
     slotCount: PRODUCTS + SUM_SLOTS,
@@ -197,7 +197,7 @@ function slope({ unitMs }: FunctionSettings): Accumulator {
   };
 }
 
-// Adds a point to the four sums, or takes it away.
+// Adds a point to the four sums, or with −1 subtracts it.
 function addPoint(
   slots: Float64Array,
   at: number,

@@ -1,6 +1,7 @@
 import type { DoubleList } from '../../../core/list.js';
 import { percentileOf } from '../../../kernels/exact/results.js';
-import type { Accumulator, FunctionSettings, Held, Samples } from '../../aggregate-functions.js';
+import type { Accumulator, FunctionSettings, Samples } from '../../aggregate-functions.js';
+import type { State } from '../../operation.js';
 import {
   addValue,
   differentCount,
@@ -12,30 +13,30 @@ import {
 } from './ordered-values.js';
 
 /**
- * Aggregate functions over a window that moves on: it takes samples at one end and loses them, the oldest first, at the
- * other. No sample costs more than O(log n), however long the window is.
+ * An aggregate function over a sliding window, which takes samples at its end and loses them, oldest first, at its
+ * start. No sample costs more than O(log n), however long the window is.
  */
 export interface MovingFunction extends Omit<Accumulator, 'result' | 'ofWhole' | 'remove'> {
-  /** Takes away the oldest sample. */
-  readonly remove: (state: Held, at: number, samples: Samples) => void;
-  /** Undefined where there are too few samples for one. */
+  /** Removes the oldest sample. */
+  readonly remove: (state: State, at: number, samples: Samples) => void;
+  /** Undefined if there are too few samples. */
   readonly result: (
-    state: Held,
+    state: State,
     at: number,
     count: number,
     samples: Samples,
     startMs: number,
     endMs: number,
   ) => number | undefined;
-  /** Of values that are held: windows without samples have results too, until the last value is too old. */
-  readonly heldUntilMs?: (state: Held, at: number) => number;
-  /** Is told of the sample after the window, where one has come: the time Infinity takes that back. */
-  readonly coming?: (state: Held, at: number, timeMs: number, value: number) => void;
-  /** The time up to which a sample may still come that a window which has ended waits for. */
-  readonly openUntilMs?: (state: Held, at: number) => number;
+  /** For held values: the time up to which windows without samples have results too. */
+  readonly heldUntilMs?: (state: State, at: number) => number;
+  /** Sets the next sample after the window; a time of Infinity means that none is known. */
+  readonly setNext?: (state: State, at: number, timeMs: number, value: number) => void;
+  /** The time up to which a window that has ended waits for the next sample. */
+  readonly openUntilMs?: (state: State, at: number) => number;
 }
 
-/** A function that finds its result among values in order. */
+/** A function that finds its result among the values in rising order. */
 function ofOrdered(result: (values: Ordered, count: number) => number): Accumulator {
   return {
     slotCount: ORDERED_SLOTS,
@@ -53,7 +54,7 @@ function percentile(percent: number): Accumulator {
   return ofOrdered((values, count) => percentileOf(count, percent, (rank) => valueAt(values, rank)));
 }
 
-/** Functions whose results are wanted more than once a window, of which others would sort all values each time. */
+/** Functions whose usual accumulators sort all values for each result, which is too slow for many results a window. */
 const ORDERED: Readonly<Record<string, (settings: FunctionSettings) => Accumulator>> = {
   Median: () => percentile(50),
   Percentile: ({ percent }) => percentile(percent),
@@ -61,16 +62,16 @@ const ORDERED: Readonly<Record<string, (settings: FunctionSettings) => Accumulat
   DistinctCount: () => ofOrdered(differentCount),
 };
 
-/** The same function, ready to give a result after each sample. */
+/** The same function, fast enough to give a result after each sample. */
 export function repeatedly(name: string, accumulator: Accumulator, settings: FunctionSettings): Accumulator {
   return ORDERED[name]?.(settings) ?? accumulator;
 }
 
-/** The same function over a window that moves on. */
+/** The same function over a sliding window. */
 export function moving(name: string, accumulator: Accumulator, settings: FunctionSettings): MovingFunction {
   const other = OF_SAMPLES[name] ?? repeatedly(name, accumulator, settings);
   const { remove } = other;
-  if (remove === undefined) throw new Error(`assertion failed: ${name} can not lose samples`);
+  if (remove === undefined) throw new Error(`assertion failed: ${name} cannot remove samples`);
   return { ...other, remove };
 }
 
@@ -85,11 +86,11 @@ const nothing = {
 const LEAST = 1;
 const GREATEST = -1;
 
-/** Functions that look at the samples of the window. */
+/** Functions that read the samples of the window itself. */
 const OF_SAMPLES: Readonly<Record<string, MovingFunction>> = {
-  First: { ...nothing, result: (_held, _at, _count, { values }) => values.at(0) },
-  Last: { ...nothing, result: (_held, _at, count, { values }) => values.at(count - 1) },
-  Delta: { ...nothing, result: (_held, _at, count, { values }) => values.at(count - 1) - values.at(0) },
+  First: { ...nothing, result: (_state, _at, _count, { values }) => values.at(0) },
+  Last: { ...nothing, result: (_state, _at, count, { values }) => values.at(count - 1) },
+  Delta: { ...nothing, result: (_state, _at, count, { values }) => values.at(count - 1) - values.at(0) },
   Min: ofExtremes([LEAST], ([least]) => extremeOf(least)),
   Max: ofExtremes([GREATEST], ([greatest]) => extremeOf(greatest)),
   Range: ofExtremes([GREATEST, LEAST], ([greatest, least]) => extremeOf(greatest) - extremeOf(least)),
@@ -97,7 +98,7 @@ const OF_SAMPLES: Readonly<Record<string, MovingFunction>> = {
   TimeOfMax: ofExtremes([GREATEST], ([greatest]) => timeOf(greatest)),
 };
 
-/** Samples that may yet be the first extreme one of the window: each is followed by lesser, or greater, ones alone. */
+/** The samples that can still become the window's least (or greatest): their values rise (or fall) with time. */
 type Candidates = readonly [times: DoubleList, values: DoubleList] | undefined;
 
 function timeOf(candidates: Candidates): number {
@@ -108,21 +109,21 @@ function extremeOf(candidates: Candidates): number {
   return candidates?.[1].at(0) ?? Number.NaN;
 }
 
-// The ascending minima of Tarjan's queue: each sample comes and goes once.
+// A monotonic queue of candidates: each sample enters and leaves it once.
 function ofExtremes(
   signs: readonly (typeof LEAST | typeof GREATEST)[],
   result: (of: readonly Candidates[]) => number,
 ): MovingFunction {
-  const candidatesOf = ({ lists }: Held): [DoubleList, DoubleList][] =>
+  const candidatesOf = ({ lists }: State): [DoubleList, DoubleList][] =>
     signs.map((_, index) => [lists[2 * index]!, lists[2 * index + 1]!]);
   return {
     slotCount: 0,
     listCount: 2 * signs.length,
     sampleCountMin: 1,
-    add: (held, _at, { timeMs, value }, from, to) => {
+    add: ({ lists }, _at, { timeMs, value }, from, to) => {
       for (const [index, sign] of signs.entries()) {
-        const times = held.lists[2 * index]!;
-        const values = held.lists[2 * index + 1]!;
+        const times = lists[2 * index]!;
+        const values = lists[2 * index + 1]!;
         for (let i = from; i < to; i++) {
           const x = value[i]!;
           while (values.length > 0 && sign * values.at(values.length - 1) > sign * x) {
@@ -134,13 +135,13 @@ function ofExtremes(
         }
       }
     },
-    remove: (held, _at, samples) => {
-      for (const [times, values] of candidatesOf(held)) {
+    remove: (state, _at, samples) => {
+      for (const [times, values] of candidatesOf(state)) {
         if (times.at(0) !== samples.times.at(0)) continue;
         times.shift(1);
         values.shift(1);
       }
     },
-    result: (held) => result(candidatesOf(held)),
+    result: (state) => result(candidatesOf(state)),
   };
 }

@@ -1,17 +1,16 @@
 import type { DoubleList } from '../../../core/list.js';
 
 /**
- * Values in rising order, of which any can be added, taken away or found by its rank in O(log n): a treap (Seidel,
- * Aragon, "Randomized search trees", 1996) of the different values and their counts. Its nodes lie in one list, so a
- * checkpoint holds it as it is; priorities follow from the places of the nodes, so the same calls always build the
- * same tree.
+ * Values in rising order, which can be added, removed and found by rank in O(log n): a treap (Seidel, Aragon,
+ * "Randomized search trees", 1996) of the distinct values and their counts. Its nodes lie in one list, so a checkpoint
+ * can hold it as it is. Priorities depend only on the index of a node, so the same calls always build the same tree.
  *
- * 0 and −0 are one value here; how many of them are −0, which is the lesser, is counted apart.
+ * 0 and −0 are one value here; how many of them are −0, which ranks before 0, is counted separately.
  */
 
 // Slots.
 const ROOT = 0;
-const FREE = 1; // the first of the nodes that are free, each of which names the next
+const FREE = 1; // the first free node; each free node names the next
 const DIFFERENT = 2;
 const NEGATIVE_ZEROS = 3;
 export const ORDERED_SLOTS = 4;
@@ -20,17 +19,17 @@ export const ORDERED_SLOTS = 4;
 const VALUE = 0;
 const LEFT = 1;
 const RIGHT = 2;
-const COUNT = 3; // how often the value is there
-const SIZE = 4; // how many values there are in its tree
+const COUNT = 3; // how often the value occurs
+const SIZE = 4; // how many values its tree holds
 const MOST = 5; // the greatest count in its tree
 const FIELDS = 6;
 
-/** Where the values lie. */
+/** The slots (from `at` on) and the list that hold the values. */
 export type Ordered = readonly [slots: Float64Array, at: number, nodes: DoubleList];
 
 export function addValue([slots, at, list]: Ordered, x: number): void {
   if (Object.is(x, -0)) slots[at + NEGATIVE_ZEROS]!++;
-  // There is room for one more node, so that the view stays as it is.
+  // Adds a free node first if there is none, so that the view below stays valid.
   if (slots[at + FREE] === 0) {
     const node = Math.max(1, list.length / FIELDS);
     while (list.length < (node + 1) * FIELDS) list.push(0);
@@ -39,7 +38,7 @@ export function addValue([slots, at, list]: Ordered, x: number): void {
   slots[at + ROOT] = insert(slots, at, list.view(), slots[at + ROOT]!, x + 0);
 }
 
-/** Takes away a value that is there. */
+/** Removes one occurrence of a value. */
 export function removeValue([slots, at, list]: Ordered, x: number): void {
   if (Object.is(x, -0)) slots[at + NEGATIVE_ZEROS]!--;
   slots[at + ROOT] = remove(slots, at, list.view(), slots[at + ROOT]!, x + 0);
@@ -67,12 +66,12 @@ export function valueAt([slots, at, list]: Ordered, rank: number): number {
   }
 }
 
-/** How many different values there are. */
+/** How many distinct values there are. */
 export function differentCount([slots, at]: Ordered): number {
   return slots[at + DIFFERENT]!;
 }
 
-/** The value that is there most often; of several, the least. */
+/** The most frequent value; the least of several. */
 export function mostFrequent([slots, at, list]: Ordered): number {
   const nodes = list.view();
   let node = slots[at + ROOT]!;
@@ -131,7 +130,7 @@ function update(nodes: Float64Array, node: number): void {
   setField(nodes, node, MOST, Math.max(mostOf(nodes, left), mostOf(nodes, right), count));
 }
 
-/** The tree with one value more. */
+/** Inserts a value and returns the new root. */
 function insert(slots: Float64Array, at: number, nodes: Float64Array, node: number, x: number): number {
   if (node === 0) return newNode(slots, at, nodes, x);
   const value = field(nodes, node, VALUE);
@@ -156,9 +155,9 @@ function insert(slots: Float64Array, at: number, nodes: Float64Array, node: numb
   return child;
 }
 
-/** The tree with one value less. */
+/** Removes one occurrence of a value and returns the new root. */
 function remove(slots: Float64Array, at: number, nodes: Float64Array, node: number, x: number): number {
-  if (node === 0) throw new Error('assertion failed: a value to take away is there');
+  if (node === 0) throw new Error('assertion failed: no such value to remove');
   const value = field(nodes, node, VALUE);
   if (x !== value) {
     const side = x < value ? LEFT : RIGHT;
@@ -175,7 +174,7 @@ function remove(slots: Float64Array, at: number, nodes: Float64Array, node: numb
   return node;
 }
 
-/** One tree of two, where all values of the first are less. */
+/** Merges two trees, where all values of the first are less, and returns the root. */
 function merge(nodes: Float64Array, left: number, right: number): number {
   if (left === 0) return right;
   if (right === 0) return left;

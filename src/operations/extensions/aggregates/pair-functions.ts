@@ -6,11 +6,11 @@ import { addProduct, addTo, SUM_SLOTS, tidySum } from '../../../kernels/exact/su
 import type { Accumulator } from '../../aggregate-functions.js';
 import type { CombineRunner } from '../../operation.js';
 
-/** Aggregate functions of two inputs: of the pairs in which they meet. */
+/** The aggregate functions of two inputs, which work on pairs of values. */
 
 /**
- * Brings the pairs to the windows: the values of the first input in the chunk, those of the second in a column beside
- * it, which the windows read before the next chunk comes.
+ * Passes pairs on to the windows: the first input's values in the chunk, the second's in the column `second`, which the
+ * windows read before the next chunk comes.
  */
 export function pairsInto(second: Float64Array): CombineRunner {
   return {
@@ -61,7 +61,7 @@ function ofPairs(
   };
 }
 
-/** The functions by name, over pairs whose second values come in a column. */
+/** The functions by name, given the column of the second input's values. */
 export const pairFunctions: ReadonlyMap<string, (second: Float64Array) => Accumulator> = new Map([
   [
     'Covariance',

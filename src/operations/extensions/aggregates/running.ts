@@ -22,9 +22,9 @@ export const running: WindowKind = {
     keeps,
     final: 'with its sample',
   }),
-  open: (window, { name, settings, of, timezone, closed }) => {
-    const accumulator = 'held' in of ? heldSoFar(of) : repeatedly(name, of.accumulator, settings);
-    const isRight = closed === 'right' && !('held' in of);
+  open: (window, { name, settings, code, timezone, closed }) => {
+    const accumulator = 'held' in code ? heldSoFar(code) : repeatedly(name, code.accumulator, settings);
+    const isRight = closed === 'right' && !('held' in code);
     return runningRunner(accumulator, startsOf(window, timezone), isRight);
   },
 };
@@ -32,7 +32,7 @@ export const running: WindowKind = {
 export const runningTexts: WindowTexts = {
   summary: 'from a start to each sample: totals so far',
   fields: {
-    since: 'Where the total starts again: an interval such as Daily; or an instant, from which it goes on for ever.',
+    since: 'When the total restarts: an interval such as Daily, or an instant, from which it goes on for ever.',
   },
 };
 
@@ -52,7 +52,7 @@ function since(): Parameter {
   });
 }
 
-/** One window for ever, or those of an interval. */
+/** The windows of an interval, or one endless window from an instant on. */
 function startsOf({ since: given }: Parameters, timezone: string): Pick<Windows, 'startOf' | 'next' | 'previous'> {
   if (typeof given === 'string' && parseInterval(given) !== undefined) return openWindows(given, timezone);
   if (typeof given !== 'number') throw new Error('assertion failed: no interval');
@@ -98,7 +98,7 @@ function runningRunner(accumulator: Accumulator, windows: ReturnType<typeof star
         if (slots[IS_OPEN] === 0 || (isRight ? t > slots[END_MS]! : t >= slots[END_MS]!)) open(state, t);
         accumulator.add(state, FUNCTION, chunk, i, i + 1, slots[COUNT]!);
         slots[COUNT]!++;
-        // Before an instant there is no window, only what will be carried in.
+        // Samples before the instant give no result, but the last of them may be held into the window.
         if (slots[START_MS] === Number.NEGATIVE_INFINITY) continue;
         const result = resultOf(accumulator, state, FUNCTION, slots[COUNT]!);
         if (result === undefined) out.drop('insufficient', 1);

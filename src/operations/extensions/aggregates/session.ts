@@ -22,8 +22,8 @@ export const session: WindowKind = {
       final: `when no sample has come for ${formatDuration(gapMs)}`,
     };
   },
-  open: (window, { of, label }) => {
-    const accumulator = 'held' in of ? heldSoFar(of) : of.accumulator;
+  open: (window, { code, label }) => {
+    const accumulator = 'held' in code ? heldSoFar(code) : code.accumulator;
     return sessionRunner(accumulator, durationMsIn(window, 'gap') ?? 0, label);
   },
 };
@@ -31,7 +31,7 @@ export const session: WindowKind = {
 export const sessionTexts: WindowTexts = {
   summary: 'from a sample to the last one before a gap',
   fields: {
-    gap: 'A session ends where the next sample comes later than this after its last.',
+    gap: 'A session ends when no sample comes for longer than this.',
   },
 };
 

@@ -2,78 +2,79 @@ import type { Chunk } from '../../../core/chunk.js';
 import { TIME_MS_MIN } from '../../../core/series.js';
 import { firstStartFrom, type Windows } from '../../../core/windows.js';
 import { firstAfter, firstAtOrAfter } from '../../../kernels/search.js';
-import type { Held, Samples } from '../../aggregate-functions.js';
+import type { Samples } from '../../aggregate-functions.js';
 import type { Output, RegridRunner, State } from '../../operation.js';
 import type { MovingFunction } from './moving-functions.js';
 
-/** Sliding windows at work: the samples of one, which leave it at its start as its end moves on. */
+/** Runs sliding windows: the samples of one window, which leave at its start as its end moves on. */
 
 const COUNT = 0; // samples in the window
 const IS_ON = 1; // whether there is a next window
-const END_MS = 2; // where that ends
+const END_MS = 2; // the end of that window
 const HAS_RESULT = 3;
 const RESULT = 4; // the last finite result, for `empty: hold`
-const IS_WAITING = 5; // a result of a window that begins with the next one
-const WAITING = 6;
+const IS_WAITING = 5; // whether a result waits, as the next window begins at the same time
+const WAITING = 6; // that result
 const FUNCTION = 7; // the function's own slots
 
-/** The window of a run, as the function and its samples. */
+/** A function and the samples of its window. */
 class MovingWindow {
   readonly slotCount: number;
   readonly listCount: number;
-  readonly #of: MovingFunction;
+  readonly #function: MovingFunction;
 
-  constructor(of: MovingFunction) {
-    this.#of = of;
-    this.slotCount = FUNCTION + of.slotCount;
-    // The lists of the function, then the times and values of the samples, and those of a second input.
-    this.listCount = of.listCount + 3;
+  constructor(movingFunction: MovingFunction) {
+    this.#function = movingFunction;
+    this.slotCount = FUNCTION + movingFunction.slotCount;
+    // The lists of the function, then the times, the values and the second input's values of the samples.
+    this.listCount = movingFunction.listCount + 3;
   }
 
   take(state: State, chunk: Chunk, from: number, to: number): void {
     const { times, values, seconds } = this.#samplesOf(state);
     times.append(chunk.timeMs, from, to);
     values.append(chunk.value, from, to);
-    if (this.#of.second !== undefined) seconds.append(this.#of.second, from, to);
-    this.#of.add(state, FUNCTION, chunk, from, to, state.slots[COUNT]!);
+    const { second } = this.#function;
+    if (second !== undefined) seconds.append(second, from, to);
+    this.#function.add(state, FUNCTION, chunk, from, to, state.slots[COUNT]!);
     state.slots[COUNT] = times.length;
   }
 
-  /** Lets go of the samples before the window, and with `isStartOut` of one at its start. */
+  /** Drops the samples before `startMs` and, with `isStartOut`, one at it. */
   moveTo(state: State, startMs: number, isStartOut: boolean): void {
     const samples = this.#samplesOf(state);
     const { times, values, seconds } = samples;
     const isOut = (t: number): boolean => (isStartOut ? t <= startMs : t < startMs);
-    // Where all go, nothing is left to be put right: the last is let go of by itself, for what is kept of it.
+    // If all samples leave, there is no result to update. Only the last goes through `remove`, which may keep it.
     const isEmptied = times.length > 1 && isOut(times.at(times.length - 1));
     if (isEmptied) for (const list of [times, values, seconds]) list.shift(Math.max(list.length - 1, 0));
     while (times.length > 0 && isOut(times.at(0))) {
-      this.#of.remove(state, FUNCTION, samples);
+      this.#function.remove(state, FUNCTION, samples);
       times.shift(1);
       values.shift(1);
       if (seconds.length > 0) seconds.shift(1);
     }
     state.slots[COUNT] = times.length;
     if (times.length > 0) return;
-    state.slots.fill(0, FUNCTION + (this.#of.keptSlotCount ?? 0));
+    state.slots.fill(0, FUNCTION + (this.#function.keptSlotCount ?? 0));
     for (const list of state.lists) list.clear();
   }
 
   result(state: State, startMs: number, endMs: number): number | undefined {
     const count = state.slots[COUNT]!;
-    if (count < this.#of.sampleCountMin) return undefined;
-    return this.#of.result(state, FUNCTION, count, this.#samplesOf(state), startMs, endMs);
+    if (count < this.#function.sampleCountMin) return undefined;
+    return this.#function.result(state, FUNCTION, count, this.#samplesOf(state), startMs, endMs);
   }
 
-  #samplesOf({ lists }: Held): Samples {
-    const at = this.#of.listCount;
+  #samplesOf({ lists }: State): Samples {
+    const at = this.#function.listCount;
     return { times: lists[at]!, values: lists[at + 1]!, seconds: lists[at + 2]! };
   }
 }
 
-/** A window for each sample: that and those less than `sizeMs` older. */
-export function trailingRunner(of: MovingFunction, sizeMs: number): RegridRunner {
-  const window = new MovingWindow(of);
+/** A window for each sample: that sample and those less than `sizeMs` older. */
+export function trailingRunner(movingFunction: MovingFunction, sizeMs: number): RegridRunner {
+  const window = new MovingWindow(movingFunction);
   return {
     kind: 'regrid',
     slotCount: window.slotCount,
@@ -94,21 +95,21 @@ export function trailingRunner(of: MovingFunction, sizeMs: number): RegridRunner
   };
 }
 
-/** Where windows end and begin, and what becomes of their results. */
+/** Where windows end and begin, and how their results are stamped. */
 interface SlidingOptions {
   readonly ends: Windows;
   readonly startFor: (endMs: number) => number;
   readonly label: 'start' | 'end';
-  /** `(start, end]` in place of `[start, end)`. */
+  /** `(start, end]` instead of `[start, end)`. */
   readonly isRight: boolean;
   readonly empty: 'omit' | 'zero' | 'hold';
 }
 
-/** A window at each border of an interval. */
-export function slidingRunner(of: MovingFunction, options: SlidingOptions): RegridRunner {
+/** A window that ends at each border of an interval. */
+export function slidingRunner(movingFunction: MovingFunction, options: SlidingOptions): RegridRunner {
   const { ends, isRight } = options;
-  const window = new MovingWindow(of);
-  const borders = new WindowsAtBorders(of, window, options);
+  const window = new MovingWindow(movingFunction);
+  const borders = new WindowsAtBorders(movingFunction, window, options);
   const firstBeyond = isRight ? firstAfter : firstAtOrAfter;
   /** The end of the first window that holds a time. */
   const endFor = (timeMs: number): number => (isRight ? firstStartFrom(ends, timeMs) : ends.next(ends.startOf(timeMs)));
@@ -122,15 +123,15 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
       for (let from = 0; from < count; ) {
         const t = timeMs[from]!;
         if (slots[IS_ON] === 1) {
-          of.coming?.(state, FUNCTION, t, chunk.value[from]!);
+          movingFunction.setNext?.(state, FUNCTION, t, chunk.value[from]!);
           borders.giveTo(state, t, t, out);
         }
-        of.coming?.(state, FUNCTION, Number.POSITIVE_INFINITY, 0);
+        movingFunction.setNext?.(state, FUNCTION, Number.POSITIVE_INFINITY, 0);
         if (slots[IS_ON] === 0) {
           slots[IS_ON] = 1;
           slots[END_MS] = endFor(t);
         }
-        // What has left the window goes first: then windows that follow each other end without taking away one by one.
+        // Drops samples before taking new ones: if all of them leave, that is faster than removing one by one.
         window.moveTo(state, options.startFor(slots[END_MS]!), isRight);
         const to = firstBeyond(timeMs, from, count, slots[END_MS]!);
         window.take(state, chunk, from, to);
@@ -138,7 +139,7 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
       }
     },
     advance: (state, watermarkMs, out, comingMs) => {
-      if (watermarkMs <= (of.openUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY)) return;
+      if (watermarkMs <= (movingFunction.openUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY)) return;
       borders.giveTo(state, watermarkMs, Math.min(watermarkMs, comingMs), out);
     },
     close: (state, _advancedMs, out) => {
@@ -148,14 +149,14 @@ export function slidingRunner(of: MovingFunction, options: SlidingOptions): Regr
   };
 }
 
-/** How windows that end at borders become results. */
+/** Turns windows that end at the borders of an interval into results. */
 class WindowsAtBorders {
-  readonly #of: MovingFunction;
+  readonly #function: MovingFunction;
   readonly #window: MovingWindow;
   readonly #options: SlidingOptions;
 
-  constructor(of: MovingFunction, window: MovingWindow, options: SlidingOptions) {
-    this.#of = of;
+  constructor(movingFunction: MovingFunction, window: MovingWindow, options: SlidingOptions) {
+    this.#function = movingFunction;
     this.#window = window;
     this.#options = options;
   }
@@ -164,7 +165,7 @@ class WindowsAtBorders {
     return this.#options.label === 'end' ? endMs : this.#options.startFor(endMs);
   }
 
-  /** Gives the windows that end by `timeMs`; those without samples only where one will come at or after `certainMs`. */
+  /** Emits the windows that end by `timeMs`; those without samples only if they end by `certainMs`. */
   giveTo(state: State, timeMs: number, certainMs: number, out: Output): void {
     const { slots } = state;
     const { ends, startFor, isRight, empty } = this.#options;
@@ -174,9 +175,9 @@ class WindowsAtBorders {
       const startMs = startFor(endMs);
       this.#window.moveTo(state, startMs, isRight);
       if (slots[COUNT] === 0) {
-        const heldUntilMs = this.#of.heldUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY;
+        const heldUntilMs = this.#function.heldUntilMs?.(state, FUNCTION) ?? Number.NEGATIVE_INFINITY;
         if (empty === 'omit' && !(startMs < heldUntilMs)) {
-          // Nothing before the next sample.
+          // No window has a result before the next sample.
           slots[IS_ON] = 0;
           return;
         }
@@ -197,7 +198,7 @@ class WindowsAtBorders {
   #give(state: State, startMs: number, out: Output): void {
     const { slots } = state;
     const { empty } = this.#options;
-    const isHeld = this.#of.heldUntilMs !== undefined;
+    const isHeld = this.#function.heldUntilMs !== undefined;
     const result = slots[COUNT]! > 0 || isHeld ? this.#window.result(state, startMs, slots[END_MS]!) : undefined;
     if (result !== undefined) {
       this.#add(state, result, out);
@@ -209,7 +210,7 @@ class WindowsAtBorders {
     else if (empty === 'hold' && slots[HAS_RESULT] === 1) this.#add(state, slots[RESULT]!, out);
   }
 
-  // Of windows that begin at the same time, as months do that end on 29, 30 and 31 March, the last one's result stays.
+  // If several windows begin at the same time (as months that end on 29, 30 and 31 March do), the last result stays.
   #add({ slots }: State, value: number, out: Output): void {
     const { ends, startFor, label } = this.#options;
     const endMs = slots[END_MS]!;

@@ -42,8 +42,8 @@ export const sliding: WindowKind = {
       final: `when time has passed the end of its window, at most ${formatDuration(lengthMsMax)} after a sample`,
     };
   },
-  open: (window, { name, settings, of, timezone, label, closed, empty }) => {
-    const own = 'held' in of ? heldMoving(of) : moving(name, of.accumulator, settings);
+  open: (window, { name, settings, code, timezone, label, closed, empty }) => {
+    const own = 'held' in code ? heldMoving(code) : moving(name, code.accumulator, settings);
     if (window.every === undefined) return trailingRunner(own, longestMs(checkedInterval(textIn(window, 'size'))));
     const isRight = closed === 'right' && own.heldUntilMs === undefined;
     return slidingRunner(own, { ...openSliding(window, timezone), label, isRight, empty });
@@ -51,20 +51,20 @@ export const sliding: WindowKind = {
 };
 
 export const slidingTexts: WindowTexts = {
-  summary: 'of one size, one every so often, or one for each sample',
+  summary: 'of one size, one at each border of an interval or one for each sample',
   fields: {
     size: 'How far back each window reaches.',
     every: 'The interval at whose borders windows end; without it, one ends with each sample.',
   },
 };
 
-/** A unit of the calendar, and how many of them. */
+/** A number of calendar units. */
 interface Days {
   readonly unit: CalendarName | 'Daily';
   readonly count: number;
 }
 
-// A size or an interval that is made of whole days or units of the calendar.
+// The calendar units that a size or an interval is made of; undefined if it is not whole days.
 function daysOf(text: string): Days | undefined {
   const found = checkedInterval(text);
   if (found.kind === 'calendar') return { unit: found.unit, count: 1 };
@@ -87,7 +87,7 @@ function checkSliding(window: Parameters, timezone: string, report: Report): voi
   report('/size', 'request.conflict', expected, received, 'or take a size of fixed length, such as P30D');
 }
 
-/** Where windows end, and where the window that ends at a time begins. */
+/** Where windows end, and where the window with a given end begins. */
 interface Sliding {
   readonly ends: Windows;
   readonly startFor: (endMs: number) => number;
@@ -100,7 +100,7 @@ function openSliding(window: Parameters, timezone: string): Sliding {
   const days = daysOf(size);
   if (days !== undefined && daysOf(every) !== undefined) {
     const move = calendarMove(days.unit, -days.count, timezone === 'UTC' ? undefined : zoneOf(timezone));
-    // A day that the zone skipped has no length, but a window has.
+    // A day that the zone skipped has no length, but a window must have one.
     const startFor = (endMs: number): number => {
       const startMs = move.moved(endMs);
       return startMs < endMs ? startMs : ends.previous(endMs);
@@ -111,7 +111,7 @@ function openSliding(window: Parameters, timezone: string): Sliding {
   return { ends, startFor: (endMs) => endMs - lengthMs };
 }
 
-// Of windows that begin at the same time the last.
+// The bounds of the last window that begins at `startMs`.
 function boundsFrom(startMs: number, startFor: (endMs: number) => number, ends: Windows): Bounds | undefined {
   let endMs = firstStartFrom(ends, startMs);
   while (startFor(ends.next(endMs)) <= startMs) endMs = ends.next(endMs);

@@ -3,18 +3,18 @@ import type { Description, RegridRunner, WindowsMade } from '../../operation.js'
 import type { Parameter, Parameters, Report } from '../../parameters.js';
 import type { Holding } from '../../time-weighted-average.js';
 
-/** Windows of an Aggregate other than those of an interval: what a request says of them, and how they run. */
+/** A kind of windows for Aggregate, other than those of an interval: its fields in a request, and its code. */
 export interface WindowKind {
   readonly type: string;
   readonly fields: Readonly<Record<string, Parameter>>;
   /** Reports fields that do not fit together. */
   readonly check?: (window: Parameters, timezone: string, report: Report) => void;
-  /** Whether it has windows without samples, which `empty` may fill. */
+  /** Whether it can have windows without samples, which `empty` fills. */
   readonly canFill: (window: Parameters) => boolean;
   readonly describe: (window: Parameters, words: WindowWords) => Description;
-  /** The windows that steps after it may count by. */
+  /** The windows that later steps may inherit. */
   readonly windows?: (window: Parameters, timezone: string) => WindowsMade | undefined;
-  /** The bounds of the window whose result has a time. */
+  /** The bounds of the window whose result is stamped `timeMs`. */
   readonly boundsOf?: (
     window: Parameters,
     timezone: string,
@@ -24,7 +24,7 @@ export interface WindowKind {
   readonly open: (window: Parameters, options: KindOptions) => RegridRunner;
 }
 
-/** What is said of such windows. */
+/** What docs say about such windows. */
 export interface WindowTexts {
   readonly summary: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -35,23 +35,23 @@ export interface Bounds {
   readonly endMs: number;
 }
 
-/** What a description is made of. */
+/** The parts of a description. */
 export interface WindowWords {
   /** The function, as `the average`. */
   readonly does: string;
   /** ", in Europe/Berlin", or nothing for UTC. */
   readonly zone: string;
-  /** What an accumulator keeps where windows end, and where they move on. */
+  /** What the accumulator keeps. */
   readonly keeps: string;
   readonly isCarriedIn: boolean;
 }
 
-/** The function, and what else a step with windows says. */
+/** The function of a step, and how it stamps and fills its windows. */
 export interface KindOptions {
   readonly name: string;
   readonly settings: FunctionSettings;
-  /** A function goes by the samples of a window, or by how long values were held in it. */
-  readonly of: { readonly accumulator: Accumulator } | Holding;
+  /** A function of the samples of a window, or of how long values were held in it. */
+  readonly code: { readonly accumulator: Accumulator } | Holding;
   readonly timezone: string;
   readonly label: 'start' | 'end';
   readonly closed: 'left' | 'right';

@@ -27,10 +27,10 @@ const window = parameter({ optional: true, extension: true }, { type: 'object' }
   return kind && fields && { type: kind.type, ...fields };
 });
 
-/** The parameter of an Aggregate that has such windows. */
+/** The parameter `window` of Aggregate. */
 export const windowParameters = { window };
 
-/** The kind of a window that the plan has checked, and what it says. */
+/** The kind and the fields of a step's window; undefined if the step has an interval instead. */
 export function windowIn({
   window,
 }: Parameters): { readonly kind: WindowKind; readonly window: Parameters } | undefined {
@@ -41,10 +41,10 @@ export function windowIn({
 
 const windowTexts: readonly WindowTexts[] = [slidingTexts, sessionTexts, runningTexts];
 
-/** What the parameter means. */
+/** The description of the parameter. */
 export function windowSummary(): string {
-  const told = windowTexts.map(({ summary }, index) => `\`${types[index]}\`, ${summary}`).join('; ');
-  return `The windows, in place of an interval: ${told}.`;
+  const kinds = windowTexts.map(({ summary }, index) => `\`${types[index]}\`, ${summary}`).join('; ');
+  return `The windows, instead of an interval: ${kinds}.`;
 }
 
 export function windowSchema(): JsonSchema {

@@ -25,9 +25,9 @@ export const movingAverage: Operation<MovingAverageMethods> = {
 };
 
 export const movingAverageTexts: OperationTexts = {
-  summary: 'Gives with each sample the average of the samples in the time up to it.',
+  summary: 'Gives, at each sample, the average of the samples up to it within a span of time.',
   parameters: {
-    window: 'How far back the average reaches; a sample as old as that is left out.',
+    window: 'How far back the average reaches; a sample exactly that old is left out.',
   },
   examples: [
     {
@@ -43,7 +43,7 @@ export const movingAverageTexts: OperationTexts = {
       output: '00:00 1, 00:15 2, 06:00 8, 06:15 8.5',
     },
     {
-      title: 'A large value leaves no trace when it has gone',
+      title: 'A large value leaves no trace once it is out of the window',
       parameters: { window: 'PT20M' },
       inputs: ['00:00 0.1, 00:10 1e300, 00:20 0.1, 00:30 0.3'],
       output: '00:00 0.1, 00:10 5e299, 00:20 5e299, 00:30 0.2',
@@ -58,8 +58,8 @@ export const describeMovingAverage: Describe = (parameters) => ({
   final: 'with its sample',
 });
 
-// Slots: the sum of the window, which is exact, so that what goes leaves no trace. Lists: its times, its values, and
-// what the slots cannot hold.
+// Slots: the exact sum of the window, so that samples that leave it leave no trace. Lists: its times, its values, and
+// the part of the sum that the slots cannot hold.
 function movingAverager(windowMs: number, column: RunContext['column']): RegridRunner {
   return scanEach(
     SUM_SLOTS,
@@ -70,7 +70,7 @@ function movingAverager(windowMs: number, column: RunContext['column']): RegridR
       const before = times.length;
       times.append(timeMs, 0, count);
       values.append(value, 0, count);
-      // Views, as nothing is added while the window goes over them.
+      // Views are safe, as nothing is added while the window goes over them.
       const t = times.view();
       const first = runningSums(slots, 0, lists[2]!, t, values.view(), before, t.length, windowMs, true, results);
       times.shift(first);
@@ -97,8 +97,7 @@ export const exponentialAverage: Operation<ExponentialAverageMethods> = {
 };
 
 export const exponentialAverageTexts: OperationTexts = {
-  summary:
-    'Gives with each sample the average of all samples so far, where the weight of a sample halves with its age.',
+  summary: 'Gives, at each sample, the average of all samples so far, whose weights halve with each half-life of age.',
   parameters: {
     halflife: 'The age at which a sample weighs half as much as a new one.',
   },
@@ -136,7 +135,7 @@ const AVERAGE = 2;
 const WEIGHT = 3;
 
 function exponentialAverager(halflifeMs: number, column: RunContext['column']): RegridRunner {
-  // Most samples come at one distance.
+  // Most samples are equally far apart, so the last decay is kept.
   let stepMs = Number.NaN;
   let decay = 0;
   return scanEach(4, column, ({ slots }, { timeMs, value, count }, results) => {
@@ -152,7 +151,7 @@ function exponentialAverager(halflifeMs: number, column: RunContext['column']): 
       }
       weight = weight * decay + 1;
       const next = average + (x - average) / weight;
-      // The difference of two numbers may overflow, though an average does not.
+      // The difference of two values may overflow, although their average does not.
       average = weight === 1 ? x : next - next === 0 ? next : average - average / weight + x / weight;
       lastMs = t;
       results[i] = average;

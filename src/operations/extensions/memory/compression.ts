@@ -2,7 +2,7 @@ import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDra
 import { number, numberIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan } from './scan.js';
 
-/** Fewer samples that still tell the series within a tolerance: Deadband if they are held, SwingingDoor by lines. */
+/** Lossy compression within a tolerance: Deadband if values are held, SwingingDoor if they are joined by lines. */
 
 export interface CompressionMethods {
   deadband(tolerance: number): StepDraft;
@@ -28,7 +28,7 @@ export const deadband: Operation<Pick<CompressionMethods, 'deadband'>> = {
         slots[0] = kept;
       }),
       start: ({ slots }) => {
-        slots[0] = Number.NaN; // nothing is near
+        slots[0] = Number.NaN; // no value is near NaN, so the first sample is kept
       },
     };
   },
@@ -76,7 +76,7 @@ export const swingingDoor: Operation<Pick<CompressionMethods, 'swingingDoor'>> =
 };
 
 export const swingingDoorTexts: OperationTexts = {
-  summary: 'Keeps so few samples that straight lines between them pass all others within a tolerance.',
+  summary: 'Keeps only samples that straight lines need to pass all others within a tolerance.',
   parameters: {
     tolerance: 'How far a dropped sample may be from the line between those kept.',
   },
@@ -106,21 +106,21 @@ export const describeSwingingDoor: Describe = (parameters) => ({
   does: `keeps samples whose lines pass the others within ${numberIn(parameters, 'tolerance')}`,
   reads: { kind: 'past' },
   keeps: 'the last sample kept, the last sample, and the slopes that are open',
-  final: 'when a line to a later sample would pass one by too far, or at the end',
+  final: 'when a line to a later sample would miss one in between, or at the end',
 });
 
-const KEPT_COUNT = 0; // 0 or 1: a sample that was kept
+const KEPT_COUNT = 0; // 0 or 1: the last sample kept
 const KEPT_MS = 1;
 const KEPT_VALUE = 2;
-const HELD_COUNT = 3; // 0 or 1: the last sample, which is kept if the next line would not pass
+const HELD_COUNT = 3; // 0 or 1: the last sample, which is kept if a line past it would miss one since the last kept
 const HELD_MS = 4;
 const HELD_VALUE = 5;
-// The slopes of lines from the sample kept that pass all since within the tolerance.
+// The slopes of the lines from the last sample kept that pass all samples since within the tolerance.
 const SLOPE_MIN = 6;
 const SLOPE_MAX = 7;
 
-// Bristol's swinging door (US patent 4669097), but the line ends at a sample, so its slope itself must be within the
-// doors: then the bound holds for the line, not only for some line.
+// Bristol's swinging door (US patent 4669097), except that the line must end at a sample, so its own slope must lie
+// between the doors. So the bound holds for the very line that is drawn.
 function door(tolerance: number): RegridRunner {
   function keepHeld(slots: Float64Array, out: Output): void {
     out.add(slots[HELD_MS]!, slots[HELD_VALUE]!);

@@ -5,7 +5,7 @@ import { clearSum, SUM_SLOTS } from '../../../kernels/exact/sums.js';
 import { firstAtOrAfter } from '../../../kernels/search.js';
 import type { Describe, Operation, OperationTexts, StepDraft } from '../../operation.js';
 import { textIn, timezone } from '../../parameters.js';
-import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
+import { checkIntervalIn, interval, inZone, windowsIn } from '../../windowing.js';
 import { FROM_THE_PAST, scanEach } from './scan.js';
 
 export interface CumulativeSumMethods {
@@ -20,17 +20,9 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
     interval: interval({ optional: true }),
     timezone: timezone(),
   },
-  check: (parameters, report) => {
-    if (parameters.interval === undefined) return;
-    checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
-      report(`/interval${below}`, ...problem),
-    );
-  },
+  check: checkIntervalIn,
   open: (parameters, { column }) => {
-    const windows =
-      parameters.interval === undefined
-        ? undefined
-        : openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+    const windows = parameters.interval === undefined ? undefined : windowsIn(parameters);
     return {
       ...scanEach(
         1 + SUM_SLOTS,
@@ -59,9 +51,9 @@ export const cumulativeSum: Operation<CumulativeSumMethods> = {
 };
 
 export const cumulativeSumTexts: OperationTexts = {
-  summary: 'Gives the total so far with each sample, from the first one on or from the start of each window.',
+  summary: 'Gives, at each sample, the total so far, since the first sample or the start of each window.',
   parameters: {
-    interval: 'How often the total begins again at 0; never by default.',
+    interval: 'How often the total restarts at 0; never by default.',
     timezone: 'The zone whose local days the windows follow.',
   },
   examples: [

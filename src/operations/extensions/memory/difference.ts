@@ -5,14 +5,14 @@ import type { Describe, Operation, OperationTexts, RegridRunner, RunContext, Ste
 import { duration, durationMsIn, number, numberIn, type Parameters, textIn } from '../../parameters.js';
 import { scan } from './scan.js';
 
-/** What a sample adds to the one before it: Difference, Derivative, Counter. */
+/** Changes from one sample to the next: Difference, Derivative, Counter. */
 
 export interface DifferenceMethods {
   difference(parameters?: { readonly maxgap?: Duration }): StepDraft;
 }
 
 const maxgap = duration(0, { optional: true });
-const maxgapText = 'No result where the sample before is older than this.';
+const maxgapText = 'No result if the sample before is older than this.';
 
 export const difference: Operation<DifferenceMethods> = {
   name: 'Difference',
@@ -24,7 +24,7 @@ export const difference: Operation<DifferenceMethods> = {
 };
 
 export const differenceTexts: OperationTexts = {
-  summary: 'Gives each value less the one before it.',
+  summary: 'Gives each value minus the one before it.',
   parameters: {
     maxgap: maxgapText,
   },
@@ -52,7 +52,7 @@ export const differenceTexts: OperationTexts = {
 
 export const describeDifference: Describe = (parameters) => ({
   ...fromTheLast(parameters),
-  does: `each value less the one before${within(parameters)}`,
+  does: `each value minus the one before${within(parameters)}`,
 });
 
 export interface DerivativeMethods {
@@ -81,7 +81,7 @@ export const derivative: Operation<DerivativeMethods> = {
 };
 
 export const derivativeTexts: OperationTexts = {
-  summary: 'Gives how fast values change: the difference to the sample before for each unit of time between them.',
+  summary: 'Gives the rate of change: the difference from the sample before, per unit of time.',
   parameters: {
     unit: 'The unit of time.',
     maxgap: maxgapText,
@@ -94,7 +94,7 @@ export const derivativeTexts: OperationTexts = {
       output: '00:15 2, 00:45 -1',
     },
     {
-      title: 'By default for each second',
+      title: 'Per second by default',
       parameters: {},
       inputs: ['00:00:00 0, 00:00:10 5'],
       output: '00:00:10 0.5',
@@ -136,7 +136,7 @@ export const counter: Operation<CounterMethods> = {
       let bad = 0;
       for (let i = 0; i < count; i++) {
         const x = value[i]!;
-        // Without a branch, which would be mispredicted where meters begin again and again.
+        // Without a branch, which would be mispredicted if the meter restarts often.
         const result = max === undefined || x >= last ? x - last * +(x >= last) : max - last + x;
         results[i] = result;
         bad += result - result;
@@ -148,13 +148,13 @@ export const counter: Operation<CounterMethods> = {
 };
 
 export const counterTexts: OperationTexts = {
-  summary: 'Turns the readings of a meter into what was counted from one reading to the next.',
+  summary: 'Turns meter readings into what the meter counted from one reading to the next.',
   parameters: {
-    max: 'Where the meter goes over to 0. Without it, a lower reading means that it began again at 0.',
+    max: 'The value at which the meter rolls over to 0. Without it, a lower reading means that it restarted at 0.',
   },
   examples: [
     {
-      title: 'A meter that was changed begins again at 0',
+      title: 'A meter that was replaced starts at 0',
       parameters: {},
       inputs: ['00:00 9980, 01:00 9992, 02:00 3, 03:00 15'],
       output: '01:00 12, 02:00 3, 03:00 12',
@@ -185,7 +185,7 @@ const HAS_LAST = 0;
 const LAST_MS = 1;
 const LAST_VALUE = 2;
 
-/** Writes a result for each sample, and tells whether all are finite; the first of all counts for nothing. */
+/** Writes a result for each sample and returns whether all are finite. That of the very first sample is not used. */
 type FromLast = (
   value: Float64Array,
   count: number,
@@ -195,11 +195,11 @@ type FromLast = (
   lastMs: number,
 ) => boolean;
 
-/** Views cost more than to add fewer results one by one. */
+/** Fewer results are added one by one, which costs less than creating views. */
 const VIEWED_MIN = 16;
 
 function fromLast(parameters: Parameters, column: RunContext['column'], fill: FromLast): RegridRunner {
-  // The first sample is infinitely far from the one before.
+  // The first sample is infinitely far from the one before, so it has no result even without a `maxgap`.
   const gapMsMax = durationMsIn(parameters, 'maxgap') ?? Number.MAX_VALUE;
   const results = column();
   return scan(3, ({ slots }, { timeMs, value, count }, out) => {
@@ -220,7 +220,7 @@ function fromLast(parameters: Parameters, column: RunContext['column'], fill: Fr
   });
 }
 
-// Each number less the one before it.
+// Each number minus the one before it.
 function changesOf(column: Float64Array, count: number, last: number, out: Float64Array): boolean {
   out[0] = column[0]! - last;
   const isFirstFinite = out[0] - out[0] === 0;

@@ -3,7 +3,7 @@ import type { DoubleList } from '../../../core/list.js';
 import type { Windows } from '../../../core/windows.js';
 import type { Describe, Operation, OperationTexts, Output, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, textIn, timezone } from '../../parameters.js';
-import { checkInterval, interval, inZone, openWindows } from '../../windowing.js';
+import { checkIntervalIn, interval, inZone, windowsIn } from '../../windowing.js';
 
 /** `timezone` is an IANA zone. */
 export interface DownsampleParameters {
@@ -25,22 +25,19 @@ export const downsample: Operation<DownsampleMethods> = {
     method: choice(['lttb', 'minmax'], { default: 'lttb' }),
     timezone: timezone(),
   },
-  check: (parameters, report) =>
-    checkInterval(textIn(parameters, 'interval'), textIn(parameters, 'timezone'), (below, ...problem) =>
-      report(`/interval${below}`, ...problem),
-    ),
+  check: checkIntervalIn,
   open: (parameters) => {
-    const windows = openWindows(textIn(parameters, 'interval'), textIn(parameters, 'timezone'));
+    const windows = windowsIn(parameters);
     return parameters.method === 'minmax' ? extremes(windows) : largestTriangles(windows);
   },
 };
 
 export const downsampleTexts: OperationTexts = {
-  summary: 'Keeps, of each window, the samples that give a chart its shape.',
+  summary: 'Keeps the samples of each window that give a chart its shape.',
   parameters: {
     interval: 'The windows: as long as some pixels of the chart.',
     method:
-      '`lttb`: of each window one sample, that of the largest triangle (Steinarsson, 2013), and the first and ' +
+      '`lttb`: one sample of each window, that of the largest triangle (Steinarsson, 2013), and the first and ' +
       'last sample of all; `minmax`: the least and the greatest of each window.',
     timezone: 'The zone whose local days the windows follow.',
   },
@@ -77,7 +74,7 @@ export const describeDownsample: Describe = (parameters) => ({
 
 const END_MS = 0; // of the open window
 
-// Windows gather their samples in the first two lists; `finish` takes a window that is over.
+// Gathers the samples of a window in the first two lists; `finish` turns a window that has ended into results.
 function byWindows(
   windows: Windows,
   finish: (state: State, out: Output) => void,
@@ -139,7 +136,7 @@ const KEPT_COUNT = 1; // 0 or 1: the sample that was kept last
 const KEPT_MS = 2;
 const KEPT_VALUE = 3;
 
-// Lists: the samples of the open window, then those of the one before, of which one is kept when the open one is over.
+// Lists: the samples of the open window, then those of the one before, of which one is kept when the open one ends.
 function largestTriangles(windows: Windows): RegridRunner {
   function keep(slots: Float64Array, timeMs: number, value: number, out: Output): void {
     slots[KEPT_COUNT] = 1;
@@ -185,7 +182,7 @@ function largestTriangles(windows: Windows): RegridRunner {
   });
 }
 
-// Of the first `count`, the one that makes the largest triangle with the sample kept and the mean of the next window.
+// The sample, of the first `count`, whose triangle with the last sample kept and the next window's mean is the largest.
 function largestTriangle(
   keptMs: number,
   keptValue: number,

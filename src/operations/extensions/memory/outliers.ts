@@ -1,10 +1,10 @@
 import type { Duration } from '../../../core/duration.js';
 import { lerp } from '../../../kernels/interpolate.js';
-import type { Describe, Operation, OperationTexts, RegridRunner, State, StepDraft } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, State, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scanEach } from './scan.js';
 
-/** Sensors that fail: StuckValue finds values that no longer change, Hampel those that stand out. */
+/** Finds failing sensors: StuckValue finds values that no longer change, Hampel those that stand out. */
 
 export interface StuckValueMethods {
   /** @param duration an ISO 8601 duration. */
@@ -40,7 +40,7 @@ export const stuckValue: Operation<StuckValueMethods> = {
         return true;
       }),
       start: ({ slots }) => {
-        slots[1] = Number.NaN; // no value is near
+        slots[1] = Number.NaN; // no value is near NaN
       },
     };
   },
@@ -80,7 +80,7 @@ export const describeStuckValue: Describe = (parameters) => ({
   keeps: 'the value and since when it has been so',
 });
 
-/** How many samples on each side; how many deviations are too many; what becomes of outliers. */
+/** `samples`: how many on each side to compare with. `threshold`: the deviations that make an outlier. */
 export interface HampelParameters {
   readonly samples?: number;
   readonly threshold?: number;
@@ -109,9 +109,9 @@ export const hampel: Operation<HampelMethods> = {
 export const hampelTexts: OperationTexts = {
   summary: 'Finds values that stand out from their neighbours, and replaces, removes or flags them.',
   parameters: {
-    samples: 'How many samples on each side are compared with.',
-    threshold: 'How many standard deviations, as the median deviation tells them, are too many.',
-    action: 'What becomes of outliers: `replace` by the median, `remove`, `flag` (1 for it, else 0).',
+    samples: 'How many samples on each side to compare with.',
+    threshold: 'How many standard deviations, estimated from the median deviation, make an outlier.',
+    action: 'What becomes of outliers: `replace` with the median, `remove`, or `flag` (1 if one, else 0).',
   },
   examples: [
     {
@@ -148,8 +148,8 @@ const DEVIATIONS = 1.4826;
 // Lists: times and values, from those before the next sample to decide on. Slot 0: how many are before it.
 function hampelFilter(sideCount: number, threshold: number, action: string): RegridRunner {
   const sorted = new Float64Array(2 * sideCount + 1);
-  // Decides on the samples that have so many after them.
-  function decide({ slots, lists }: State, out: Parameters<RegridRunner['push']>[2], afterCount: number): void {
+  // Decides on the samples that have at least `afterCount` after them.
+  function decide({ slots, lists }: State, out: Output, afterCount: number): void {
     const t = lists[0]!.view();
     const x = lists[1]!.view();
     let at = slots[0]!;
@@ -188,8 +188,8 @@ function hampelFilter(sideCount: number, threshold: number, action: string): Reg
   };
 }
 
-// Columns in rising order, -0 before 0 and NaN, which stands for no value, at the end. One value after the other takes
-// the place of an old one: that moves few of them, and is less work than to sort all.
+// Replaces a value in a column in rising order (-0 before 0; NaN, for no value, at the end). That moves few values,
+// which is less work than sorting them all again.
 function replaceIn(sorted: Float64Array, gone: number, x: number): void {
   let at = 0;
   while (!Object.is(sorted[at], gone)) at++;
@@ -207,7 +207,7 @@ function medianOf(sorted: Float64Array, count: number): number {
   return count % 2 === 1 ? sorted[middle]! : lerp(sorted[middle - 1]!, sorted[middle]!, 0.5);
 }
 
-// The median of how far values are from theirs: they get further off on both sides of it.
+// The median distance of the values from their median. Distances grow to both sides of it, so this merges two lists.
 function deviationOf(sorted: Float64Array, count: number, median: number): number {
   const middle = count >> 1;
   let below = middle;

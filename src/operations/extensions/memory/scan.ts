@@ -1,7 +1,7 @@
 import type { Chunk } from '../../../core/chunk.js';
 import type { Description, RegridRunner, RunContext, State } from '../../operation.js';
 
-/** A step that gives at most one result for each sample, at once and at its time, from what it remembers. */
+/** A step with a state that gives at most one result for each sample, at once and at the sample's time. */
 export function scan(slotCount: number, push: RegridRunner['push'], listCount = 0): RegridRunner {
   return {
     kind: 'regrid',
@@ -15,8 +15,8 @@ export function scan(slotCount: number, push: RegridRunner['push'], listCount = 
 }
 
 /**
- * The same with one result for each sample: `fill` writes those of a chunk to a column, as a call for each costs more
- * than most of them, and tells whether all are finite.
+ * The same with exactly one result for each sample. `fill` writes the results of a whole chunk, as a call for each
+ * would cost more than most operations do, and returns whether all are finite.
  */
 export function scanEach(
   slotCount: number,
@@ -36,7 +36,7 @@ export function scanEach(
   );
 }
 
-/** What such a step says of itself, apart from what it does and keeps. */
+/** The description of such a step, apart from what it does and keeps. */
 export const FROM_THE_PAST = {
   reads: { kind: 'past' },
   final: 'with its sample',

@@ -1,9 +1,9 @@
 import type { Duration } from '../../../core/duration.js';
-import type { Describe, Operation, OperationTexts, RegridRunner, StepDraft } from '../../operation.js';
+import type { Describe, Operation, OperationTexts, Output, RegridRunner, StepDraft } from '../../operation.js';
 import { choice, duration, durationMsIn, number, numberIn, textIn } from '../../parameters.js';
 import { FROM_THE_PAST, scan, scanEach } from './scan.js';
 
-/** States that are 0 or 1: Hysteresis makes them of values, Delay and Edge of other states. */
+/** Binary states: Hysteresis derives them from values, Delay and Edge from other states. */
 
 export interface HysteresisMethods {
   hysteresis(bounds: { readonly on: number; readonly off: number }): StepDraft;
@@ -30,7 +30,7 @@ export const hysteresis: Operation<HysteresisMethods> = {
       let state = slots[0]!;
       for (let i = 0; i < count; i++) {
         const x = value[i]! * direction;
-        // Without a branch: it would be mispredicted wherever values come and go.
+        // Without a branch, which would be mispredicted if values cross the bounds often.
         state = +(x >= on * direction) | (state & +(x > off * direction));
         results[i] = state;
       }
@@ -114,7 +114,7 @@ export const delayTexts: OperationTexts = {
       output: '00:00 1, 00:01 1, 00:03 1, 00:04 1, 00:09 0, 00:30 0',
     },
     {
-      title: 'What is pending at the end comes, as no sample takes it back',
+      title: 'A change that is due after the last sample still comes',
       parameters: { on: 'PT1M' },
       inputs: ['00:00 0, 00:01 1'],
       output: '00:00 0, 00:01 0, 00:02 1',
@@ -134,7 +134,7 @@ const INPUT = 1;
 const DUE_MS = 2; // when the state is to follow the input, if they differ
 
 function delayer(onMs: number, offMs: number, untilMs: number): RegridRunner {
-  function turnBefore(slots: Float64Array, timeMs: number, out: Parameters<RegridRunner['push']>[2]): void {
+  function turnBefore(slots: Float64Array, timeMs: number, out: Output): void {
     const dueMs = slots[DUE_MS]!;
     if (slots[STATE] === slots[INPUT] || !(dueMs < timeMs) || !(dueMs < untilMs)) return;
     slots[STATE] = slots[INPUT]!;
@@ -172,7 +172,6 @@ export const edge: Operation<EdgeMethods> = {
   },
   open: (parameters, { column }) => {
     const direction = textIn(parameters, 'direction');
-    // What a state must have been, and what it must become.
     const isRising = direction !== 'falling';
     const isFalling = direction !== 'rising';
     return {
@@ -187,7 +186,7 @@ export const edge: Operation<EdgeMethods> = {
         return true;
       }),
       start: ({ slots }) => {
-        slots[0] = Number.NaN; // neither
+        slots[0] = Number.NaN; // neither 0 nor 1, so the first sample is no change
       },
     };
   },

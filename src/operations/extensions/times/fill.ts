@@ -57,7 +57,7 @@ export const fill: Operation<FillMethods> = {
 };
 
 export const fillTexts: OperationTexts = {
-  summary: 'Adds samples where some are missing between two others; those that are there stay as they are.',
+  summary: 'Fills gaps between samples with further samples; existing ones stay as they are.',
   parameters: {
     frequency: 'How far apart samples should be.',
     method:
@@ -135,7 +135,7 @@ function valueBetween(parameters: Parameters): Between {
   return () => constant;
 }
 
-// How many samples are missing: as many as bring the distances nearest to what they should be.
+// How many samples are missing: the number that brings their distances nearest to `everyMs`.
 function missingIn(lengthMs: number, everyMs: number): number {
   return Math.round(lengthMs / everyMs) - 1;
 }
@@ -150,7 +150,7 @@ function setLast(slots: Float64Array, timeMs: number, value: number): void {
   slots[LAST_VALUE] = value;
 }
 
-// What comes next may lie in the gap after the last sample.
+// The next result may lie in the gap after the last sample.
 function watermarkAfter(slots: Float64Array, watermarkMs: number): number {
   return slots[HAS_LAST] === 1 ? Math.min(watermarkMs, slots[LAST_MS]!) : watermarkMs;
 }

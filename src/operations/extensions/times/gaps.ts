@@ -39,9 +39,9 @@ export const gaps: Operation<GapsMethods> = {
 };
 
 export const gapsTexts: OperationTexts = {
-  summary: 'Gives a sample for each gap: at the last sample before it, how long it is.',
+  summary: 'Gives the length of each gap, at the last sample before it.',
   parameters: {
-    gap: 'A longer time between two samples is a gap.',
+    gap: 'Samples further apart than this have a gap between them.',
     unit: 'The unit of the lengths.',
   },
   examples: [

@@ -1,26 +1,26 @@
 import { DAY_MS } from '../../../core/calendar.js';
-import type { Zone } from '../../../core/zone.js';
+import { firstInstantAfterChange, type Zone } from '../../../core/zone.js';
 
-/** A part of each day by the local clock; one that ends where it starts or before goes on into the next day. */
+/** Hours of each day by the local clock. If they end at or before their start, they go on into the next day. */
 export interface Hours {
-  /** Since midnight. */
+  /** Milliseconds since midnight. */
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** Days are numbered from 1970-01-01. */
+/** A schedule in local time. Days are numbered from 1970-01-01. */
 export interface LocalHours {
   /** Which days of the week, from Monday (0) on. */
   readonly weekdays: readonly boolean[];
   readonly hours: readonly Hours[];
   readonly holidays: ReadonlySet<number>;
-  /** Days from the first to the last, both included; none: all days. */
+  /** Spans of days, both ends included. If there are none, all days count. */
   readonly ranges: readonly { readonly firstDay: number; readonly lastDay: number }[];
-  /** Undefined: UTC. */
+  /** Undefined for UTC. */
   readonly zone: Zone | undefined;
 }
 
-/** Whether the local clock shows a time of the schedule. */
+/** Whether the local clock shows a time within the schedule. */
 export function isWithin(schedule: LocalHours, timeMs: number): boolean {
   const localMs = timeMs + offsetMsAt(schedule, timeMs);
   const day = Math.floor(localMs / DAY_MS);
@@ -45,14 +45,14 @@ export function nextChange(schedule: LocalHours, timeMs: number, endMs: number):
   for (let day = firstDay; day * DAY_MS < endMs + 2 * DAY_MS; day++) {
     const changeMs = bordersOf(schedule, day).find(isChange);
     if (changeMs === undefined) continue;
-    // A clock that goes back over midnight shows times of a day once more after the next has begun.
+    // If the clock goes back over midnight, it shows times of the old day again after the new day has begun.
     const nextMs = bordersOf(schedule, day + 1).find(isChange) ?? endMs;
     return Math.min(changeMs, nextMs);
   }
   return endMs;
 }
 
-// All instants of a local day at which the clock passes a border of the schedule, or jumps; in order.
+// All instants of a local day, in order, at which the clock passes a border of the schedule or jumps.
 function bordersOf({ hours, zone }: LocalHours, day: number): number[] {
   const clocksMs = new Set([0, ...hours.flatMap(({ startMs, endMs }) => [startMs, endMs])]);
   const localMs = [...clocksMs].map((clockMs) => day * DAY_MS + clockMs);
@@ -62,18 +62,11 @@ function bordersOf({ hours, zone }: LocalHours, day: number): number[] {
   return [...new Set(jumpMs === undefined ? instants : [...instants, jumpMs])].sort((a, b) => a - b);
 }
 
-// The first instant after the zone changed its offset, which it does at whole seconds and at most once in a day.
+// The instant at which the zone changes its offset, which happens at most once in a day.
 function jumpWithin(zone: Zone, fromMs: number, toMs: number): number | undefined {
   const offsetMs = zone.offsetMsAt(fromMs);
   if (zone.offsetMsAt(toMs) === offsetMs) return undefined;
-  let low = Math.floor(fromMs / 1000);
-  let high = Math.ceil(toMs / 1000);
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (zone.offsetMsAt(middle * 1000) === offsetMs) low = middle;
-    else high = middle;
-  }
-  return high * 1000;
+  return firstInstantAfterChange(zone.offsetMsAt, fromMs, toMs, offsetMs);
 }
 
 function offsetMsAt({ zone }: LocalHours, timeMs: number): number {

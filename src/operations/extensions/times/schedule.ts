@@ -34,7 +34,7 @@ export interface ScheduleMethods {
 
 const OPTIONAL = { optional: true, some: 'entry' } as const;
 
-/** A date as the plan holds it: its text, once it is known to exist. */
+/** A date, which the plan holds as text once it is known to exist. */
 const date = parameter({}, { type: 'string', format: 'date' }, (value, report) => {
   const expected = 'a date like 2024-12-25';
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
@@ -61,7 +61,7 @@ export const schedule: Operation<ScheduleMethods> = {
 };
 
 export const scheduleTexts: OperationTexts = {
-  summary: 'Gives 1 where the local clock shows the times of a schedule and 0 where not, at each change.',
+  summary: 'Gives 1 when the times of a schedule begin, by the local clock, and 0 when they end.',
   parameters: {
     days: 'Days of the week, Mon to Sun; all by default.',
     hours:
@@ -173,15 +173,15 @@ function textOf(parameters: Parameters): string {
 }
 
 const HAS_FIRST = 0;
-const LAST_MS = 1; // up to here all changes are given
+const LAST_MS = 1; // all changes up to here have been emitted
 const STATE = 2;
 
-// Changes up to the last sample, and with `until` up to that: how far other series have come does not count.
+// Emits changes up to the last sample or, with `until`, up to that. How far other series have come does not matter.
 function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner {
-  // When the state changes next, or a time before which it does not: found again where it is not known.
+  // A span in which the state does not change, computed again whenever a time lies outside it.
   let knownFromMs = Number.NaN;
   let knownUntilMs = Number.NaN;
-  // The same for the watermark, which must follow from the state alone.
+  // The same for the watermark, which must depend on the state alone.
   let quietFromMs = Number.NaN;
   let quietUntilMs = Number.NaN;
   const isKnown = (timeMs: number): boolean => timeMs >= knownFromMs && timeMs < knownUntilMs;
@@ -232,7 +232,7 @@ function scheduler(hours: LocalHours, untilMs: number | undefined): RegridRunner
   };
 }
 
-// Changes fall on whole milliseconds: the last one before a time.
+// The last whole millisecond before a time: changes fall on whole milliseconds.
 function previousMs(timeMs: number): number {
   return Math.ceil(timeMs) - 1;
 }

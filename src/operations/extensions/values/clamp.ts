@@ -3,7 +3,7 @@ import { type Describe, type Operation, type OperationTexts, ofEachSample, type 
 import { number, type Parameters } from '../../parameters.js';
 
 export interface ClampMethods {
-  /** Clamp with both bounds or one. (`clamp` writes a BoundsLimitCleanse, which the interface has.) */
+  /** Clamp with one bound or both. (`clamp` is the interface's Cleanse with BoundsLimitCleanse.) */
   limit(bounds: { readonly lower?: number; readonly upper?: number }): StepDraft;
 }
 
@@ -30,7 +30,7 @@ export const clamp: Operation<ClampMethods> = {
 };
 
 export const clampTexts: OperationTexts = {
-  summary: 'Moves values below a lower bound up to it, and those above an upper one down.',
+  summary: 'Raises values below a lower bound to it, and lowers those above an upper bound to that.',
   parameters: {
     lower: 'The least result; none by default.',
     upper: 'The greatest result; none by default.',

@@ -84,13 +84,13 @@ function withOperands(operand: Operands, parameters: AlignParameters = {}): Step
   return { parameters, others: 'length' in operand ? operand : [operand] };
 }
 
-/** An operation on a value and a scalar, or on two series, by kernels; on more of them by `of`. */
+/** An operation on a value and a scalar, or on two series, by kernels; on more series by `ofPair`, one by one. */
 function extreme<M extends object>(
   methods: M,
   name: string,
   ofScalar: ScalarKernel,
   ofVector: VectorKernel,
-  of: (left: number, right: number) => number,
+  ofPair: (left: number, right: number) => number,
 ): Operation<M> {
   const ofTwo = arithmetic(methods, name, ofScalar, ofVector);
   return {
@@ -106,7 +106,7 @@ function extreme<M extends object>(
       if (inputCount <= 2) return ofTwo.open(parameters, run);
       return aligned(parameters, inputCount, (value) => {
         let result = value[0]!;
-        for (let i = 1; i < inputCount; i++) result = of(result, value[i]!);
+        for (let i = 1; i < inputCount; i++) result = ofPair(result, value[i]!);
         return result;
       });
     },

@@ -35,8 +35,7 @@ export const describePow = /* @__PURE__ */ describeArithmetic('to the power of')
 export const mod = arithmetic({ mod: withOperand }, 'Mod', kernels.modScalar, kernels.mod);
 
 export const modTexts: OperationTexts = {
-  summary:
-    'Gives what is left of the first series when a scalar, or the second, is taken away a whole number of times.',
+  summary: 'Gives the remainder of dividing the first series by a scalar, or by the second.',
   parameters: operandTexts,
   examples: [
     {
@@ -52,7 +51,7 @@ export const modTexts: OperationTexts = {
       output: '00:00 -2, 00:01 -1',
     },
     {
-      title: 'Nothing is left of a division by zero; it is counted as nonFinite',
+      title: 'A division by zero gives no sample, and is counted as nonFinite',
       parameters: {},
       inputs: ['00:00 5, 00:01 5.5', '00:00 0, 00:01 2'],
       output: '00:01 1.5',

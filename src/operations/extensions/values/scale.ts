@@ -25,7 +25,7 @@ import {
 } from '../../parameters.js';
 import { conversion, quantityOf, unitNames, unitsOf } from './units.js';
 
-/** A point of a characteristic line: what a value of `x` stands for. */
+/** A point of a characteristic line: a value of `x` becomes `y`. */
 export interface ScalePoint {
   readonly x: number;
   readonly y: number;
@@ -41,7 +41,7 @@ export interface ScaleMethods {
   scale(parameters: ScaleParameters): StepDraft;
 }
 
-// Not in any case, as other names are: mW and MW are two units.
+// Unlike other names, units are case-sensitive: mW and MW are two units.
 const unit = parameter({ optional: true }, { type: 'string', enum: unitNames }, (value, report) => {
   const expected = 'the name of a unit, like degC, kWh or psi';
   if (typeof value !== 'string') return refuse(report, 'request.type', expected, value);
@@ -68,11 +68,11 @@ export const scale: Operation<ScaleMethods> = {
 };
 
 export const scaleTexts: OperationTexts = {
-  summary: 'Brings values to another scale: by slope and offset, through two points, or from one unit to another.',
+  summary: 'Converts values to another scale: by slope and offset, through two points, or from one unit to another.',
   parameters: {
     slope: 'What values are multiplied by.',
-    offset: 'What is added to them then, with a slope; 0 by default.',
-    points: 'Two points of the line: what a value of `x` stands for.',
+    offset: 'What is then added, with a slope; 0 by default.',
+    points: 'Two points of the line: a value of `x` becomes `y`.',
     from: 'The unit of the values.',
     to: 'The unit of the results, for the same quantity.',
   },

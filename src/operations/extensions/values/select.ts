@@ -3,7 +3,7 @@ import { choice, number, numberIn } from '../../parameters.js';
 import { type AlignParameters, alignParameters, checkAlign, describeTwo, maxholdText } from '../../two-inputs.js';
 import { aligned } from '../joined.js';
 
-/** What is taken where the condition does not hold (nothing by default), and how the inputs meet. */
+/** `else`: the result where the condition is 0, nothing by default. The rest says how the inputs meet. */
 export interface SelectParameters extends Omit<AlignParameters, 'align'> {
   readonly else?: number | OtherInput;
   readonly align?: Exclude<AlignParameters['align'], 'linear'>;
@@ -40,7 +40,7 @@ export const select: Operation<SelectMethods> = {
   },
   open: (parameters, { inputCount }) => {
     const constant = parameters.else === undefined ? undefined : numberIn(parameters, 'else');
-    // Two that meet in the engine are faster; `asof` counts there what is never looked up.
+    // The engine pairs two inputs faster, but with `asof` it would count other samples as unmatched.
     if (constant !== undefined && parameters.align !== 'asof') {
       return {
         kind: 'combine',

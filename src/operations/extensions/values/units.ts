@@ -1,8 +1,8 @@
 import type { Linear } from '../../../kernels/linear.js';
 
 /**
- * Units by name. Each is (value × factor + offset) ÷ divisor in the first unit of its quantity, in whole numbers, so a
- * conversion is one exact formula and one rounding. The factors are those by which the units are defined (NIST SP 811).
+ * Units by name. A value is (value × factor + offset) ÷ divisor in the first unit of its quantity, in whole numbers, so
+ * a conversion is one exact formula and one rounding. The factors define the units (source: NIST SP 811).
  */
 type Unit = readonly [factor: number, divisor?: number, offset?: number];
 

@@ -3,7 +3,7 @@ import { badRequest, type ServiceError } from '../../http/errors.js';
 import { type EventField, eventFieldNames, eventFields, isEventField } from '../fields.js';
 
 export interface ClauseIssue {
-  /** The clause's name; of what is no clause, the name that was given. */
+  /** The clause's name, or the unknown name that was given. */
   readonly clause: string;
   /** Offset into the decoded text of the clause, from 0, in UTF-16 code units; its length means the end. */
   readonly position: number;
@@ -12,7 +12,7 @@ export interface ClauseIssue {
   readonly suggestion?: string | undefined;
 }
 
-/** Ends the reading of one clause; the others are still read, so that all that is wrong is told at once. */
+/** Ends the reading of one clause. The others are still read, so that all errors are reported together. */
 export class ClauseError extends Error {
   readonly issue: ClauseIssue;
 
@@ -22,7 +22,7 @@ export class ClauseError extends Error {
   }
 }
 
-/** 400 with every issue, by place. */
+/** 400 that lists every issue. */
 export function badClauses(issues: readonly ClauseIssue[]): ServiceError {
   return badRequest(issues.map(describeIssue).join('; '), { issues });
 }
@@ -32,7 +32,7 @@ function describeIssue({ clause, position, expected, received, suggestion }: Cla
   return `${clause} at ${position}: expected ${expected}, received ${received}${mend}`;
 }
 
-/** A clause that is being read, and how far. */
+/** A clause being read, with the current position. */
 export interface ClauseText {
   readonly clause: string;
   readonly text: string;
@@ -41,12 +41,12 @@ export interface ClauseText {
 
 const RECEIVED_CHARS_MAX = 60;
 
-/** A text of the caller's, short enough to be told back. */
+/** Shortens the caller's text for an error message. */
 export function shorten(text: string): string {
   return text.length <= RECEIVED_CHARS_MAX ? text : `${text.slice(0, RECEIVED_CHARS_MAX - 1)}…`;
 }
 
-/** @throws ClauseError about what stands at `position`, by default where reading has come to. */
+/** @throws ClauseError about the text at `position`, by default the current one. */
 export function fail(
   { clause, text, position: here }: ClauseText,
   expected: string,
@@ -56,14 +56,14 @@ export function fail(
   throw new ClauseError({ clause, position, expected, received, suggestion: more.suggestion });
 }
 
-// The word that stands there, or the character where no word does.
+// The word at the position, or else the character.
 function describeRest(text: string, position: number): string {
   if (position >= text.length) return position === 0 ? 'nothing' : 'the end';
   const word = /^(?:[^\s'(),]+|\s+|'(?:[^']|'')*'?|.)/su.exec(text.slice(position))?.[0] ?? '';
   return word.trim() === '' ? 'a space' : shorten(word);
 }
 
-/** Takes what `pattern` (sticky) matches here. */
+/** Takes what `pattern` (sticky) matches at the current position. */
 export function take(from: ClauseText, pattern: RegExp): string | undefined {
   pattern.lastIndex = from.position;
   const taken = pattern.exec(from.text)?.[0];
@@ -71,18 +71,18 @@ export function take(from: ClauseText, pattern: RegExp): string | undefined {
   return taken;
 }
 
-/** Takes spaces and tabs, if there are any. */
+/** Skips spaces and tabs. @returns whether there were any. */
 export function skipSpace(from: ClauseText): boolean {
   return (take(from, /[ \t]+/y) ?? '') !== '';
 }
 
-/** @throws ClauseError unless the clause ends here, spaces apart. */
+/** @throws ClauseError unless the clause ends here, apart from spaces. */
 export function expectEnd(from: ClauseText, expected: string): void {
   skipSpace(from);
   if (from.position < from.text.length) fail(from, expected);
 }
 
-/** Reads the name of a field. Names are those of interface 2.4, letter by letter. */
+/** Reads a field's name as interface 2.4 writes it; case matters. */
 export function readField(from: ClauseText, expected: string): EventField {
   const { position } = from;
   const name = take(from, /[\p{L}_][\p{L}\p{N}_]*/uy);
@@ -91,7 +91,7 @@ export function readField(from: ClauseText, expected: string): EventField {
   return fail(from, expected, { position, suggestion });
 }
 
-/** Reads the name of a field that is a single value, and not an object. */
+/** Reads the name of a field that is not an object. */
 export function readPlainField(from: ClauseText, purpose: string): EventField {
   const { position } = from;
   const field = readField(from, `a field of an event ${purpose}`);

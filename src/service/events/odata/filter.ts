@@ -6,11 +6,11 @@ export interface Comparison {
   readonly value: Literal;
 }
 
-/** More than people write, and less than a statement can hold. */
+/** More than people write, and fewer than an SQL statement can hold. */
 const COMPARISONS_MAX = 100;
 const DEPTH_MAX = 100;
 
-/** Reads comparisons joined by `and`, in any brackets: all hold, so the brackets change nothing. */
+/** Reads comparisons joined by `and`. All must hold, so brackets change nothing. */
 export function readFilter(from: ClauseText): readonly Comparison[] {
   const comparisons: Comparison[] = [];
   skipSpace(from);
@@ -45,7 +45,7 @@ function readTerm(from: ClauseText, comparisons: Comparison[], depth: number): v
     comparisons.push(readComparison(from));
     return;
   }
-  if (depth === DEPTH_MAX) fail(from, `at most ${DEPTH_MAX} brackets within each other`, { position });
+  if (depth === DEPTH_MAX) fail(from, `at most ${DEPTH_MAX} nested brackets`, { position });
   skipSpace(from);
   readAll(from, comparisons, depth + 1);
   skipSpace(from);
@@ -58,7 +58,7 @@ function readComparison(from: ClauseText): Comparison {
   const hasSpace = skipSpace(from);
   if (!hasSpace || take(from, /eq(?![^ \t])/y) === undefined) {
     const operator = /^(?:EQ|Eq|=+|ne|gt|ge|lt|le|in|has)(?![\w])/.exec(from.text.slice(from.position))?.[0];
-    const suggestion = operator === undefined ? undefined : 'fields are compared by `eq` alone';
+    const suggestion = operator === undefined ? undefined : 'only `eq` compares fields';
     fail(from, '`eq` between spaces', { position: hasSpace ? from.position : position, suggestion });
   }
   if (!skipSpace(from)) fail(from, 'a space and a value');
@@ -68,22 +68,22 @@ function readComparison(from: ClauseText): Comparison {
 export type Literal = string | number | boolean | null;
 
 const EXPECTED: Readonly<Record<FieldType, string>> = Object.freeze({
-  text: "text in single quotes ('' is a quote within), or null",
+  text: "text in single quotes (a quote within is ''), or null",
   number: "a number such as 1, -2.5 or '1e3', or null",
   boolean: "true, false, 'true', 'false' or null",
   instant: "an ISO 8601 instant such as '2024-01-31T12:00:00Z', or null",
   object: 'nothing',
 });
 
-// OData 4.0 ABNF: digits stand on both sides of a point; `true`, `false` and the `e` of an exponent are of either
-// case, `null`, `NaN` and `INF` are not. A literal ends where no letter, digit or point follows.
+// OData 4.0 ABNF: a decimal point needs digits on both sides; `true`, `false` and the `e` of an exponent ignore case,
+// `null`, `NaN` and `INF` do not. No letter, digit or point may follow a literal.
 const STRING = /'(?:[^']|'')*'/y;
 const NUMBER = /[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.:-])/y;
 const INSTANT = /\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?(?![\w.:-])/iy;
 const BOOLEAN = /(?:true|false)(?![\w.:-])/iy;
 const NULL = /null(?![\w.:-])/y;
 
-/** Reads a literal that `field` can be equal to; instants come out in the form that they are stored in. */
+/** Reads a literal of the field's type; an instant is returned in its stored form. */
 function readLiteral(from: ClauseText, field: EventField): Literal {
   if (take(from, NULL) !== undefined) return null;
   const type = eventFields[field];
@@ -93,7 +93,7 @@ function readLiteral(from: ClauseText, field: EventField): Literal {
   return readString(from, expected);
 }
 
-// Bare, as OData writes them, or quoted, as the interface (4.4) has every value: `field eq 'value'`.
+// Bare, as in OData, or quoted, as the interface (4.4) quotes every value: `field eq 'value'`.
 function readPlainOrQuoted(from: ClauseText, type: 'number' | 'boolean', expected: string): number | boolean {
   const isQuoted = take(from, /'/y) !== undefined;
   const value = type === 'number' ? readNumber(from, expected) : readBoolean(from, expected);
@@ -121,11 +121,11 @@ function readNumber(from: ClauseText, expected: string): number {
   const number = take(from, NUMBER);
   if (number === undefined) {
     const isInfinite = /^[+-]?(?:INF|NaN)/.test(from.text.slice(position, position + 4));
-    return fail(from, expected, isInfinite ? { suggestion: 'events hold finite numbers alone' } : {});
+    return fail(from, expected, isInfinite ? { suggestion: 'events hold only finite numbers' } : {});
   }
   const value = Number(number);
   if (!Number.isFinite(value)) fail(from, 'a number within the range of a double', { position });
-  // -0 is equal to 0, and a key in JSON would lose its sign.
+  // -0 equals 0, but JSON, which the key is made of, has no -0.
   return value === 0 ? 0 : value;
 }
 
@@ -134,7 +134,7 @@ function readBoolean(from: ClauseText, expected: string): boolean {
   return word === undefined ? fail(from, expected) : word.toLowerCase() === 'true';
 }
 
-// Bare, as OData writes instants, or quoted, as the field is a string in the interface.
+// Bare, as in OData, or quoted, as the interface says the field is a string.
 function readInstantLiteral(from: ClauseText, expected: string): string {
   const { position } = from;
   const text = from.text[position] === "'" ? readString(from, expected) : take(from, INSTANT);

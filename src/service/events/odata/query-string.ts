@@ -11,9 +11,9 @@ export const OPTIONS_NAME = 'OdataQueryOptions';
 export type ClauseTexts = Partial<Record<ClauseName, string>>;
 
 /**
- * The clauses of a raw query string, each decoded once, whether it was a parameter of its own or stood within
- * `OdataQueryOptions`. What stands within is decoded with the whole, and not again: `%2527` is the text `%27`.
- * `+` is a space, as in a form (application/x-www-form-urlencoded), which is what most HTTP clients send.
+ * The clauses of a raw query string, each a parameter or part of `OdataQueryOptions`, decoded once. What is within the
+ * options is decoded with them and not again: `%2527` means the text `%27`. `+` is a space, as in a form
+ * (application/x-www-form-urlencoded), which is what most HTTP clients send.
  */
 export function readClauses(rawQuery: string): { texts: ClauseTexts; issues: ClauseIssue[] } {
   const texts: ClauseTexts = {};
@@ -60,7 +60,7 @@ function repeated(name: string): ClauseIssue {
     clause: name,
     position: 0,
     expected: `${name} once, as a parameter or within ${OPTIONS_NAME}`,
-    received: 'it a second time',
+    received: 'it twice',
   };
 }
 
@@ -81,7 +81,7 @@ function decodeParameter(part: string, issues: ClauseIssue[]): { name: string; v
 }
 
 interface EncodingFault {
-  /** Into the text as it was sent, for there is no other. */
+  /** Offset into the text as it was sent, since it could not be decoded. */
   readonly position: number;
   readonly received: string;
 }
@@ -95,7 +95,7 @@ function decodeOnce(raw: string): string | EncodingFault {
   }
 }
 
-// Each run of escapes is decoded by itself, to tell which of them is at fault.
+// Decodes each run of escapes separately, to find the faulty one.
 function encodingFault(text: string): EncodingFault {
   for (const { 0: run, index } of text.matchAll(/(?:%[0-9a-f]{2})+|%/gi)) {
     try {
@@ -107,7 +107,7 @@ function encodingFault(text: string): EncodingFault {
   throw new Error('assertion failed: what can be decoded run by run can be decoded');
 }
 
-/** `&` parts clauses where it stands outside of a string: quotes within a string are doubled, so they come in pairs. */
+/** Splits at each `&` outside of strings. Quotes within a string are doubled, so quotes come in pairs. */
 function splitOptions(options: string): { name: string; value: string }[] {
   const text = options.startsWith('?') ? options.slice(1) : options;
   const clauses = text.match(/(?:[^&']|'[^']*(?:'|$))+/g) ?? [];

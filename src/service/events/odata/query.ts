@@ -14,17 +14,17 @@ import {
 import { type Comparison, readFilter } from './filter.js';
 import { type ClauseName, type ClauseTexts, readClauses } from './query-string.js';
 
-/** What is asked for (OData 4.0, part 2, section 5.1), with what is left out filled in. */
+/** A query (OData 4.0, part 2, section 5.1) with defaults filled in. */
 export interface EventQuery {
   /** The most events over all pages; null for no limit. */
   readonly top: number | null;
-  /** Whether the answer tells how many events match. */
+  /** Whether the answer gives the number of matches. */
   readonly hasCount: boolean;
-  /** All of them hold. */
+  /** All must hold. */
   readonly filter: readonly Comparison[];
   /** In the order of the records, whatever the order of the clause. */
   readonly select: readonly EventField[];
-  /** Each field once: a second mention of it could order nothing more. */
+  /** Each field once: a second mention would have no effect. */
   readonly orderBy: readonly OrderItem[];
 }
 
@@ -33,7 +33,7 @@ export interface OrderItem {
   readonly isDescending: boolean;
 }
 
-/** Newest first, where the query gives no order. */
+/** Newest first, unless the query gives an order. */
 const DEFAULT_ORDER: readonly OrderItem[] = Object.freeze([{ field: 'occurredAt', isDescending: true }]);
 
 /** Reads the query string of a request as it came. @throws ServiceError 400 with every issue. */

@@ -15,7 +15,7 @@ import {
 import { series } from '../../../storage/tables/samples.js';
 import type { ServiceContext } from '../../context.js';
 import { ServiceError } from '../../http/errors.js';
-import { addChild, moveOwn, NOT_COMPUTED } from '../../status/transactions.js';
+import { addChild, moveOwnState, NOT_COMPUTED } from '../../status/transactions.js';
 import { equal } from '../../store.js';
 import { nameProblem } from '../../timeseries/write/json.js';
 import { checkConflicts, type ItemScope, itemOfResult } from '../conflicts.js';
@@ -119,7 +119,7 @@ export class PatternMembers {
     this.#behind.delete(pattern);
     const { organisation, itemId, transactionId } = pattern.row;
     const said = await session.tx.get(transactions, { organisation, transactionId });
-    if (said !== undefined) await moveOwn(session.writer, said, 'Created', 'Active');
+    if (said !== undefined) await moveOwnState(session.writer, said, 'Created', 'Active');
     await session.writer.update(items, equal({ organisation, itemId }), { state: 'Active' });
     await session.writer.delete(itemWork, equal({ organisation, itemId }));
   }

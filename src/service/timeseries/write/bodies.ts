@@ -9,61 +9,74 @@ export const NDJSON_TYPE = 'application/x-ndjson';
 export const CSV_TYPE = 'text/csv';
 export const COLUMNS_TYPE = 'application/vnd.windrow.columns';
 
-/** A body as it comes, unpacked, that no more than so many bytes are taken of. */
-export interface StreamedBody {
+/** A body may unpack to so much, however small it was. */
+const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
+
+type BodySettings = Pick<ServiceContext, 'settings' | 'clock'>;
+
+/** A body as it comes, unpacked, that no more than `bytesMax` are taken of. */
+export class StreamedBody {
   readonly stream: Readable;
-  readonly bytesMax: number;
+  readonly #payload: Readable;
+  readonly #gunzip: Gunzip | undefined;
+  readonly #parts: BodySettings;
+  readonly #startMs: number;
+
+  constructor(payload: Readable, gunzip: Gunzip | undefined, parts: BodySettings) {
+    this.stream = gunzip ?? payload;
+    this.#payload = payload;
+    this.#gunzip = gunzip;
+    this.#parts = parts;
+    this.#startMs = parts.clock.monotonicMs();
+    if (gunzip === undefined) return;
+    // Not a pipeline, whose end would destroy the connection before its answer is out.
+    payload.on('error', (error) => gunzip.destroy(error));
+    // It may fail before anybody reads it, which must not end the process: the stream keeps its error for who does.
+    gunzip.on('error', () => {});
+    payload.pipe(gunzip);
+  }
+
+  get bytesMax(): number {
+    return this.#parts.settings.streamedBodyBytesMax;
+  }
+
   /** How many bytes it may have by now, as it came: of a packed body so many times what was unpacked. */
-  readonly unpackedMax: () => number;
+  get unpackedMax(): number {
+    if (this.#gunzip === undefined) return this.bytesMax;
+    return UNPACKED_BYTES_FREE + this.#parts.settings.unpackRatioMax * this.#gunzip.bytesWritten;
+  }
+
   /** Whether it has taken longer than a body may. */
-  readonly isLate: () => boolean;
+  get isLate(): boolean {
+    const { clock, settings } = this.#parts;
+    return clock.monotonicMs() > this.#startMs + settings.bodyMsMax;
+  }
+
   /**
    * Lets go of the rest, which is taken from the connection and dropped: unread, it would stand before the caller's
    * next request, and hinder the answer to this one.
    */
-  readonly abandon: () => void;
+  abandon(): void {
+    if (this.#gunzip !== undefined) {
+      this.#payload.unpipe(this.#gunzip);
+      this.#gunzip.destroy();
+    }
+    this.#payload.resume();
+  }
 }
 
-/** A body may unpack to so much, however small it was. */
-const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
-
 /** Gives routes of this scope bodies as streams. */
-export function addStreamedBodies(app: FastifyInstance, { settings, clock }: ServiceContext): void {
-  const { streamedBodyBytesMax: bytesMax, unpackRatioMax, bodyMsMax } = settings;
+export function addStreamedBodies(app: FastifyInstance, parts: BodySettings): void {
   app.removeContentTypeParser([JSON_TYPE, 'text/plain']);
   const types = [JSON_TYPE, NDJSON_TYPE, 'application/ndjson', 'application/jsonl', CSV_TYPE, COLUMNS_TYPE];
   // No limit of Fastify's, which would hold the body in memory: the bytes are counted as they come.
   app.addContentTypeParser(types, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, payload, done) => {
     try {
-      const gunzip = gunzipOf(request);
-      const body = gunzip === undefined ? plainBody(payload) : packedBody(payload, gunzip);
-      const unpackedMax = () =>
-        gunzip === undefined ? bytesMax : UNPACKED_BYTES_FREE + unpackRatioMax * gunzip.bytesWritten;
-      const endMs = clock.monotonicMs() + bodyMsMax;
-      const isLate = () => clock.monotonicMs() > endMs;
-      done(null, { ...body, bytesMax, unpackedMax, isLate } satisfies StreamedBody);
+      done(null, new StreamedBody(payload, gunzipOf(request), parts));
     } catch (error) {
       done(error as Error); // of `gunzipOf`
     }
   });
-}
-
-function plainBody(payload: Readable): Pick<StreamedBody, 'stream' | 'abandon'> {
-  return { stream: payload, abandon: () => void payload.resume() };
-}
-
-// Not a pipeline, whose end would destroy the connection before its answer is out.
-function packedBody(payload: Readable, gunzip: Gunzip): Pick<StreamedBody, 'stream' | 'abandon'> {
-  payload.on('error', (error) => gunzip.destroy(error));
-  // It may fail before anybody reads it, which must not end the process: the stream keeps its error for who does.
-  gunzip.on('error', () => {});
-  payload.pipe(gunzip);
-  const abandon = (): void => {
-    payload.unpipe(gunzip);
-    gunzip.destroy();
-    payload.resume();
-  };
-  return { stream: gunzip, abandon };
 }
 
 function gunzipOf({ headers }: FastifyRequest): Gunzip | undefined {
@@ -83,12 +96,12 @@ export interface WholeBody {
 
 /** The whole body, for a form that is stored at once. */
 export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<WholeBody> {
-  const { stream, bytesMax, abandon } = body;
+  const { stream, bytesMax } = body;
   const hint = `send it in parts, or as ${NDJSON_TYPE}, ${CSV_TYPE} or ${COLUMNS_TYPE}, which are not held in memory`;
   // By events: for the many small bodies, iterating a stream costs more than all else.
   return new Promise((resolve, reject) => {
     if (stream.errored !== null) {
-      abandon();
+      body.abandon();
       reject(explain(stream.errored));
       return;
     }
@@ -102,12 +115,12 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Wh
       }
       stream.removeAllListeners('data');
       parts.length = 0;
-      abandon();
+      body.abandon();
       reject(new ServiceError(413, `a JSON body may have at most ${wholeBytesMax} bytes; ${hint}`));
     });
     stream.on('end', () => resolve({ parts, byteCount: length }));
     stream.on('error', (error) => {
-      abandon();
+      body.abandon();
       reject(explain(error));
     });
   });
@@ -115,7 +128,7 @@ export function readWhole(body: StreamedBody, wholeBytesMax: number): Promise<Wh
 
 /** The parts of a body as they come. */
 export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
-  const { stream, bytesMax, unpackedMax, isLate, abandon } = body;
+  const { stream, bytesMax } = body;
   let taken = 0;
   let isWhole = false;
   try {
@@ -126,20 +139,20 @@ export async function* partsOf(body: StreamedBody): AsyncGenerator<Uint8Array> {
       if (taken > bytesMax) {
         throw new ServiceError(413, `the body is larger than ${bytesMax} bytes, unpacked; send it in parts`);
       }
-      if (taken > unpackedMax()) {
+      if (taken > body.unpackedMax) {
         throw new ServiceError(
           413,
-          `the body unpacks to more than ${unpackedMax()} bytes; send it in parts, or as it is`,
+          `the body unpacks to more than ${body.unpackedMax} bytes; send it in parts, or as it is`,
         );
       }
-      if (isLate()) throw new ServiceError(413, 'the body takes too long; send it in parts');
+      if (body.isLate) throw new ServiceError(413, 'the body takes too long; send it in parts');
       yield part;
     }
     isWhole = true;
   } catch (error) {
     throw explain(error);
   } finally {
-    if (!isWhole) abandon();
+    if (!isWhole) body.abandon();
   }
 }
 

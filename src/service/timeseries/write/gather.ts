@@ -28,15 +28,19 @@ interface Waiting {
 const BODY_SAMPLES_MAX = 1000;
 /** So many samples are a row of the log that is worth its commit; those that come after them get the next one. */
 const SAMPLES_ENOUGH = 50_000;
+/** However fast more of them come. */
+const COMPANY_MS_MAX = 5;
 const SERIES_KEPT_MAX = 50_000;
 const ORGANISATIONS_KEPT_MAX = 100;
 
+type GatherContext = Pick<ServiceContext, 'storage' | 'samples' | 'clock'>;
+
 /** Gathers small bodies that come together: they are one row of the log, one transaction, one change a series. */
 export class Gatherer {
-  readonly #context: ServiceContext;
+  readonly #context: GatherContext;
   readonly #waiting = new Map<string, Waiting>();
 
-  constructor(context: ServiceContext) {
+  constructor(context: GatherContext) {
     this.#context = context;
   }
 
@@ -79,10 +83,15 @@ export class Gatherer {
       }
       return changes;
     };
-    return { close, stored: this.#store(job, close) };
+    const size = () => (changes === undefined ? waiting.batch.rowCount : 0);
+    return { close, stored: this.#store(job, size, close) };
   }
 
-  async #store({ organisation, placement, onStored }: Ingest, close: () => readonly SampleChange[]): Promise<void> {
+  async #store(
+    { organisation, placement, onStored }: Ingest,
+    size: () => number,
+    close: () => readonly SampleChange[],
+  ): Promise<void> {
     const { storage, samples } = this.#context;
     const { home, shards } = placement;
     const append = (shard: number, part: () => readonly SampleChange[]) =>
@@ -91,13 +100,27 @@ export class Gatherer {
         onStored(shard);
       });
     try {
+      await this.#company(size);
       // What comes until this work has its turn is of it; work that is run again finds the same.
       if (shards.length === 1) return await append(home, close);
-      await nextTurn();
       const parts = groupBy(close(), ({ timeseriesId }) => placement.shardOf(timeseriesId));
       await Promise.all([...parts].map(([shard, part]) => append(shard, () => part)));
     } finally {
       close();
     }
+  }
+
+  /**
+   * Ends with the first turn of the event loop that brings no more bodies, or when no more are taken: clients that were
+   * answered together send their next ones while those of others are read, and a commit costs more than a turn.
+   */
+  async #company(size: () => number): Promise<void> {
+    const { clock } = this.#context;
+    const untilMs = clock.monotonicMs() + COMPANY_MS_MAX;
+    let rowCount: number;
+    do {
+      rowCount = size();
+      await nextTurn();
+    } while (size() > rowCount && clock.monotonicMs() < untilMs);
   }
 }

@@ -1,21 +1,21 @@
-// Doubles go through eight bytes of their own: there are many of them in a few bytes each, and a DataView for each of
-// these costs more than the copy. Bytes are little-endian, whatever the machine.
+// Doubles are copied through this eight-byte buffer: rows are short and many, and a DataView for each costs more than
+// the copy. The stored order is little-endian on every machine.
 const double = new Float64Array(1);
 const doubleBytes = new Uint8Array(double.buffer);
 
-// A mark at the start of a text is a character of it.
+// `ignoreBOM`: a byte order mark at the start belongs to the text.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Whether the machine keeps the low byte first. */
+/** Whether the machine is little-endian. */
 export const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** Bytes that are written one after the other, in a buffer that grows. */
+/** Writes bytes one after the other into a buffer that grows. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #length = 0;
 
-  constructor(room = 1024) {
-    this.#bytes = new Uint8Array(room);
+  constructor(byteCount = 1024) {
+    this.#bytes = new Uint8Array(byteCount);
   }
 
   get length(): number {
@@ -42,7 +42,7 @@ export class ByteWriter {
     for (let shift = 0; shift < 32; shift += 8) this.byte((value >>> shift) & 0xff);
   }
 
-  /** A whole number from 0 to 2^53 - 1, seven bits a byte, the low ones first. */
+  /** A whole number from 0 to 2^53 - 1, seven bits per byte, low bits first. */
   varint(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
@@ -63,7 +63,7 @@ export class ByteWriter {
     this.#bytes.set(value, at);
   }
 
-  /** A view of what was written, until more is. */
+  /** A view of what was written, valid until the next write. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -73,7 +73,7 @@ export class ByteWriter {
     return this.#bytes.slice(0, this.#length);
   }
 
-  /** Makes room for the next `count` bytes, and tells where they begin. */
+  /** Makes room for `count` bytes. @returns where they start. */
   #reserve(count: number): number {
     const at = this.#length;
     this.#length += count;
@@ -86,7 +86,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote. Bytes that end too early were not written by one, or are damaged. */
+/** Reads what a ByteWriter wrote. If the bytes end too early, they are damaged. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #at: number;
@@ -96,7 +96,7 @@ export class ByteReader {
     this.#at = from;
   }
 
-  /** Where the next read begins. */
+  /** Where the next read starts. */
   get at(): number {
     return this.#at;
   }
@@ -130,7 +130,7 @@ export class ByteReader {
     return utf8.decode(this.bytes(this.varint()));
   }
 
-  /** A view of the next bytes; not to be changed. */
+  /** A view of the next bytes, which must not be changed. */
   bytes(count: number): Uint8Array {
     const at = this.#skip(count);
     return this.#bytes.subarray(at, at + count);

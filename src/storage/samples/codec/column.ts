@@ -13,21 +13,21 @@ import {
 } from './planes.js';
 
 /**
- * A column of doubles as bytes, and back bit for bit. The first byte is the version of the form (high half) and the
- * form (low half); how many numbers there are is known from elsewhere. Times and values take the same way: times of a
- * constant step are differences that take no byte at all.
+ * Encodes a column of doubles, losslessly. The first byte has the version (high half) and the form (low half); the
+ * reader knows the count from elsewhere. Times and values share the forms: times at a constant step are differences
+ * that take no bytes at all.
  */
 const VERSION = 2;
-/** Eight planes of the doubles' bytes. */
+/** The doubles' bytes in eight planes. */
 const RAW = 0;
-/** One double, for all. */
+/** One double for the whole column. */
 const CONSTANT = 1;
-/** Exponent of ten, width, least whole number (double), planes of what each is above it, misfits. */
+/** Power of ten, width, least whole number (double), planes of the offsets from it, misfits. */
 const OFFSETS = 2;
-/** Exponent of ten, width, least difference, first whole number, planes of each difference above the least, misfits. */
+/** Power of ten, width, least difference, first whole number, planes of the differences above the least, misfits. */
 const DIFFERENCES = 3;
 
-/** Of fewer numbers the frequencies of bytes say little. */
+/** With fewer numbers, byte frequencies predict little. */
 const COUNT_DEFLATED_MIN = 64;
 
 export function writeColumn(writer: ByteWriter, column: Float64Array): void {
@@ -58,7 +58,7 @@ function isConstant(column: Float64Array): boolean {
   return true;
 }
 
-/** Whole numbers, as they are or as differences, in the form that takes less. */
+/** Writes whole numbers, as offsets or as differences, whichever is smaller. */
 function writeWhole(writer: ByteWriter, whole: Float64Array, count: number, exponent: number, packing: Packing): void {
   const differences = scratch(1, count);
   for (let i = 1; i < count; i++) differences[i - 1] = whole[i]! - whole[i - 1]!;
@@ -74,12 +74,12 @@ function writeWhole(writer: ByteWriter, whole: Float64Array, count: number, expo
   writePlanes(writer, planesOf(chosen), chosen.count, packing);
 }
 
-/** Whole numbers by what each is above the least. */
+/** Whole numbers as offsets from the least. */
 interface AboveLeast {
   readonly numbers: Float64Array;
   readonly count: number;
   readonly least: number;
-  /** Bytes of each. */
+  /** Bytes per offset. */
   readonly width: number;
 }
 
@@ -98,14 +98,14 @@ function sizeOf(numbers: AboveLeast, packing: Packing): number {
   return packing === 'plain' ? numbers.width * numbers.count : estimateBytes(planesOf(numbers), numbers.count);
 }
 
-/** The planes in the shared scratch: until the next call. */
+/** The planes, in a shared buffer that is valid until the next call. */
 function planesOf({ numbers, count, least, width }: AboveLeast): Uint8Array {
   const planes = planeScratch(width * count);
   splitWhole(numbers, count, least, planes);
   return planes;
 }
 
-/** How many, then for each its distance from the one before and its double. */
+/** Writes the count, then the distance from the one before and the double of each. */
 function writeMisfits(writer: ByteWriter, column: Float64Array, misfits: readonly number[]): void {
   writer.varint(misfits.length);
   let before = 0;
@@ -116,7 +116,7 @@ function writeMisfits(writer: ByteWriter, column: Float64Array, misfits: readonl
   }
 }
 
-/** Reads a column of `count` numbers into `column`, from `at` on. */
+/** Reads `count` numbers into `column`, starting at `at`. */
 export function readColumn(reader: ByteReader, column: Float64Array, at: number, count: number): void {
   if (count === 0) return;
   const target = column.subarray(at, at + count);
@@ -158,9 +158,9 @@ function readWhole(reader: ByteReader, target: Float64Array, isStepwise: boolean
   }
 }
 
-// A call runs to its end before another starts, so all of them use the same columns.
+// Shared by all calls, which are synchronous.
 const columns = [new Float64Array(0), new Float64Array(0)];
-let planeRoom = new Uint8Array(0);
+let planeBuffer = new Uint8Array(0);
 
 function scratch(index: 0 | 1, count: number): Float64Array {
   if (columns[index]!.length < count) columns[index] = new Float64Array(2 * count);
@@ -168,6 +168,6 @@ function scratch(index: 0 | 1, count: number): Float64Array {
 }
 
 function planeScratch(length: number): Uint8Array {
-  if (planeRoom.length < length) planeRoom = new Uint8Array(2 * length);
-  return planeRoom.subarray(0, length);
+  if (planeBuffer.length < length) planeBuffer = new Uint8Array(2 * length);
+  return planeBuffer.subarray(0, length);
 }

@@ -1,6 +1,6 @@
 // Measured values are mostly decimals of a few digits: whole numbers over a power of ten. A whole number up to 2^51
-// over a power of ten up to 10^18, both exact doubles, divides to the double nearest to that decimal, which is what
-// reading its digits gives. So the division gives the value back bit for bit; that it does is checked for each.
+// and a power up to 10^18 are exact doubles, and their quotient is the double nearest to the decimal, which is what
+// parsing its digits gives. So the division restores the value bit for bit; each value is checked.
 
 const WHOLE_MAX = 2 ** 51;
 
@@ -10,18 +10,18 @@ export const POWERS: readonly number[] = Array.from({ length: 19 }, (_, exponent
 /** A column as whole numbers over a power of ten. */
 export interface Decimals {
   readonly exponent: number;
-  /** Places, rising, of the values that are no such decimals. */
+  /** The ascending indexes of values that are not such decimals. */
   readonly misfits: readonly number[];
 }
 
-/** One in so many values may be a misfit: each takes some ten bytes. */
+/** The share of values that may be misfits, as one in so many: each takes about ten bytes. */
 const MISFIT_ONE_IN = 16;
 
 /**
- * Writes the whole numbers of the column into `whole`, so that `whole[i] / 10 ** exponent` is `column[i]`; in the place
- * of a misfit the number before it. Takes the fewest digits with which few values are misfits.
+ * Writes whole numbers into `whole` so that `whole[i] / 10 ** exponent` is `column[i]`; a misfit gets the number
+ * before it. Uses the fewest digits that leave few misfits.
  *
- * @returns undefined where many are, whatever the digits.
+ * @returns undefined if there are many with any number of digits.
  */
 export function findDecimals(column: Float64Array, whole: Float64Array): Decimals | undefined {
   const misfitsMax = column.length / MISFIT_ONE_IN;
@@ -33,7 +33,7 @@ export function findDecimals(column: Float64Array, whole: Float64Array): Decimal
   return undefined;
 }
 
-/** Gives the misfits; ends early when there are more than `misfitsMax`. */
+/** Returns the misfits; stops early beyond `misfitsMax`. */
 function fillWhole(column: Float64Array, power: number, whole: Float64Array, misfitsMax: number): number[] {
   const misfits: number[] = [];
   for (let i = 0; i < column.length; i++) {
@@ -53,12 +53,12 @@ export function isWholeOf(value: number, power: number, number: number): boolean
   return number / power === value && Math.abs(number) <= WHOLE_MAX && !Object.is(value, -0);
 }
 
-/** The power of ten that an exponent stands for: what a whole number is divided by, or multiplied with below 0. */
+/** The power of ten to divide a whole number by, or to multiply it with if the exponent is negative. */
 export function powerOf(exponent: number): number {
   return POWERS[Math.abs(exponent)]!;
 }
 
-/** The least exponent from `from` on that makes a value whole, or Infinity. */
+/** The least exponent, starting at `from`, that makes the value whole, or Infinity. */
 export function exponentOf(value: number, from: number): number {
   for (let exponent = from; exponent < POWERS.length; exponent++) {
     const number = Math.round(value * POWERS[exponent]!);

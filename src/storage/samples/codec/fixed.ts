@@ -1,14 +1,14 @@
 import { exponentOf, isWholeOf, powerOf } from './decimals.js';
 
 /**
- * A column whose numbers take as many bytes each, so that any of them is found without the others: whole numbers over
- * a power of ten, as what each is above the least. Packing and unpacking are one pass of few instructions; the log,
- * which is written while a client waits and read soon, wants that more than the fewest bytes.
+ * A column with the same number of bytes for each number, so that any is found without the others: whole numbers over
+ * a power of ten, as offsets from the least. Packing and unpacking are one cheap pass: the log is written while a
+ * client waits and read soon after, so speed matters more than size.
  */
 export interface FixedColumn {
-  /** Bytes of each number; `DOUBLE_BYTES` for doubles as they are. */
+  /** Bytes per number; `DOUBLE_BYTES` for unpacked doubles. */
   readonly width: number;
-  /** Each number is a whole one over ten to this. */
+  /** Each number is a whole number over ten to this power. */
   readonly exponent: number;
   readonly least: number;
 }
@@ -16,17 +16,17 @@ export interface FixedColumn {
 const DOUBLE_BYTES = 8;
 const WIDTH_MAX = 6;
 const DOUBLES: FixedColumn = Object.freeze({ width: DOUBLE_BYTES, exponent: 0, least: 0 });
-/** Times of whole seconds are tried first, as times are mostly. */
+/** Whole seconds are tried first, as most times are. */
 const EXPONENT_MIN = -3;
 const TWO_TO_32 = 2 ** 32;
 
-// A call runs to its end before another starts, so all of them use the same columns.
+// Shared by all calls, which are synchronous.
 let whole = new Float64Array(1024);
 const double = new Float64Array(1);
 const doubleWords = new Uint32Array(double.buffer);
 const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1;
 
-/** How the numbers of a column are packed with the fewest bytes. `packFixed` of the same column is to come next. */
+/** Finds the smallest form for a column. The next call must be `packFixed` for the same column. */
 export function measureFixed(column: Float64Array): FixedColumn {
   if (whole.length < column.length) whole = new Float64Array(2 * column.length);
   for (let exponent = EXPONENT_MIN; ; ) {
@@ -37,7 +37,7 @@ export function measureFixed(column: Float64Array): FixedColumn {
   }
 }
 
-/** @returns the place of the first number that is no such whole one; -1 where there is none. */
+/** @returns the index of the first number that is not whole at this exponent; -1 if there is none. */
 function fillWhole(column: Float64Array, exponent: number): number {
   const power = powerOf(exponent);
   for (let i = 0; i < column.length; i++) {
@@ -62,7 +62,7 @@ function measureWhole(count: number, exponent: number): FixedColumn {
   return width > WIDTH_MAX ? DOUBLES : { width, exponent, least: count === 0 ? 0 : least };
 }
 
-/** Writes the numbers of the column that was measured last, little-endian, from `at` on. */
+/** Writes the column that was measured last, little-endian, starting at `at`. */
 export function packFixed(column: Float64Array, { width, least }: FixedColumn, bytes: Uint8Array, at: number): void {
   let to = at;
   if (width === DOUBLE_BYTES) {
@@ -75,7 +75,7 @@ export function packFixed(column: Float64Array, { width, least }: FixedColumn, b
   const isLow = width <= 4;
   for (let i = 0; i < column.length; i++) {
     const above = whole[i]! - least;
-    // Of a double the operators take what is whole, modulo 2^32.
+    // Bitwise operators use the integer part modulo 2^32.
     to = writeWords(bytes, to, width, above >>> 0, isLow ? 0 : above / TWO_TO_32);
   }
 }
@@ -90,7 +90,7 @@ function writeWords(bytes: Uint8Array, at: number, width: number, low: number, h
   return at + width;
 }
 
-/** Reads the numbers from the `first` on, until `target` is full, of a column that begins at `at`. */
+/** Fills `target` with the numbers from index `first` of a column that starts at `at`. */
 export function unpackFixed(column: FixedColumn, bytes: Uint8Array, at: number, first: number, target: Float64Array) {
   const { width, exponent, least } = column;
   if (at + width * (first + target.length) > bytes.length) {

@@ -1,21 +1,21 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ByteReader, type ByteWriter, isLittleEndian } from './bytes.js';
 
-// Numbers of several bytes are kept as planes: first the lowest byte of each of them, then the next one. Neighbours
-// differ mostly in their low bytes, so the high planes deflate to little, and the low ones need not be tried.
+// Numbers of several bytes are stored as planes: the lowest byte of each number, then the next one, and so on.
+// Neighbours differ mostly in their low bytes, so the high planes compress well, and the low ones need not be tried.
 
 export type Packing = 'plain' | 'deflated';
 
-/** Planes of more entropy than this are kept as they are: deflating them takes time and saves little. */
+/** Planes with a higher entropy are stored as they are: compressing them takes time and saves little. */
 const BITS_DEFLATED_MAX = 7;
-/** Where deflating saves less than this share, reading would pay for it and the disk not gain. */
+/** If compression saves less than this, it costs readers time without a gain on disk. */
 const SHARE_DEFLATED_MAX = 0.9;
 
 const NONE = new Uint8Array(0);
 
 /**
- * Writes planes of `count` numbers: a bit for each plane that is deflated (these together, behind the length of that),
- * then the others as they are.
+ * Writes planes of `count` numbers: a bit mask of the compressed planes, these together with their length, then the
+ * others.
  */
 export function writePlanes(writer: ByteWriter, planes: Uint8Array, count: number, packing: Packing): void {
   if (planes.length === 0) return;
@@ -38,7 +38,7 @@ export function writePlanes(writer: ByteWriter, planes: Uint8Array, count: numbe
   for (const [i, plane] of all.entries()) if (!isIn(mask, i)) writer.bytes(plane);
 }
 
-/** Reads `planeCount` planes of `count` bytes, which are not to be changed. */
+/** Reads `planeCount` planes of `count` bytes, which must not be changed. */
 export function readPlanes(reader: ByteReader, count: number, planeCount: number): Uint8Array {
   const length = count * planeCount;
   if (length === 0) return NONE;
@@ -54,7 +54,7 @@ function isIn(mask: number, plane: number): boolean {
   return (mask & (1 << plane)) !== 0;
 }
 
-/** How many bytes the planes will take, nearly: those of each plane if its bytes are written by their frequency. */
+/** Estimates the size of the planes from the byte frequencies of each. */
 export function estimateBytes(planes: Uint8Array, count: number): number {
   let bits = 0;
   for (let at = 0; at < planes.length; at += count) bits += count * entropy(planes.subarray(at, at + count));
@@ -63,7 +63,7 @@ export function estimateBytes(planes: Uint8Array, count: number): number {
 
 const frequencies = new Int32Array(256);
 
-/** Bits a byte, by the frequencies of the bytes (Shannon 1948). */
+/** Bits per byte, from the byte frequencies (Shannon 1948). */
 function entropy(bytes: Uint8Array): number {
   frequencies.fill(0);
   for (let i = 0; i < bytes.length; i++) frequencies[bytes[i]!]!++;
@@ -75,22 +75,22 @@ function entropy(bytes: Uint8Array): number {
   return Math.log2(bytes.length) - sum / bytes.length;
 }
 
-/** How many bytes the whole numbers 0 to `max` take. */
+/** How many bytes whole numbers from 0 to `max` take. */
 export function bytesFor(max: number): number {
   let width = 0;
   for (let rest = max; rest >= 1; rest /= 256) width++;
   return width;
 }
 
-/** Splits whole numbers `numbers[i] - base`, all from 0 and within the bytes of the planes, into these. */
+/** Splits the whole numbers `numbers[i] - base`, which must be non-negative and fit, into planes. */
 export function splitWhole(numbers: Float64Array, count: number, base: number, planes: Uint8Array): void {
   for (let from = 0, scale = 1; from < planes.length; from += count, scale /= 256) {
-    // A byte takes what is whole of a number, modulo 256.
+    // Storing into a byte keeps the integer part modulo 256.
     for (let i = 0; i < count; i++) planes[from + i] = (numbers[i]! - base) * scale;
   }
 }
 
-/** Puts `base +` each whole number of the planes into `target`. All sums on the way are whole, and exact. */
+/** Adds `base` to each whole number of the planes, into `target`. All partial sums are whole and exact. */
 export function joinWhole(planes: Uint8Array, base: number, target: Float64Array): void {
   const count = target.length;
   target.fill(base);
@@ -99,7 +99,7 @@ export function joinWhole(planes: Uint8Array, base: number, target: Float64Array
   }
 }
 
-/** Splits doubles, bit for bit, into eight planes. */
+/** Splits doubles into eight planes, losslessly. */
 export function splitDoubles(numbers: Float64Array, planes: Uint8Array): void {
   const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
   for (let plane = 0, at = 0; plane < 8; plane++) {
@@ -107,7 +107,7 @@ export function splitDoubles(numbers: Float64Array, planes: Uint8Array): void {
   }
 }
 
-/** Puts the doubles of eight planes into `target`. */
+/** Joins eight planes of doubles into `target`. */
 export function joinDoubles(planes: Uint8Array, target: Float64Array): void {
   const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
   for (let plane = 0, at = 0; plane < 8; plane++) {

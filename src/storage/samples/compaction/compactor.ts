@@ -59,7 +59,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
       if (isStopping) return 0;
       due.delete(shard);
       try {
-        if (!isOfAll && !(await storage.keeps(shard))) continue;
+        if (!isOfAll && !(await storage.maintains(shard))) continue;
         if (!(await compactShard(options, shard))) continue;
         isMore = true;
         due.add(shard);

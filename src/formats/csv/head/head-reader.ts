@@ -1,0 +1,82 @@
+import type { InTurns } from '../../../core/turns.js';
+import { CARRIAGE_RETURN, LINE_FEED, SPACE } from '../bytes.js';
+import { CsvError } from '../errors.js';
+import type { CsvReaderOptions } from '../options.js';
+import type { CsvLimits } from '../read/limits.js';
+import { type FoundHeader, findHeader } from './find-header.js';
+import { type Header, isWide, SAMPLE_BYTES, SAMPLE_BYTES_MAX, tellHeader } from './header.js';
+
+/** Reads the header of a file, with as many of the first rows as it takes to tell what the columns hold. */
+export class HeadReader {
+  readonly #options: CsvReaderOptions;
+  readonly #limits: CsvLimits;
+  readonly #isPatient: boolean;
+  #found: FoundHeader | undefined;
+  #sampleBytes = SAMPLE_BYTES;
+
+  /** @param isPatient whether to wait for several rows even if the first one leaves nothing open. */
+  constructor(options: CsvReaderOptions, limits: CsvLimits, isPatient: boolean) {
+    this.#options = options;
+    this.#limits = limits;
+    this.#isPatient = isPatient;
+  }
+
+  /** The number of bytes up to the first row, once the header was found. */
+  get byteCount(): number {
+    return this.#found?.end ?? 0;
+  }
+
+  /**
+   * Reads the header; undefined if it needs more bytes. Yields between the steps if the header is wide.
+   *
+   * @param bytes the file so far.
+   * @param isLast whether the file ends with the bytes.
+   * @param isFlushed whether the rows so far must do.
+   */
+  *read(bytes: Uint8Array, isLast: boolean, isFlushed: boolean): InTurns<Header | undefined> {
+    const { fileName, skipLines = 0 } = this.#options;
+    this.#found ??= findHeader(bytes, fileName, skipLines, isLast, this.#limits);
+    const found = this.#found;
+    if (found === undefined) return undefined;
+    if (isWide(found)) yield;
+    const usual = yield* this.#tellUsual(found, bytes);
+    const header = usual ?? (yield* this.#tellPatiently(found, bytes, isFlushed));
+    if (header !== undefined && isWide(found)) yield;
+    return header;
+  }
+
+  // From the first row alone, if that leaves nothing open.
+  *#tellUsual(found: FoundHeader, bytes: Uint8Array): InTurns<Header | undefined> {
+    // One row does not tell which columns hold texts.
+    if (this.#isPatient || this.#options.areTextsLeft === true) return undefined;
+    const start = firstNotBlank(bytes, found.end);
+    const to = bytes.indexOf(LINE_FEED, start) + 1;
+    if (to === 0) return undefined;
+    try {
+      const header = yield* tellHeader(found, bytes.subarray(start, to), false, this.#options);
+      return header?.isPlain && header.notes.length === 0 ? header : undefined;
+    } catch (error) {
+      if (error instanceof CsvError) return undefined;
+      throw error;
+    }
+  }
+
+  *#tellPatiently(found: FoundHeader, bytes: Uint8Array, isFlushed: boolean): InTurns<Header | undefined> {
+    const { end } = found;
+    for (;;) {
+      const isThere = bytes.length - end >= this.#sampleBytes;
+      if (!isThere && !isFlushed) return undefined;
+      const sample = bytes.subarray(end, end + this.#sampleBytes);
+      const isWhole = !isThere || this.#sampleBytes >= SAMPLE_BYTES_MAX;
+      const header = yield* tellHeader(found, sample, isWhole, this.#options);
+      if (header !== undefined) return header;
+      this.#sampleBytes *= 4;
+    }
+  }
+}
+
+function firstNotBlank(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN || bytes[at] === SPACE) at++;
+  return at;
+}
