@@ -1,6 +1,6 @@
 import { canMeet } from '../../core/pattern.js';
 import { type SeriesReference, seriesKey, seriesName } from '../../core/series.js';
-import { inTurns } from '../../storage/next-turn.js';
+import { nextTurn } from '../../storage/next-turn.js';
 import type { SampleStore } from '../../storage/samples/store.js';
 import type { Reader } from '../../storage/storage.js';
 import { EVERY_SERIES, type ItemRow, itemSources, items } from '../../storage/tables/operations.js';
@@ -28,6 +28,22 @@ export interface ItemScope {
   readonly isSpread: boolean;
   /** Reads in the shard where the series of an id lie. */
   readonly readAt: <Result>(timeseriesId: string, work: (tx: Reader) => Promise<Result>) => Promise<Result>;
+  /** Does work whose readings are of one state, where it can: each by itself waits for the writers before it. */
+  readonly readTogether: (work: (scope: ItemScope) => Promise<void>) => Promise<void>;
+}
+
+/** Does something for each item, for some of them at a time: others have their turns between. */
+export async function forEachItem<Scope, Item>(
+  { readTogether }: { readonly readTogether: (work: (scope: Scope) => Promise<void>) => Promise<void> },
+  items: readonly Item[],
+  work: (scope: Scope, item: Item) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += ITEMS_A_TURN) {
+    if (from > 0) await nextTurn();
+    await readTogether(async (within) => {
+      for (const item of items.slice(from, from + ITEMS_A_TURN)) await work(within, item);
+    });
+  }
 }
 
 type Definition = Pick<ItemDefinition, 'output' | 'plan'>;
@@ -40,7 +56,7 @@ type Definition = Pick<ItemDefinition, 'output' | 'plan'>;
 export async function checkConflicts(scope: ItemScope, all: readonly Definition[]): Promise<void> {
   // Of patterns each member is checked, when it comes.
   const definitions = all.filter(({ plan }) => plan.every === undefined);
-  for await (const { output } of inTurns(definitions, ITEMS_A_TURN)) await checkResult(scope, output);
+  await forEachItem(scope, definitions, (within, { output }) => checkResult(within, output));
   const posted = all.filter(({ plan }) => plan.every !== undefined);
   const patterns = scope.isSpread || posted.length > 0 ? await findPatterns(scope, posted) : [];
   const cycle = (await findCycle(scope, all, scope.isSpread ? patterns : [])) ?? findPatternCycle(posted, patterns);
@@ -69,10 +85,11 @@ async function findCycle(
   patterns: readonly Definition[],
 ): Promise<readonly SeriesReference[] | undefined> {
   const sourcesOf = new Map(definitions.map(({ output, plan }) => [seriesKey(output), plan.sources]));
+  let reading = scope;
   const readSources = async (result: SeriesReference): Promise<readonly SeriesReference[]> => {
     const known = sourcesOf.get(seriesKey(result));
     if (known !== undefined) return known;
-    const sources = (await storedSources(scope, result)) ?? memberSources(patterns, result);
+    const sources = (await storedSources(reading, result)) ?? memberSources(patterns, result);
     sourcesOf.set(seriesKey(result), sources);
     return sources;
   };
@@ -91,15 +108,14 @@ async function findCycle(
     done.add(key);
     return undefined;
   };
-  for await (const { output, plan } of inTurns(definitions, ITEMS_A_TURN)) {
+  let found: readonly SeriesReference[] | undefined;
+  await forEachItem(scope, definitions, async (within, { output, plan }) => {
+    reading = within;
     // A member reads series of its own id, whose items are looked at with them, and those that all members share.
     const starts = plan.every === undefined ? [output] : patterns.length === 0 ? [] : plan.sources.filter(isPlain);
-    for (const start of starts) {
-      const cycle = await search(start);
-      if (cycle !== undefined) return cycle;
-    }
-  }
-  return undefined;
+    for (const start of starts) found ??= await search(start);
+  });
+  return found;
 }
 
 function isPlain(series: SeriesReference): boolean {

@@ -8,12 +8,13 @@ import { inTurns, nextTurn } from '../../storage/next-turn.js';
 import type { Reader } from '../../storage/storage.js';
 import { series } from '../../storage/tables/samples.js';
 import { equal } from '../store.js';
-import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
-import { ITEMS_A_TURN, type ItemDefinition } from './request.js';
+import { checkConflicts, forEachItem, type ItemScope, itemOfResult } from './conflicts.js';
+import { type ItemDefinition, STEPS_A_TURN } from './request.js';
 
 export interface DryRunScope extends ItemScope {
   /** Reads in each shard of the organisation. */
   readonly readEach: (work: (tx: Reader) => Promise<void>) => Promise<void>;
+  readonly readTogether: (work: (scope: DryRunScope) => Promise<void>) => Promise<void>;
 }
 
 /** What a request would do, and what that costs, with nothing stored. */
@@ -21,12 +22,12 @@ export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readon
   await checkConflicts(scope, definitions);
   const explained = explain(plan);
   await nextTurn();
-  const items = [];
-  for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
+  const items: Awaited<ReturnType<typeof describeItem>>[] = [];
+  await forEachItem(scope, definitions, async (within, definition) => {
     // The plan of a request of one item is that item's.
     const own = definition.plan === plan ? explained : explain(definition.plan);
-    items.push(await describeItem(scope, definition, own));
-  }
+    items.push(await describeItem(within, definition, own));
+  });
   return { plan, explain: explained, items };
 }
 
@@ -40,7 +41,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition, expl
     stored.push(info ?? { sampleCount: 0, firstMs: null, lastMs: null });
   }
   const outputs = estimateOutputs(own, stored);
-  await nextTurn();
+  if (own.steps.length >= STEPS_A_TURN) await nextTurn();
   const members = own.every === undefined ? null : await countMembers(scope, own);
   return {
     ...output,

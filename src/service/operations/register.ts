@@ -20,23 +20,15 @@ import {
 import { logProgress } from '../../storage/tables/samples.js';
 import { createId, type ServiceContext } from '../context.js';
 import { badRequest } from '../http/errors.js';
-import type { Principal } from '../identity/principal.js';
-import type { TransactionPayload } from '../status/record.js';
-import { type ChildStates, moveTransaction, stateOf, type TransactionState } from '../status/transactions.js';
+import type { ChildStates } from '../status/transactions.js';
 import { equal } from '../store.js';
-import { checkConflicts, itemOfResult } from './conflicts.js';
+import { checkConflicts, type ItemScope, itemOfResult } from './conflicts.js';
 import { addReplicas, dropReplicas } from './replicas.js';
 import { ITEMS_A_TURN, type ItemDefinition, isPattern } from './request.js';
+import { childTransaction, endTransaction, type Registration, requestTransaction } from './request-transactions.js';
 
 /** What results and checkpoints were computed by. Those of another version are computed anew. */
 export const ENGINE_VERSION: string = packageJson.version;
-
-/** Who asks for what, and when it came. */
-export interface Registration {
-  readonly principal: Pick<Principal, 'organisation' | 'clientId'>;
-  readonly correlationId: string;
-  readonly receivedMs: number;
-}
 
 /** The open transactions of an organisation's shards. */
 export interface OpenShards {
@@ -75,10 +67,14 @@ export async function registerItems(
   const { placement, txs } = over;
   const isSpread = txs.length > 1;
   if (isSpread) checkPatterns(definitions);
-  await checkConflicts(
-    { organisation, samples: context.samples, isSpread, readAt: (id, work) => work(over.at(id)) },
-    definitions,
-  );
+  const scope: ItemScope = {
+    organisation,
+    samples: context.samples,
+    isSpread,
+    readAt: (id, work) => work(over.at(id)),
+    readTogether: (work) => work(scope),
+  };
+  await checkConflicts(scope, definitions);
   const parentId = createId(context);
   const children: TransactionRow[] = [];
   const counts = new Map<Transaction, number>();
@@ -94,18 +90,9 @@ export async function registerItems(
     }
     children.push(child!);
   }
-  const state: TransactionState = 'Created';
-  const parents = txs.map((tx): TransactionRow => {
+  const parents = txs.map((tx) => {
     const count = counts.get(tx) ?? 0;
-    return {
-      ...transactionOf(context, tx, registration, parentId),
-      requestAction: children.every(({ requestAction }) => requestAction === 'Replace') ? 'Replace' : 'Create',
-      messageType: 'Request',
-      requestObject: 'Operations',
-      transactionIdList: JSON.stringify(children.map(({ transactionId }) => transactionId)),
-      payload: JSON.stringify(sharedPayload(parentId, registration.principal, definitions)),
-      childStates: JSON.stringify(count === 0 ? {} : { [state]: count }),
-    };
+    return requestTransaction(context, tx, registration, definitions, { parentId, children, count });
   });
   // A part of the request's transaction lies with the items of each shard, and one in the home, which the list is of.
   for (const [index, tx] of txs.entries()) {
@@ -267,12 +254,6 @@ export async function deletePattern(
   await noteChange(tx);
 }
 
-/** The end of an item's transaction that another, or a deletion, brings. */
-async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
-  const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
-  if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
-}
-
 /** Deletes what an item reads, knows and waits for. @returns what it has read */
 async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): Promise<readonly SeriesReference[]> {
   const where = equal({ organisation, itemId });
@@ -281,73 +262,6 @@ async function forgetWork(tx: Transaction, { organisation, itemId }: ItemRow): P
   await tx.delete(itemCheckpoints, where);
   await tx.delete(itemWork, where);
   return sources.map(({ timeseriesId, metric }) => ({ timeseriesId, metric }));
-}
-
-function childTransaction(
-  context: ServiceContext,
-  tx: Transaction,
-  registration: Registration,
-  { output }: ItemDefinition,
-  { parentId, itemId, existing }: { parentId: string; itemId: string; existing: ItemRow | undefined },
-): TransactionRow {
-  const payload: TransactionPayload = {
-    Id: itemId,
-    TimeseriesId: output.timeseriesId,
-    OrgId: registration.principal.organisation,
-    TimeseriesType: output.metric,
-  };
-  return {
-    ...transactionOf(context, tx, registration, createId(context)),
-    parentId,
-    itemId,
-    messageType: 'Item',
-    requestAction: existing === undefined ? 'Create' : 'Replace',
-    requestObject: 'Operation',
-    transactionIdList: JSON.stringify([parentId]),
-    payload: JSON.stringify(payload),
-  };
-}
-
-// What a request's transaction says of its items: what they share.
-function sharedPayload(
-  parentId: string,
-  { organisation }: Registration['principal'],
-  definitions: readonly ItemDefinition[],
-): TransactionPayload {
-  const shared = (names: readonly string[]): string => (new Set(names).size === 1 ? names[0]! : '');
-  return {
-    Id: parentId,
-    TimeseriesId: shared(definitions.map(({ output }) => output.timeseriesId)),
-    OrgId: organisation,
-    TimeseriesType: shared(definitions.map(({ output }) => output.metric)),
-  };
-}
-
-function transactionOf(
-  { clock }: ServiceContext,
-  tx: Transaction,
-  { principal, correlationId, receivedMs }: Registration,
-  transactionId: string,
-) {
-  return {
-    organisation: principal.organisation,
-    transactionId,
-    commit: tx.commit,
-    clientId: principal.clientId,
-    parentId: null,
-    itemId: null,
-    enqueuedMs: clock.nowMs(),
-    receivedMs,
-    state: 'Created',
-    retryCount: 0,
-    message: null,
-    sender: principal.clientId,
-    recipient: 'windrow',
-    correlationId,
-    timeoutMs: 0,
-    topic: null,
-    childStates: null,
-  };
 }
 
 /** Ends an item. Its results go with it, unless they are kept as a series that clients may write from then on. */

@@ -138,6 +138,13 @@ async function dryRunScope({ storage, samples, placements }: ServiceContext, org
     samples,
     isSpread: placement.shards.length > 1,
     readAt: (timeseriesId, work) => storage.read(placement.shardOf(timeseriesId), work),
+    readTogether: (work) => {
+      if (placement.shards.length > 1) return work(scope);
+      // Not one within the other: that would wait for a writer who waits for this one.
+      return storage.read(placement.home, (tx) =>
+        work({ ...scope, readAt: (_, read) => read(tx), readEach: (read) => read(tx) }),
+      );
+    },
     readEach: async (work) => {
       for (const shard of placement.shards) await storage.read(shard, work);
     },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readOperations } from '../../../src/service/operations/request.js';
 import { item, minutes, openPosting, type Posting } from './posted.js';
 
@@ -220,6 +220,24 @@ describe('dryRun', () => {
     });
     expect(await resultsNamed(/^dry$/)).toEqual([]);
     expect((await posting.call('GET', '/core/timeseries?timeseriesId=dry')).body.data).toEqual([]);
+  });
+
+  it('reads the store for many items at a time: each reading waits for the writers before it', async () => {
+    const own = await openPosting({}, 'many', 1);
+    onTestFinished(() => own.close());
+    const { storage } = own.service.service.context;
+    const read = storage.read.bind(storage);
+    let count = 0;
+    storage.read = (shard, work) => {
+      count++;
+      return read(shard, work);
+    };
+    const patterns = [item('Aggregate', average, ['zone-{n}'], 'zone-{n}')];
+    const many = Array.from({ length: 100 }, (_, i) => item('Aggregate', average, ['room'], `of ${i}`));
+    const { statusCode, body } = await own.call('POST', '/operations?dryRun=true', [...many, ...patterns]);
+    expect(statusCode).toBe(200);
+    expect((body.data as DryRun).items).toHaveLength(101);
+    expect(count).toBeLessThan(60);
   });
 
   it('false is like none; anything else is 400', async () => {

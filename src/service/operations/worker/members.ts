@@ -161,9 +161,15 @@ export class PatternMembers {
     const request = filledRequest(pattern.request, member);
     const definition = { posted: request.at(-1), ...definitionOf(request) };
     try {
-      const readAt: ItemScope['readAt'] = (_, work) => work(writer);
+      const scope: ItemScope = {
+        organisation,
+        samples: context.samples,
+        isSpread: false,
+        readAt: (_, work) => work(writer),
+        readTogether: (work) => work(scope),
+      };
       // What lies in other shards was looked at with the pattern.
-      await checkConflicts({ organisation, samples: context.samples, isSpread: false, readAt }, [definition]);
+      await checkConflicts(scope, [definition]);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return refuse(error.message);

@@ -1,0 +1,110 @@
+import type { Transaction } from '../../storage/storage.js';
+import type { ItemRow, TransactionRow } from '../../storage/tables/operations.js';
+import { createId, type ServiceContext } from '../context.js';
+import type { Principal } from '../identity/principal.js';
+import type { TransactionPayload } from '../status/record.js';
+import { type ChildStates, moveTransaction, stateOf } from '../status/transactions.js';
+import type { ItemDefinition } from './request.js';
+
+// What callers are told of a request to register items: a transaction of the request, and one of each of its items.
+
+/** Who asks for what, and when it came. */
+export interface Registration {
+  readonly principal: Pick<Principal, 'organisation' | 'clientId'>;
+  readonly correlationId: string;
+  readonly receivedMs: number;
+}
+
+/** The transaction of a whole request, as it lies in a shard: `count` of its items are there. */
+export function requestTransaction(
+  context: ServiceContext,
+  tx: Transaction,
+  registration: Registration,
+  definitions: readonly ItemDefinition[],
+  { parentId, children, count }: { parentId: string; children: readonly TransactionRow[]; count: number },
+): TransactionRow {
+  const childStates: ChildStates = count === 0 ? {} : { Created: count };
+  return {
+    ...transactionOf(context, tx, registration, parentId),
+    requestAction: children.every(({ requestAction }) => requestAction === 'Replace') ? 'Replace' : 'Create',
+    messageType: 'Request',
+    requestObject: 'Operations',
+    transactionIdList: JSON.stringify(children.map(({ transactionId }) => transactionId)),
+    payload: JSON.stringify(sharedPayload(parentId, registration.principal, definitions)),
+    childStates: JSON.stringify(childStates),
+  };
+}
+
+// What a request's transaction says of its items: what they share.
+function sharedPayload(
+  parentId: string,
+  { organisation }: Registration['principal'],
+  definitions: readonly ItemDefinition[],
+): TransactionPayload {
+  const shared = (names: readonly string[]): string => (new Set(names).size === 1 ? names[0]! : '');
+  return {
+    Id: parentId,
+    TimeseriesId: shared(definitions.map(({ output }) => output.timeseriesId)),
+    OrgId: organisation,
+    TimeseriesType: shared(definitions.map(({ output }) => output.metric)),
+  };
+}
+
+/** The transaction of an item that a request registers. */
+export function childTransaction(
+  context: ServiceContext,
+  tx: Transaction,
+  registration: Registration,
+  { output }: ItemDefinition,
+  { parentId, itemId, existing }: { parentId: string; itemId: string; existing: ItemRow | undefined },
+): TransactionRow {
+  const payload: TransactionPayload = {
+    Id: itemId,
+    TimeseriesId: output.timeseriesId,
+    OrgId: registration.principal.organisation,
+    TimeseriesType: output.metric,
+  };
+  return {
+    ...transactionOf(context, tx, registration, createId(context)),
+    parentId,
+    itemId,
+    messageType: 'Item',
+    requestAction: existing === undefined ? 'Create' : 'Replace',
+    requestObject: 'Operation',
+    transactionIdList: JSON.stringify([parentId]),
+    payload: JSON.stringify(payload),
+  };
+}
+
+/** The end of an item's transaction that another, or a deletion, brings. */
+export async function endTransaction(tx: Transaction, item: ItemRow, message: string): Promise<void> {
+  const isOver = stateOf(item) === 'Failed' || stateOf(item) === 'Completed';
+  if (!isOver) await moveTransaction(tx, item.organisation, item.transactionId, { state: 'Completed', message });
+}
+
+function transactionOf(
+  { clock }: ServiceContext,
+  tx: Transaction,
+  { principal, correlationId, receivedMs }: Registration,
+  transactionId: string,
+) {
+  return {
+    organisation: principal.organisation,
+    transactionId,
+    commit: tx.commit,
+    clientId: principal.clientId,
+    parentId: null,
+    itemId: null,
+    enqueuedMs: clock.nowMs(),
+    receivedMs,
+    state: 'Created',
+    retryCount: 0,
+    message: null,
+    sender: principal.clientId,
+    recipient: 'windrow',
+    correlationId,
+    timeoutMs: 0,
+    topic: null,
+    childStates: null,
+  };
+}
