@@ -16,14 +16,14 @@ export interface DryRunScope extends ItemScope {
   readonly readEach: (work: (tx: Reader) => Promise<void>) => Promise<void>;
 }
 
-/** What a request would do, and what that costs, with nothing stored. */
+/** Describes what a request would do, and its costs, without storing anything. */
 export async function dryRun(scope: DryRunScope, plan: Plan, definitions: readonly ItemDefinition[]) {
   await checkConflicts(scope, definitions);
   const explained = explain(plan);
   await nextTurn();
   const items = [];
   for await (const definition of inTurns(definitions, ITEMS_A_TURN)) {
-    // The plan of a request of one item is that item's.
+    // A request of one item has that item's plan.
     const own = definition.plan === plan ? explained : explain(definition.plan);
     items.push(await describeItem(scope, definition, own));
   }
@@ -45,7 +45,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition, expl
   return {
     ...output,
     processingType,
-    /** Of a pattern: how many there are now. What each of them costs is told of an item with its ids. */
+    /** For a pattern: how many members there are now. Their costs are only known for a request with their ids. */
     members,
     /** The item that it would replace. */
     replaces: existing?.itemId ?? null,
@@ -64,7 +64,7 @@ async function describeItem(scope: DryRunScope, definition: ItemDefinition, expl
   };
 }
 
-/** The members of a plan with patterns by the series that are stored. */
+/** Counts the members of a plan with patterns among the stored series. */
 async function countMembers({ organisation, readEach }: DryRunScope, { sources }: Plan): Promise<number> {
   const matcher = new SourceMatcher(sources);
   const members = new Set<string>();
@@ -87,7 +87,7 @@ export interface StoredRange {
   readonly lastMs: number | null;
 }
 
-/** How many samples each step would make at most of what is stored, as far as that follows from the ranges. */
+/** The most samples that each step would make from what is stored, as far as the ranges tell. */
 export function estimateOutputs(plan: Plan, sources: readonly StoredRange[]): number[] {
   const known: StoredRange[] = [];
   for (const step of plan.steps) {

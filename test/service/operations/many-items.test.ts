@@ -103,7 +103,7 @@ test.each([
   ['a body of 60 series', 60, 1],
   ['a sample of one series', 1, 60],
 ])('a write that comes while items take in %s does not wait for all of them', async (_, seriesCount, itemsOfSeries) => {
-  const rig = await openRig({ groups: 1, sizes: { workATransaction: 10 } });
+  const rig = await openRig({ groups: 1, sizes: { workPerTransaction: 10 } });
   try {
     const { context, organisation } = rig;
     const shard = shardOf(organisation);
@@ -139,7 +139,7 @@ test.each([
 });
 
 test('items catch up with writers that bring more, each time, than a transaction takes in', async () => {
-  const rig = await openRig({ groups: 1, sizes: { workATransaction: 5 } });
+  const rig = await openRig({ groups: 1, sizes: { workPerTransaction: 5 } });
   try {
     const { context, organisation } = rig;
     const { storage } = context;

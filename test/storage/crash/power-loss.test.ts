@@ -119,7 +119,7 @@ describe.runIf(isTraceable)('the disk under the store', () => {
     const firstRefused = said.findIndex(({ kind }) => kind === 'refused');
     expect(firstRefused).toBeGreaterThan(0);
     expect(said.slice(firstRefused).map(({ kind }) => kind)).not.toContain('answered');
-    expect(said[firstRefused]!.message).toContain('takes no writes any more');
+    expect(said[firstRefused]!.message).toContain('refuses further writes');
     // Reading goes on, over what was committed.
     expect(said.at(-1)!.contents).toBe(said[firstRefused - 1]!.contents);
     const storage = await open(directory);

@@ -91,7 +91,7 @@ export class Item {
   /** Takes a change of a source: pushes it into the live stream, or leaves it to a replay or to a turn. */
   async push(session: ItemSession, change: TakenChange, firstMs: number): Promise<void> {
     const source = this.sources.indexOf(change);
-    await this.checkpoints.dropUntrue(session, source, firstMs);
+    await this.checkpoints.dropInvalid(session, source, firstMs);
     const running = this.#running;
     if (running !== undefined && firstMs <= running.positions[source]!) running.isSpoiled = true;
     const { row, dueMs } = this.schedule;

@@ -300,6 +300,6 @@ export class Session implements ItemSession {
   /** Lets requests be answered while thousands of items are at work. */
   async giveWay(): Promise<void> {
     this.#workCount++;
-    if (this.#workCount % this.sizes.itemsATurn === 0) await nextTurn();
+    if (this.#workCount % this.sizes.itemsPerTurn === 0) await nextTurn();
   }
 }
